@@ -1,0 +1,19 @@
+import type { DomainEvent } from "../domain-event.ts";
+import type { Timestamp } from "../time.ts";
+
+/** Facts of an `apiKey-<id>` stream. The key itself is nowhere: only its SHA-256. */
+export type ApiKeyEvent =
+  | DomainEvent<
+      "ApiKeyIssued",
+      {
+        keyId: string;
+        tenantId: string;
+        name: string;
+        keyHash: string;
+        prefix: string;
+        last4: string;
+        expiresAt: Timestamp | null;
+        at: Timestamp;
+      }
+    >
+  | DomainEvent<"ApiKeyRevoked", { keyId: string; tenantId: string; keyHash: string; at: Timestamp }>;

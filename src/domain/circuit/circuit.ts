@@ -1,0 +1,100 @@
+import type { DomainEvent } from "../domain-event.ts";
+import { millis, timestamp, type Timestamp } from "../time.ts";
+
+/**
+ * Closed: deliveries flow. Open: the destination is Suspended. HalfOpen: the timer ended with nothing
+ * held, so the destination is Active and its next event is the probe, alone.
+ */
+export type CircuitPosition = "Closed" | "Open" | "HalfOpen";
+
+/** The one attempt that may try a destination whose circuit is not closed. */
+export interface Probe {
+  readonly eventId: string;
+  readonly leaseUntil: Timestamp;
+}
+
+/** The whole circuit; every fact of a `circuit-<destinationId>` stream carries it. */
+export interface Circuit {
+  readonly destinationId: string;
+  readonly tenantId: string;
+  readonly position: CircuitPosition;
+  /** Consecutive failed attempts. */
+  readonly failures: number;
+  /** Until when an open circuit lets nothing through; null unless open. */
+  readonly openUntil: Timestamp | null;
+  readonly probe: Probe | null;
+}
+
+type CircuitFact<Type extends string> = DomainEvent<Type, Circuit & { at: Timestamp }>;
+
+export type CircuitEvent =
+  | CircuitFact<"CircuitCounted">
+  | CircuitFact<"CircuitOpened">
+  | CircuitFact<"CircuitHalfOpened">
+  | CircuitFact<"CircuitProbeClaimed">
+  | CircuitFact<"CircuitProbeReleased">
+  | CircuitFact<"CircuitClosed">;
+
+/** The circuit of a destination nothing has yet happened to. */
+export function newCircuit(destinationId: string, tenantId: string): Circuit {
+  return { destinationId, tenantId, position: "Closed", failures: 0, openUntil: null, probe: null };
+}
+
+/** Every fact holds the full state, so the newest one is the state. */
+export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circuit {
+  const { at: _at, ...state } = event.data;
+  return state;
+}
+
+export type CircuitCommand =
+  /** An attempt ended. `maxTrys` and `timerS` are the tenant's. */
+  | { readonly type: "Record"; readonly ok: boolean; readonly eventId: string; readonly maxTrys: number; readonly timerS: number; readonly at: Timestamp }
+  /** `leaseOver`: the claimer saw the standing probe's lease run out. */
+  | { readonly type: "ClaimProbe"; readonly eventId: string; readonly leaseUntil: Timestamp; readonly leaseOver: boolean; readonly at: Timestamp }
+  /** The claimed probe found nothing to try. */
+  | { readonly type: "ReleaseProbe"; readonly eventId: string; readonly at: Timestamp }
+  /** The timer ended and nothing is held. */
+  | { readonly type: "HalfOpen"; readonly leaseOver: boolean; readonly at: Timestamp }
+  /** A person set the destination active. */
+  | { readonly type: "Close"; readonly at: Timestamp };
+
+/** What a command changes; an empty list when it changes nothing, a lost claim included. */
+export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] {
+  const fact = <T extends CircuitEvent["type"]>(type: T, change: Partial<Circuit>) =>
+    [{ type, data: { ...state, ...change, at: command.at } }] as CircuitEvent[];
+  const closed = { position: "Closed", failures: 0, openUntil: null, probe: null } as const;
+  switch (command.type) {
+    case "Record": {
+      const opened = (failures: number) =>
+        fact("CircuitOpened", {
+          position: "Open", failures, probe: null,
+          openUntil: timestamp(millis(command.at) + command.timerS * 1000),
+        });
+      if (state.position !== "Closed") {
+        // Attempts that were under way when the circuit opened say nothing: only the probe does.
+        if (state.probe?.eventId !== command.eventId) return [];
+        return command.ok ? fact("CircuitClosed", closed) : opened(state.failures + 1);
+      }
+      if (command.ok) return state.failures === 0 ? [] : fact("CircuitCounted", { failures: 0 });
+      const failures = state.failures + 1;
+      return failures >= command.maxTrys ? opened(failures) : fact("CircuitCounted", { failures });
+    }
+    case "ClaimProbe": {
+      if (!mayProbe(state, command.at) || (state.probe && !command.leaseOver)) return [];
+      return fact("CircuitProbeClaimed", { probe: { eventId: command.eventId, leaseUntil: command.leaseUntil } });
+    }
+    case "ReleaseProbe":
+      return state.probe?.eventId === command.eventId ? fact("CircuitProbeReleased", { probe: null }) : [];
+    case "HalfOpen":
+      if (state.position !== "Open" || !mayProbe(state, command.at) || (state.probe && !command.leaseOver)) return [];
+      return fact("CircuitHalfOpened", { position: "HalfOpen", openUntil: null, probe: null });
+    case "Close":
+      return state.position === "Closed" && state.failures === 0 ? [] : fact("CircuitClosed", closed);
+  }
+}
+
+/** Whether the circuit is at the point where one probe, and only one, may go. */
+export function mayProbe(state: Circuit, at: Timestamp): boolean {
+  if (state.position === "Closed") return false;
+  return state.position === "HalfOpen" || (state.openUntil !== null && state.openUntil <= at);
+}

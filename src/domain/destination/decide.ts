@@ -1,0 +1,53 @@
+import { refuse } from "../refusal.ts";
+import type { DestinationAuth, DestinationEvent } from "./events.ts";
+import type { DestinationState } from "./state.ts";
+
+export type DestinationCommand =
+  | {
+      readonly type: "RegisterDestination";
+      readonly destination: Omit<Extract<DestinationEvent, { type: "DestinationRegistered" }>["data"], "at">;
+      readonly at: string;
+    }
+  | {
+      readonly type: "ChangeDestination";
+      readonly url?: string | undefined;
+      readonly serverRateLimit?: number | undefined;
+      readonly active?: boolean | undefined;
+      /** null removes the configured authentication. */
+      readonly auth?: DestinationAuth | null | undefined;
+      readonly at: string;
+    }
+  | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: string }
+  | { readonly type: "DeleteDestination"; readonly at: string };
+
+/** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
+export function decide(state: DestinationState, command: DestinationCommand): DestinationEvent[] {
+  if (command.type === "RegisterDestination") {
+    if (state) refuse("conflict", "the destination exists already");
+    return [{ type: "DestinationRegistered", data: { ...command.destination, at: command.at } }];
+  }
+  if (!state || state.deleted) refuse("not-found", "destination not found");
+  const ids = { destinationId: state.id, tenantId: state.tenantId, at: command.at };
+  switch (command.type) {
+    case "ChangeDestination": {
+      const { url, serverRateLimit, active, auth } = command;
+      const events: DestinationEvent[] = [];
+      if (url !== undefined && url !== state.url) events.push({ type: "DestinationUrlChanged", data: { ...ids, url } });
+      if (serverRateLimit !== undefined && serverRateLimit !== state.serverRateLimit) {
+        events.push({ type: "DestinationRateLimitChanged", data: { ...ids, serverRateLimit } });
+      }
+      if (auth === null && state.auth) events.push({ type: "DestinationAuthRemoved", data: ids });
+      if (auth) events.push({ type: "DestinationAuthConfigured", data: { ...ids, auth } });
+      if (active !== undefined && active !== state.active) {
+        events.push({ type: active ? "DestinationActivated" : "DestinationDeactivated", data: ids });
+      }
+      return events;
+    }
+    case "RegenerateIngestToken": {
+      const { ingestTokenHash } = command;
+      return [{ type: "IngestTokenRegenerated", data: { ...ids, ingestTokenHash, previousTokenHash: state.ingestTokenHash } }];
+    }
+    case "DeleteDestination":
+      return [{ type: "DestinationDeleted", data: { ...ids, ingestTokenHash: state.ingestTokenHash } }];
+  }
+}

@@ -1,0 +1,32 @@
+import type { DomainEvent } from "../domain-event.ts";
+import type { Timestamp } from "../time.ts";
+
+export const authTypes = ["ApiKey", "BearerToken", "JwtBearer", "BasicAuth"] as const;
+export type AuthType = (typeof authTypes)[number];
+
+/** What an outbound request to the destination proves itself with; the credentials are sealed. */
+export interface DestinationAuth {
+  readonly type: AuthType;
+  readonly credentials: string;
+}
+
+interface Ids {
+  destinationId: string;
+  tenantId: string;
+  at: Timestamp;
+}
+
+/** Facts of a `destination-<id>` stream. */
+export type DestinationEvent =
+  | DomainEvent<
+      "DestinationRegistered",
+      Ids & { url: string; serverRateLimit: number; auth: DestinationAuth | null; ingestTokenHash: string }
+    >
+  | DomainEvent<"DestinationUrlChanged", Ids & { url: string }>
+  | DomainEvent<"DestinationRateLimitChanged", Ids & { serverRateLimit: number }>
+  | DomainEvent<"DestinationActivated", Ids>
+  | DomainEvent<"DestinationDeactivated", Ids>
+  | DomainEvent<"DestinationAuthConfigured", Ids & { auth: DestinationAuth }>
+  | DomainEvent<"DestinationAuthRemoved", Ids>
+  | DomainEvent<"IngestTokenRegenerated", Ids & { ingestTokenHash: string; previousTokenHash: string }>
+  | DomainEvent<"DestinationDeleted", Ids & { ingestTokenHash: string }>;

@@ -1,0 +1,26 @@
+/**
+ * A fact of the domain. `type` names it, `data` is plain JSON. The version a fact is written under
+ * is a property of its type (see the schema catalogue), so deciders do not repeat it.
+ */
+export interface DomainEvent<Type extends string = string, Data extends object = object> {
+  readonly type: Type;
+  readonly data: Data;
+}
+
+/** Who caused a fact: a person, a producer's key, a newcomer without an account, or a part of this service. */
+export type Actor =
+  | { readonly type: "user"; readonly id: string; readonly role: string }
+  | { readonly type: "apiKey"; readonly id: string }
+  | { readonly type: "anonymous" }
+  | { readonly type: "service"; readonly part: string };
+
+/** What every stored fact says about its own making. */
+export interface Metadata {
+  readonly actor: Actor;
+  /** The request through which it came, given back to the caller as `X-Request-Id`. */
+  readonly correlationId: string;
+  /** The message id of the fact that led to this one, or null when a request did. */
+  readonly causationId: string | null;
+  /** When it was decided, ISO 8601 UTC. */
+  readonly at: string;
+}

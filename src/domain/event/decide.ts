@@ -1,0 +1,127 @@
+import { refuse } from "../refusal.ts";
+import type { Answer, FailureReason, WebhookEvent } from "./events.ts";
+import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
+import type { Webhook, WebhookState } from "./state.ts";
+
+export type WebhookCommand =
+  | {
+      readonly type: "Accept";
+      readonly event: Omit<Extract<WebhookEvent, { type: "EventAccepted" }>["data"], "at">;
+      readonly at: string;
+    }
+  | {
+      readonly type: "StartAttempt";
+      readonly with: Pick<
+        Extract<WebhookEvent, { type: "DeliveryAttemptStarted" }>["data"],
+        "leaseUntil" | "worker" | "url" | "authType" | "destinationRevision" | "secretFingerprint" | "probe"
+      >;
+      readonly at: string;
+    }
+  | {
+      readonly type: "Succeed";
+      readonly attempt: number;
+      readonly durationMs: number;
+      readonly requestHeaders: Readonly<Record<string, string>>;
+      readonly answer: Answer;
+      readonly at: string;
+    }
+  | {
+      readonly type: "Fail";
+      readonly attempt: number;
+      readonly durationMs: number;
+      readonly reason: FailureReason;
+      readonly error: string;
+      readonly requestHeaders: Readonly<Record<string, string>>;
+      readonly answer: Answer | null;
+      readonly retryAfterMs: number | null;
+      readonly policy: RetryPolicy & { readonly maxTrys: number };
+      readonly destinationDeleted: boolean;
+      /** 0 to 1, drawn by the caller. */
+      readonly random: number;
+      readonly at: string;
+    }
+  | { readonly type: "Replay"; readonly at: string }
+  | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: string };
+
+/** What a command changes; an empty list when there is nothing (more) to do. Throws a Refusal. */
+export function decide(state: WebhookState, command: WebhookCommand): WebhookEvent[] {
+  if (command.type === "Accept") {
+    if (state) refuse("conflict", "the event exists already");
+    return [{ type: "EventAccepted", data: { ...command.event, at: command.at } }];
+  }
+  if (!state) refuse("not-found", "event not found");
+  switch (command.type) {
+    case "StartAttempt":
+      return startAttempt(state, command);
+    case "Succeed":
+      return succeed(state, command);
+    case "Fail":
+      return fail(state, command);
+    case "Replay":
+      if (state.status !== "CriticalFailure") refuse("invalid", `the event is ${state.status}; only one in CriticalFailure can be replayed`);
+      return [{ type: "EventReplayed", data: { ...moved(state, "Pending", command.at), nextAttemptAt: command.at } }];
+    case "Cancel":
+      if (!isWaiting(state)) {
+        if (command.reason === "destination deleted") return [];
+        refuse("invalid", `the event is ${state.status}; only one that is Pending or WaitingRetry can be cancelled`);
+      }
+      return [{ type: "EventCancelled", data: { ...moved(state, "Cancelled", command.at), reason: command.reason } }];
+  }
+}
+
+/** Whether the event waits for an attempt, due or not. */
+export function isWaiting(state: Webhook): boolean {
+  return state.status === "Pending" || state.status === "WaitingRetry";
+}
+
+function startAttempt(state: Webhook, command: Extract<WebhookCommand, { type: "StartAttempt" }>): WebhookEvent[] {
+  if (!isWaiting(state) || (state.nextAttemptAt ?? "") > command.at) return [];
+  return [
+    {
+      type: "DeliveryAttemptStarted",
+      data: { ...moved(state, "Processing", command.at), attempt: state.attempts + 1, ...command.with },
+    },
+  ];
+}
+
+/** A late success stands, whatever was concluded meanwhile; only Cancelled is final. */
+function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succeed" }>): WebhookEvent[] {
+  const { attempt, durationMs, requestHeaders, answer, at } = command;
+  if (!awaitsOutcome(state, attempt)) return [];
+  const to = state.status === "Cancelled" ? "Cancelled" : "Succeeded";
+  return [{ type: "DeliverySucceeded", data: { ...moved(state, to, at), attempt, durationMs, requestHeaders, answer } }];
+}
+
+function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>): WebhookEvent[] {
+  const { attempt, durationMs, reason, error, requestHeaders, answer, at } = command;
+  if (!awaitsOutcome(state, attempt)) return [];
+  const outcome = { attempt, durationMs, reason, error, requestHeaders, answer };
+  const current = state.status === "Processing" && attempt === state.attempts;
+  if (!current) {
+    if (!state.open.includes(attempt) && reason === "outcome unknown") return [];
+    return [{ type: "DeliveryFailed", data: { ...moved(state, state.status, at), ...outcome, retryCount: state.retryCount } }];
+  }
+  const retryCount = state.retryCount + 1;
+  const failed: WebhookEvent = { type: "DeliveryFailed", data: { ...moved(state, "Failed", at), ...outcome, retryCount } };
+  const from = { ...state, status: "Failed" as const };
+  if (command.destinationDeleted) {
+    return [failed, { type: "EventCancelled", data: { ...moved(from, "Cancelled", at), reason: "destination deleted" } }];
+  }
+  const gone = answer?.statusCode === 410;
+  if (gone || retryCount >= command.policy.maxTrys) {
+    const why = gone ? "gone" : "max attempts";
+    return [failed, { type: "DeliveryExhausted", data: { ...moved(from, "CriticalFailure", at), retryCount, reason: why } }];
+  }
+  const next = nextAttemptAt(command.policy, retryCount, at, command.random, command.retryAfterMs);
+  return [failed, { type: "RetryScheduled", data: { ...moved(from, "WaitingRetry", at), retryCount, nextAttemptAt: next } }];
+}
+
+/** An outcome counts once: while the attempt is open, or after it was given up as lost. */
+function awaitsOutcome(state: Webhook, attempt: number): boolean {
+  return state.open.includes(attempt) || state.lost.includes(attempt);
+}
+
+function moved(state: Webhook, to: Webhook["status"], at: string) {
+  const { id, tenantId, destinationId, acceptedAt, status } = state;
+  return { eventId: id, tenantId, destinationId, acceptedAt, from: status, to, at };
+}

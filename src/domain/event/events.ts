@@ -1,0 +1,103 @@
+import type { DomainEvent } from "../domain-event.ts";
+import type { AuthType } from "../destination/events.ts";
+import type { Timestamp } from "../time.ts";
+
+export const eventStatuses = [
+  "Pending",
+  "Processing",
+  "Succeeded",
+  "Failed",
+  "WaitingRetry",
+  "CriticalFailure",
+  "Cancelled",
+] as const;
+export type EventStatus = (typeof eventStatuses)[number];
+
+/**
+ * What every fact after the first repeats, so that a projection or a counter needs no other fact:
+ * whose event it is, and which status the fact leaves and enters (the same one where it moves nothing).
+ */
+interface Moved {
+  eventId: string;
+  tenantId: string;
+  destinationId: string;
+  acceptedAt: Timestamp;
+  from: EventStatus;
+  to: EventStatus;
+  at: Timestamp;
+}
+
+/** How far an attempt came. `unknown`: its worker was lost, the receiver may have seen it. */
+export const failureReasons = [
+  "status",
+  "timeout",
+  "connection",
+  "tls",
+  "address refused",
+  "token",
+  "outcome unknown",
+] as const;
+export type FailureReason = (typeof failureReasons)[number];
+
+/** The receiver's answer as far as it is kept. */
+export interface Answer {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** At most 16 KiB of the body, decoded as UTF-8 with replacement. */
+  readonly body: string;
+  readonly truncated: boolean;
+}
+
+/** Facts of an `event-<id>` stream: one accepted webhook event and all that was done about it. */
+export type WebhookEvent =
+  | DomainEvent<
+      "EventAccepted",
+      {
+        eventId: string;
+        tenantId: string;
+        destinationId: string;
+        apiKeyId: string;
+        senderId: string | null;
+        idempotencyKey: string | null;
+        /** The very text to deliver; its UTF-8 bytes are the bytes received. */
+        payload: string;
+        /** What was received, where a sender's mapping made something else of it; null otherwise. */
+        original: string | null;
+        at: Timestamp;
+      }
+    >
+  | DomainEvent<
+      "DeliveryAttemptStarted",
+      Moved & {
+        attempt: number;
+        /** When the attempt's lease is over, should nothing more be heard of it. */
+        leaseUntil: Timestamp;
+        worker: string;
+        url: string;
+        authType: AuthType | null;
+        destinationRevision: number;
+        secretFingerprint: string;
+        probe: boolean;
+      }
+    >
+  | DomainEvent<
+      "DeliverySucceeded",
+      Moved & { attempt: number; durationMs: number; requestHeaders: Readonly<Record<string, string>>; answer: Answer }
+    >
+  | DomainEvent<
+      "DeliveryFailed",
+      Moved & {
+        attempt: number;
+        durationMs: number;
+        reason: FailureReason;
+        error: string;
+        requestHeaders: Readonly<Record<string, string>>;
+        answer: Answer | null;
+        /** Failed attempts since acceptance or the last replay, this one included. */
+        retryCount: number;
+      }
+    >
+  | DomainEvent<"RetryScheduled", Moved & { retryCount: number; nextAttemptAt: Timestamp }>
+  | DomainEvent<"DeliveryExhausted", Moved & { retryCount: number; reason: "max attempts" | "gone" }>
+  | DomainEvent<"EventReplayed", Moved & { nextAttemptAt: Timestamp }>
+  | DomainEvent<"EventCancelled", Moved & { reason: "requested" | "destination deleted" }>;

@@ -1,0 +1,69 @@
+import type { EventStatus, WebhookEvent } from "./events.ts";
+
+/** One accepted webhook event, as its facts tell it. */
+export interface Webhook {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly destinationId: string;
+  readonly payload: string;
+  readonly idempotencyKey: string | null;
+  readonly status: EventStatus;
+  /** Failed attempts since acceptance or the last replay. */
+  readonly retryCount: number;
+  /** The number of the newest attempt; never restarts. */
+  readonly attempts: number;
+  /** Attempts started whose outcome is not recorded. */
+  readonly open: readonly number[];
+  /** Attempts that were given up as "outcome unknown": their real outcome may still come in, late. */
+  readonly lost: readonly number[];
+  readonly leaseUntil: string | null;
+  readonly nextAttemptAt: string | null;
+  readonly acceptedAt: string;
+  readonly deliveredAt: string | null;
+}
+
+export type WebhookState = Webhook | undefined;
+
+/** Folds one fact in. */
+export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
+  if (event.type === "EventAccepted") {
+    const { eventId, tenantId, destinationId, payload, idempotencyKey, at } = event.data;
+    return {
+      id: eventId, tenantId, destinationId, payload, idempotencyKey,
+      status: "Pending", retryCount: 0, attempts: 0, open: [], lost: [], leaseUntil: null,
+      nextAttemptAt: at, acceptedAt: at, deliveredAt: null,
+    };
+  }
+  if (!state) return state;
+  const status = event.data.to;
+  switch (event.type) {
+    case "DeliveryAttemptStarted": {
+      const { attempt, leaseUntil } = event.data;
+      return { ...state, status, attempts: attempt, open: [...state.open, attempt], leaseUntil };
+    }
+    case "DeliverySucceeded": {
+      const settled = settle(state, event.data.attempt);
+      if (status !== "Succeeded" || state.status === "Succeeded") return { ...settled, status };
+      return { ...settled, status, deliveredAt: event.data.at, nextAttemptAt: null };
+    }
+    case "DeliveryFailed": {
+      const { attempt, reason, retryCount } = event.data;
+      const settled = settle(state, attempt);
+      return { ...settled, status, retryCount, lost: reason === "outcome unknown" ? [...settled.lost, attempt] : settled.lost };
+    }
+    case "RetryScheduled":
+      return { ...state, status, nextAttemptAt: event.data.nextAttemptAt };
+    case "DeliveryExhausted":
+      return { ...state, status, nextAttemptAt: null };
+    case "EventReplayed":
+      return { ...state, status, retryCount: 0, nextAttemptAt: event.data.nextAttemptAt };
+    case "EventCancelled":
+      return { ...state, status, nextAttemptAt: null };
+  }
+}
+
+function settle(state: Webhook, attempt: number): Webhook {
+  const open = state.open.filter((other) => other !== attempt);
+  const lost = state.lost.filter((other) => other !== attempt);
+  return { ...state, open, lost, leaseUntil: open.length > 0 ? state.leaseUntil : null };
+}

@@ -1,0 +1,44 @@
+import type { DomainEvent } from "../domain-event.ts";
+import { millis, type Timestamp } from "../time.ts";
+
+/** Whoever holds a name: the stream in which the name is used, and the user where it is an email. */
+export interface Holder {
+  readonly tenantId: string;
+  readonly userId: string | null;
+}
+
+/** Facts of an `email-<hash>` or `tenantName-<hash>` stream: what makes a name unique on the platform. */
+export type ReservationEvent =
+  | DomainEvent<"NameReserved", { holder: Holder; at: Timestamp }>
+  | DomainEvent<"NameReleased", { holder: Holder; at: Timestamp }>;
+
+export interface Reservation {
+  readonly holder: Holder | null;
+  readonly since: Timestamp;
+}
+
+export type ReservationState = Reservation | undefined;
+
+/** Folds one fact in. */
+export function evolve(_state: ReservationState, event: ReservationEvent): ReservationState {
+  return { holder: event.type === "NameReserved" ? event.data.holder : null, since: event.data.at };
+}
+
+/** A reservation younger than this may belong to a command still under way. */
+export const takeoverAfterMs = 30_000;
+
+/** What may be done about a name: take it, doubt its holder (who must then be asked), or leave it. */
+export function availability(state: ReservationState, now: Timestamp): "free" | "doubtful" | "held" {
+  if (!state?.holder) return "free";
+  return millis(now) - millis(state.since) > takeoverAfterMs ? "doubtful" : "held";
+}
+
+/** The comparable form of an email address: case does not tell two apart. */
+export function comparableEmail(email: string): string {
+  return email.normalize("NFC").toLowerCase();
+}
+
+/** The comparable form of a tenant's name: trimmed, NFC, without case. */
+export function comparableName(name: string): string {
+  return name.trim().normalize("NFC").toLowerCase();
+}

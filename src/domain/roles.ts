@@ -1,0 +1,15 @@
+/** Roles, lowest first. Ranks compare; codes are what requests and filters use. */
+export const roles = ["Viewer", "Developer", "Admin", "Owner"] as const;
+export type Role = (typeof roles)[number];
+
+export const roleCodes: Readonly<Record<Role, number>> = { Developer: 0, Admin: 1, Owner: 10, Viewer: 20 };
+
+/** The role of a code used in requests (0, 1, 10, 20), or undefined. */
+export function roleOfCode(code: number): Role | undefined {
+  return roles.find((role) => roleCodes[role] === code);
+}
+
+/** Whether `role` stands at or above `least`. */
+export function atLeast(role: Role, least: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(least);
+}

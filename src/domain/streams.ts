@@ -1,0 +1,24 @@
+/** Stream names. The part before the first dash is the stream's category. */
+export const streams = {
+  tenant: (id: string) => `tenant-${id}`,
+  destination: (id: string) => `destination-${id}`,
+  circuit: (destinationId: string) => `circuit-${destinationId}`,
+  apiKey: (id: string) => `apiKey-${id}`,
+  event: (id: string) => `event-${id}`,
+  session: (tokenId: string) => `session-${tokenId}`,
+  person: (userId: string) => `person-${userId}`,
+  email: (hash: string) => `email-${hash}`,
+  tenantName: (hash: string) => `tenantName-${hash}`,
+  platform: "platform",
+} as const;
+
+/** The category of a stream: what kind of thing it is about. */
+export function categoryOf(stream: string): string {
+  const dash = stream.indexOf("-");
+  return dash < 0 ? stream : stream.slice(0, dash);
+}
+
+/** The id of the thing a stream is about; the whole name where there is only one. */
+export function subjectOf(stream: string): string {
+  return stream.slice(stream.indexOf("-") + 1);
+}

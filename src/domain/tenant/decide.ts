@@ -1,0 +1,151 @@
+import { refuse } from "../refusal.ts";
+import { atLeast, type Role } from "../roles.ts";
+import type { TenantEvent, UserStatus } from "./events.ts";
+import type { Tenant, TenantState, User } from "./state.ts";
+
+/** The user on whose behalf a command runs, as the verified token says. */
+export interface Caller {
+  readonly userId: string;
+  readonly role: Role;
+}
+
+export type TenantCommand =
+  | {
+      readonly type: "CreateTenant";
+      readonly tenant: Omit<Extract<TenantEvent, { type: "TenantCreated" }>["data"], "at">;
+      readonly owner: NewUser;
+      readonly at: string;
+    }
+  | {
+      readonly type: "ChangeTenant";
+      readonly by: Caller;
+      readonly name?: { readonly text: string; readonly hash: string } | undefined;
+      readonly maxTrys?: number | undefined;
+      readonly circuitBreakerTimer?: number | undefined;
+      readonly at: string;
+    }
+  | {
+      readonly type: "RegenerateWebhookSecret";
+      readonly by: Caller;
+      readonly webhookSecret: string;
+      readonly webhookSecretFingerprint: string;
+      readonly at: string;
+    }
+  | { readonly type: "CreateUser"; readonly by: Caller; readonly user: NewUser & { readonly role: Role }; readonly at: string }
+  | {
+      readonly type: "ChangeUser";
+      readonly by: Caller;
+      readonly userId: string;
+      readonly email?: { readonly sealed: string; readonly hash: string } | undefined;
+      /** Present only when it differs from the one in force. */
+      readonly passwordHash?: string | undefined;
+      readonly role?: Role | undefined;
+      readonly status?: UserStatus | undefined;
+      readonly at: string;
+    }
+  | { readonly type: "DeleteUser"; readonly by: Caller; readonly userId: string; readonly at: string };
+
+interface NewUser {
+  readonly userId: string;
+  readonly email: string;
+  readonly emailHash: string;
+  readonly passwordHash: string;
+}
+
+/** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
+export function decide(state: TenantState, command: TenantCommand): TenantEvent[] {
+  if (command.type === "CreateTenant") {
+    if (state) refuse("conflict", "the tenant exists already");
+    const { tenant, owner, at } = command;
+    return [
+      { type: "TenantCreated", data: { ...tenant, at } },
+      { type: "UserCreated", data: { tenantId: tenant.tenantId, ...owner, role: "Owner", at } },
+    ];
+  }
+  if (!state) refuse("not-found", "tenant not found");
+  switch (command.type) {
+    case "ChangeTenant":
+      return changeTenant(state, command);
+    case "RegenerateWebhookSecret": {
+      requireRole(command.by, "Developer", "regenerate the webhook secret");
+      const { webhookSecret, webhookSecretFingerprint, at } = command;
+      return [{ type: "WebhookSecretRegenerated", data: { tenantId: state.id, webhookSecret, webhookSecretFingerprint, at } }];
+    }
+    case "CreateUser":
+      return createUser(state, command);
+    case "ChangeUser":
+      return changeUser(state, command);
+    case "DeleteUser":
+      return deleteUser(state, command);
+  }
+}
+
+/** Throws a Refusal of kind forbidden unless the caller stands at or above `least`. */
+export function requireRole(by: { readonly role: Role }, least: Role, to: string): void {
+  if (!atLeast(by.role, least)) refuse("forbidden", `only ${least} or above may ${to}`);
+}
+
+function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "ChangeTenant" }>): TenantEvent[] {
+  requireRole(command.by, "Admin", "change the tenant");
+  const { name, at } = command;
+  const maxTrys = command.maxTrys ?? state.maxTrys;
+  const circuitBreakerTimer = command.circuitBreakerTimer ?? state.circuitBreakerTimer;
+  const events: TenantEvent[] = [];
+  if (name && name.text !== state.name) {
+    events.push({ type: "TenantRenamed", data: { tenantId: state.id, name: name.text, nameHash: name.hash, at } });
+  }
+  if (maxTrys !== state.maxTrys || circuitBreakerTimer !== state.circuitBreakerTimer) {
+    events.push({ type: "TenantDeliveryPolicyChanged", data: { tenantId: state.id, maxTrys, circuitBreakerTimer, at } });
+  }
+  return events;
+}
+
+function createUser(state: Tenant, { by, user, at }: Extract<TenantCommand, { type: "CreateUser" }>): TenantEvent[] {
+  requireRole(by, "Developer", "create users");
+  if (!atLeast(by.role, user.role)) refuse("forbidden", `role: a ${by.role} may not create a user with the role ${user.role}`);
+  return [{ type: "UserCreated", data: { tenantId: state.id, ...user, at } }];
+}
+
+function changeUser(state: Tenant, command: Extract<TenantCommand, { type: "ChangeUser" }>): TenantEvent[] {
+  const { by, at } = command;
+  const user = state.users.get(command.userId) ?? refuse("not-found", "user not found");
+  const self = by.userId === user.id;
+  const newRole = command.role !== undefined && command.role !== user.role ? command.role : undefined;
+  const newStatus = command.status !== undefined && command.status !== user.status ? command.status : undefined;
+  if (!self && !atLeast(by.role, "Admin")) refuse("forbidden", `a ${by.role} may change only itself`);
+  if (user.role === "Owner" && !atLeast(by.role, "Owner") && !self) refuse("forbidden", "only an Owner may change an Owner");
+  if (newRole && !atLeast(by.role, "Admin")) refuse("forbidden", "role: only Admin or Owner may change roles");
+  if (newRole === "Owner" && by.role !== "Owner") refuse("forbidden", "role: only an Owner may promote to Owner");
+  if (newStatus && !atLeast(by.role, "Admin")) refuse("forbidden", "status: only Admin or Owner may change it");
+  if ((newRole ?? newStatus) !== undefined && isLastActiveOwner(state, user)) {
+    refuse("rejected", "the last active Owner can be neither demoted nor deactivated");
+  }
+  const ids = { tenantId: state.id, userId: user.id };
+  const events: TenantEvent[] = [];
+  if (command.email && (command.email.hash !== user.emailHash || command.email.sealed !== user.email)) {
+    events.push({ type: "UserEmailChanged", data: { ...ids, email: command.email.sealed, emailHash: command.email.hash, at } });
+  }
+  if (command.passwordHash !== undefined) {
+    events.push({ type: "UserPasswordChanged", data: { ...ids, passwordHash: command.passwordHash, at } });
+  }
+  if (newRole) events.push({ type: "UserRoleChanged", data: { ...ids, from: user.role, role: newRole, status: user.status, at } });
+  if (newStatus) {
+    events.push({ type: "UserStatusChanged", data: { ...ids, from: user.status, status: newStatus, role: newRole ?? user.role, at } });
+  }
+  return events;
+}
+
+function deleteUser(state: Tenant, { by, userId, at }: Extract<TenantCommand, { type: "DeleteUser" }>): TenantEvent[] {
+  const user = state.users.get(userId) ?? refuse("not-found", "user not found");
+  requireRole(by, "Admin", "delete users");
+  if (user.role === "Owner" && by.role !== "Owner") refuse("forbidden", "only an Owner may delete an Owner");
+  if (isLastActiveOwner(state, user)) refuse("rejected", "the last active Owner cannot be deleted");
+  return [{ type: "UserDeleted", data: { tenantId: state.id, userId, role: user.role, status: user.status, at } }];
+}
+
+function isLastActiveOwner(state: Tenant, user: User): boolean {
+  const active = (other: User) => other.role === "Owner" && other.status === "Active";
+  if (!active(user)) return false;
+  for (const other of state.users.values()) if (other !== user && active(other)) return false;
+  return true;
+}

@@ -1,0 +1,61 @@
+import type { DomainEvent } from "../domain-event.ts";
+import type { Role } from "../roles.ts";
+import type { Timestamp } from "../time.ts";
+
+export type UserStatus = "Active" | "Inactive";
+
+/**
+ * Facts of a `tenant-<id>` stream. The tenant and its users share it, so that creating both is one
+ * append and "the last active Owner stays" is a rule over one set. Emails are sealed under the
+ * person's own key, secrets under the tenant's data key: neither stands here in clear.
+ */
+export type TenantEvent =
+  | DomainEvent<
+      "TenantCreated",
+      {
+        tenantId: string;
+        name: string;
+        /** Keyed hash of the comparable name; names its reservation. */
+        nameHash: string;
+        maxTrys: number;
+        circuitBreakerTimer: number;
+        /** The tenant's data key, wrapped by the master key. */
+        dataKey: string;
+        /** Sealed under the data key. */
+        webhookSecret: string;
+        webhookSecretFingerprint: string;
+        at: Timestamp;
+      }
+    >
+  | DomainEvent<"TenantRenamed", { tenantId: string; name: string; nameHash: string; at: Timestamp }>
+  | DomainEvent<
+      "TenantDeliveryPolicyChanged",
+      { tenantId: string; maxTrys: number; circuitBreakerTimer: number; at: Timestamp }
+    >
+  | DomainEvent<
+      "WebhookSecretRegenerated",
+      { tenantId: string; webhookSecret: string; webhookSecretFingerprint: string; at: Timestamp }
+    >
+  | DomainEvent<
+      "UserCreated",
+      {
+        tenantId: string;
+        userId: string;
+        /** Sealed under the person's key. */
+        email: string;
+        emailHash: string;
+        passwordHash: string;
+        role: Role;
+        at: Timestamp;
+      }
+    >
+  | DomainEvent<
+      "UserEmailChanged",
+      { tenantId: string; userId: string; email: string; emailHash: string; at: Timestamp }
+    >
+  | DomainEvent<"UserPasswordChanged", { tenantId: string; userId: string; passwordHash: string; at: Timestamp }>
+  | DomainEvent<"UserRoleChanged", { tenantId: string; userId: string; from: Role; role: Role; status: UserStatus; at: Timestamp }>
+  | DomainEvent<"UserStatusChanged", { tenantId: string; userId: string; from: UserStatus; status: UserStatus; role: Role; at: Timestamp }>
+  | DomainEvent<"UserDeleted", { tenantId: string; userId: string; role: Role; status: UserStatus; at: Timestamp }>
+  /** A stale reservation of this stream's was taken over: whoever still meant to use it must lose. */
+  | DomainEvent<"ReservationRefused", { reservation: string; at: Timestamp }>;

@@ -1,0 +1,88 @@
+import type { Role } from "../roles.ts";
+import type { TenantEvent, UserStatus } from "./events.ts";
+
+export interface User {
+  readonly id: string;
+  readonly email: string;
+  readonly emailHash: string;
+  readonly passwordHash: string;
+  readonly role: Role;
+  readonly status: UserStatus;
+  /** Raised by every change that must end the user's sessions; tokens carry the one they were made under. */
+  readonly sessionVersion: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface Tenant {
+  readonly id: string;
+  readonly name: string;
+  readonly nameHash: string;
+  readonly maxTrys: number;
+  readonly circuitBreakerTimer: number;
+  readonly dataKey: string;
+  readonly webhookSecret: string;
+  readonly webhookSecretFingerprint: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly users: ReadonlyMap<string, User>;
+}
+
+/** The tenant, or undefined before it was created. */
+export type TenantState = Tenant | undefined;
+
+/** Folds one fact in. The state handed in is spent: its set of users is carried on, not copied. */
+export function evolve(state: TenantState, event: TenantEvent): TenantState {
+  if (event.type === "TenantCreated") {
+    const { tenantId, at, ...settings } = event.data;
+    return { ...settings, id: tenantId, createdAt: at, updatedAt: at, users: new Map() };
+  }
+  if (!state || event.type === "ReservationRefused") return state;
+  const { data } = event;
+  switch (event.type) {
+    case "TenantRenamed":
+      return { ...state, name: event.data.name, nameHash: event.data.nameHash, updatedAt: data.at };
+    case "TenantDeliveryPolicyChanged": {
+      const { maxTrys, circuitBreakerTimer } = event.data;
+      return { ...state, maxTrys, circuitBreakerTimer, updatedAt: data.at };
+    }
+    case "WebhookSecretRegenerated": {
+      const { webhookSecret, webhookSecretFingerprint } = event.data;
+      return { ...state, webhookSecret, webhookSecretFingerprint, updatedAt: data.at };
+    }
+    default:
+      return { ...state, users: evolveUsers(state.users as Map<string, User>, event) };
+  }
+}
+
+type UserEvent = Extract<TenantEvent, { data: { userId: string } }>;
+
+function evolveUsers(users: Map<string, User>, event: UserEvent): Map<string, User> {
+  const { userId, at } = event.data;
+  if (event.type === "UserCreated") {
+    const { email, emailHash, passwordHash, role } = event.data;
+    return users.set(userId, {
+      id: userId, email, emailHash, passwordHash, role,
+      status: "Active", sessionVersion: 0, createdAt: at, updatedAt: at,
+    });
+  }
+  const user = users.get(userId);
+  if (!user) return users;
+  switch (event.type) {
+    case "UserEmailChanged":
+      return users.set(userId, { ...user, email: event.data.email, emailHash: event.data.emailHash, updatedAt: at });
+    case "UserPasswordChanged":
+      return users.set(userId, { ...endSessions(user), passwordHash: event.data.passwordHash, updatedAt: at });
+    case "UserRoleChanged":
+      return users.set(userId, { ...endSessions(user), role: event.data.role, updatedAt: at });
+    case "UserStatusChanged":
+      return users.set(userId, { ...endSessions(user), status: event.data.status, updatedAt: at });
+    case "UserDeleted":
+      users.delete(userId);
+      return users;
+  }
+}
+
+function endSessions(user: User): User {
+  return { ...user, sessionVersion: user.sessionVersion + 1 };
+}

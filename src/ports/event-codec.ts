@@ -1,0 +1,18 @@
+import type { DomainEvent, Metadata } from "../domain/domain-event.ts";
+
+/** A fact as text, the way engines keep it. */
+export interface EncodedEvent {
+  readonly type: string;
+  /** JSON. */
+  readonly data: string;
+  /** JSON; holds the schema version beside the {@link Metadata}. */
+  readonly metadata: string;
+}
+
+/** Between facts and their stored form: validates both ways, and brings old versions up to date. */
+export interface EventCodec {
+  /** Throws UnacceptableEntry (see event-store) when the fact does not satisfy its schema. */
+  encode(event: DomainEvent, metadata: Metadata): EncodedEvent;
+  /** The fact, or why it cannot be read. Never throws. */
+  decode(encoded: EncodedEvent): { event: DomainEvent; metadata: Metadata } | { unreadable: string };
+}

@@ -1,0 +1,135 @@
+import type { DomainEvent, Metadata } from "../domain/domain-event.ts";
+
+/**
+ * A place in the log. Opaque but for its order: compared as strings, a later entry has the larger
+ * position. The empty string stands before the first entry.
+ */
+export type Position = string;
+export const logStart: Position = "";
+
+/** The revision of a stream without entries; as an expectation: "the stream must not exist". */
+export const noStream = -1;
+
+/**
+ * A fact to append. `id` (a UUID, fresh for every request or claim) identifies the message: an append
+ * repeated with the same ids at the same expected revision succeeds with the outcome of the first.
+ */
+export interface NewEntry {
+  readonly id: string;
+  readonly event: DomainEvent;
+  readonly metadata: Metadata;
+}
+
+interface EntryHead {
+  readonly stream: string;
+  /** 0 for the stream's first entry; never reused, not even after a deletion. */
+  readonly revision: number;
+  readonly position: Position;
+  readonly id: string;
+}
+
+/** A fact as it stands in the log, validated and brought to its newest version. Shared: never change it. */
+export interface RecordedEvent<Event extends DomainEvent = DomainEvent> extends EntryHead {
+  readonly type: Event["type"];
+  readonly data: Event["data"];
+  readonly metadata: Metadata;
+  readonly unreadable?: undefined;
+}
+
+/** An entry that cannot be read as a fact; whoever meets one sets its stream aside from there on. */
+export interface UnreadableEntry extends EntryHead {
+  readonly type: string;
+  /** Why, without any of the content. */
+  readonly unreadable: string;
+}
+
+export type LogEntry = RecordedEvent | UnreadableEntry;
+
+export interface Appended {
+  /** The revision and position of the last entry appended. */
+  readonly revision: number;
+  readonly position: Position;
+}
+
+/** The stream was not at the expected revision. */
+export class RevisionConflict extends Error {
+  readonly stream: string;
+  readonly expected: number;
+  /** The stream's revision, or {@link noStream}. */
+  readonly actual: number;
+
+  constructor(stream: string, expected: number, actual: number) {
+    super(`${stream} is at revision ${actual}, expected ${expected}`);
+    this.name = "RevisionConflict";
+    this.stream = stream;
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
+
+/** The log cannot be reached or does not answer in time. Whether an append happened may be unknown. */
+export class LogUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "LogUnavailable";
+  }
+}
+
+/** The append is larger than the engine takes, or not valid under its event's schema. */
+export class UnacceptableEntry extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UnacceptableEntry";
+  }
+}
+
+/**
+ * Takes over a batch of entries; the next batch comes when the promise resolves. `upTo` is the
+ * position up to which the whole log was looked at (the batch may be empty): safe as a checkpoint
+ * once the batch is handled. A handler that throws gets the same batch again, after a pause.
+ */
+export type BatchHandler = (entries: readonly LogEntry[], upTo: Position) => void | Promise<void>;
+
+export interface SubscriptionOptions {
+  /** Entries after this position. */
+  readonly after: Position;
+  /** Only streams of these categories (see domain/streams); all of them when left out. */
+  readonly categories?: readonly string[];
+}
+
+export interface Subscription {
+  /** Resolves when no handler is running and none will be called. */
+  stop(): Promise<void>;
+}
+
+/** What follows the log. */
+export interface EventLog {
+  /** Up to `limit` entries after `after`, in order, and the position they reach. */
+  readLog(after: Position, limit: number): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }>;
+  /** The position of the newest committed entry. */
+  head(): Promise<Position>;
+  /** Catches up, then follows live. Survives the engine's restarts: it resumes where it was. */
+  subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription;
+}
+
+/**
+ * The event store: the smallest that every engine can keep. An append is durable when its promise
+ * resolves. Entries of one append are committed together or not at all.
+ */
+export interface EventStore extends EventLog {
+  /** Throws RevisionConflict, UnacceptableEntry or LogUnavailable. */
+  append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended>;
+  /**
+   * Entries of a stream from revision `from` (inclusive), `limit` at most, forwards; with `backwards`,
+   * from `from` (or the end) down. Empty when the stream does not exist or was deleted.
+   */
+  readStream(
+    stream: string,
+    options?: { readonly from?: number; readonly limit?: number; readonly backwards?: boolean },
+  ): Promise<readonly LogEntry[]>;
+  /**
+   * Deletes all entries of a stream; a later append at {@link noStream} succeeds and its revisions go
+   * on. Deleting a stream that does not exist does nothing.
+   */
+  deleteStream(stream: string): Promise<void>;
+}

@@ -1,0 +1,30 @@
+/** At most `max` within any `windowMs`. */
+export interface RateLimit {
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+/** An admission that may be taken back. */
+export interface Ticket {
+  readonly id: string;
+  readonly keys: readonly string[];
+}
+
+/** Shared by all processes, small, and each value with an end: throttles, revocations, role leases, checkpoints. */
+export interface ExpiringState {
+  /** The values, null where there is none or its time is over. */
+  get(keys: readonly string[]): Promise<readonly (string | null)[]>;
+  /** `ttlMs` null: does not expire. */
+  put(key: string, value: string, ttlMs: number | null): Promise<void>;
+  /**
+   * Counts one attempt under every key at once, unless one of them is at its limit already: then
+   * nothing is counted and the answer is null. Right under any number of parallel callers.
+   */
+  admit(keys: readonly string[], limit: RateLimit): Promise<Ticket | null>;
+  /** Takes an admission back, as if it had not been. */
+  forgive(ticket: Ticket): Promise<void>;
+  /** Takes or renews a lease: true while `owner` holds it. Expires by the engine's own clock. */
+  lease(name: string, owner: string, ttlMs: number): Promise<boolean>;
+  /** Gives a lease back; nothing when another holds it. */
+  release(name: string, owner: string): Promise<void>;
+}

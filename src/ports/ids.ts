@@ -1,0 +1,9 @@
+/** Ids and chance come from here only, so that a simulation can own them. */
+export interface Ids {
+  /** A fresh UUIDv7: sorts by the time of its making. */
+  uuid(): string;
+  /** `length` bytes nobody can guess. */
+  secretBytes(length: number): Uint8Array;
+  /** Uniform in [0, 1); not for secrets. */
+  random(): number;
+}

@@ -1,0 +1,37 @@
+import type { FailureReason } from "../domain/event/events.ts";
+
+export interface OutboundRequest {
+  /** https only. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | string;
+  /** How much of the answer's body is kept, bytes. */
+  readonly keepBytes: number;
+}
+
+/** The receiver answered in time. Redirects are answers like any other. */
+export interface OutboundAnswer {
+  readonly answered: true;
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The first `keepBytes` of the body, or as much as came before the deadline. */
+  readonly body: Uint8Array;
+  /** Whether there was, or may have been, more. */
+  readonly truncated: boolean;
+}
+
+export interface OutboundFailure {
+  readonly answered: false;
+  readonly reason: Exclude<FailureReason, "status" | "token" | "outcome unknown">;
+  /** For the log and the API: no secret in it. */
+  readonly error: string;
+}
+
+/** The one way out: every outbound call, to destinations and to token endpoints, goes through it. */
+export interface OutboundClient {
+  /** POSTs. Never throws, never follows a redirect, is over by the configured deadline whatever the receiver does. */
+  post(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure>;
+  /** Why a URL can never be called (its host is a literal address that is not allowed), or null. */
+  refusalOf(url: string): string | null;
+  close(): Promise<void>;
+}

@@ -1,0 +1,88 @@
+import type { Position } from "./event-store.ts";
+
+/**
+ * The kinds of field: `id` a UUID in lower case, `time` an ISO 8601 timestamp with milliseconds,
+ * `number` an integer, `json` anything that is never filtered or sorted by.
+ */
+export type FieldKind = "id" | "text" | "number" | "boolean" | "time" | "json";
+
+/** A collection of documents, all of one shape. Any field but the key may be null. */
+export interface CollectionDefinition {
+  readonly name: string;
+  /** The field that identifies a document. */
+  readonly key: string;
+  readonly fields: Readonly<Record<string, FieldKind>>;
+  /** Fields of each index, in order; the key is always its last part. */
+  readonly indexes: readonly (readonly string[])[];
+}
+
+export type FieldValue = string | number | boolean | null | object;
+export type Document = Readonly<Record<string, FieldValue>>;
+
+/** A change of a read model. Applying a batch in order is what counts: adapters may fold changes of one key. */
+export type Change =
+  /** Creates or replaces the document. */
+  | { readonly op: "put"; readonly collection: string; readonly key: string; readonly document: Document }
+  /** Changes fields of a document; nothing where there is none. */
+  | { readonly op: "set"; readonly collection: string; readonly key: string; readonly fields: Document }
+  | { readonly op: "remove"; readonly collection: string; readonly key: string }
+  /** Adds to a counter; `bucket` orders the counters of a scope (0 where a scope has but one). */
+  | { readonly op: "add"; readonly scope: string; readonly bucket: number; readonly by: number };
+
+/** Changes caused by one log entry. */
+export interface PositionedChanges {
+  readonly position: Position;
+  readonly changes: readonly Change[];
+}
+
+/** A condition on documents. */
+export interface Selection {
+  readonly collection: string;
+  readonly where?: Readonly<Record<string, FieldValue>>;
+  /** Inclusive on both ends. */
+  readonly range?: { readonly field: string; readonly from?: FieldValue; readonly to?: FieldValue };
+}
+
+export interface Query extends Selection {
+  /** Ties are broken by the key, in the same direction. */
+  readonly order: { readonly field: string; readonly descending: boolean };
+  readonly offset?: number;
+  readonly limit: number;
+}
+
+/** The read models cannot be reached, or did not catch up in time. */
+export class ReadModelsUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ReadModelsUnavailable";
+  }
+}
+
+/** Read models as the API and the workers see them. */
+export interface ReadModels {
+  get(collection: string, key: string): Promise<Document | null>;
+  find(query: Query): Promise<readonly Document[]>;
+  /** Counts by looking at the selected documents: for selections known to be small. */
+  count(selection: Selection): Promise<number>;
+  /** The different values of a field among the selected, ascending, `limit` at most, greater than `after`. */
+  distinct(selection: Selection, field: string, options: { readonly after?: FieldValue; readonly limit: number }): Promise<readonly FieldValue[]>;
+  /** The sum of the counters of a scope with `from` <= bucket <= `to`; all of them without a range. */
+  sum(scope: string, from?: number, to?: number): Promise<number>;
+  /** The position up to which the log is projected. */
+  checkpoint(): Promise<Position>;
+  /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */
+  caughtUp(position: Position, timeoutMs: number): Promise<boolean>;
+}
+
+/** Read models as the projection runner writes them. */
+export interface ReadModelWriter {
+  /** The position and the definition fingerprint the stored read models were built under, or null when there are none. */
+  state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null>;
+  /** Drops everything and makes empty collections for the definitions. */
+  reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void>;
+  /**
+   * Applies the changes and moves the checkpoint, such that a crash at any moment resumes exactly:
+   * a batch applied twice from the same checkpoint has the effect of one.
+   */
+  apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void>;
+}

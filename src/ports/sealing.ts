@@ -1,0 +1,26 @@
+/** A symmetric key in use; never stored. */
+export interface SealingKey {
+  readonly bytes: Uint8Array;
+}
+
+/** A sealed value that was changed, moved to another place, or sealed under a key that is not at hand. */
+export class Unsealable extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "Unsealable";
+  }
+}
+
+/**
+ * AES-256-GCM. `place` names the one spot a sealed value belongs to (`<tenantId>/<resource>`); it is
+ * authenticated with the value, so that a value moved elsewhere does not open. All forms are text.
+ */
+export interface Sealing {
+  /** Wraps a key under the master key; the envelope carries the master key's id. */
+  wrap(key: SealingKey, place: string): string;
+  /** Throws Unsealable. */
+  unwrap(wrapped: string, place: string): SealingKey;
+  seal(text: string, key: SealingKey, place: string): string;
+  /** Throws Unsealable. */
+  open(sealed: string, key: SealingKey, place: string): string;
+}

@@ -1,0 +1,55 @@
+import type { Position } from "./event-store.ts";
+
+/** A freshly accepted event with what its first attempt needs, so that nothing is read back. */
+export interface FirstAttempt {
+  readonly kind: "first";
+  readonly destinationId: string;
+  readonly tenantId: string;
+  readonly eventId: string;
+  readonly payload: string;
+  readonly idempotencyKey: string | null;
+  readonly acceptedAt: string;
+  /** Message id and position of its EventAccepted. */
+  readonly causationId: string;
+  readonly correlationId: string;
+  readonly position: Position;
+}
+
+/** "This destination may have due work": its worker looks into the due index. */
+export interface WakeUp {
+  readonly kind: "wake";
+  readonly destinationId: string;
+  /** The due index must have come this far before it is asked. */
+  readonly position: Position;
+}
+
+export type WorkItem = FirstAttempt | WakeUp;
+
+/** A worker's membership: while it lasts, the destinations of its items are this worker's alone. */
+export interface QueueSession {
+  /** False once it is over; a worker starts nothing under a session that is not alive. */
+  readonly alive: boolean;
+}
+
+export interface WorkConsumer {
+  /** Takes items over; returns at once, never waits for a delivery. */
+  take(items: readonly WorkItem[], session: QueueSession): void;
+  /** Destinations for which `isLost` holds now belong to another worker. */
+  release(isLost: (destinationId: string) => boolean): void;
+}
+
+/** A hint and a load balancer: losing, repeating or reordering items costs time, never an event. */
+export interface WorkQueue {
+  /** Resolves when the queue holds the items. Throws QueueUnavailable. */
+  publish(items: readonly WorkItem[]): Promise<void>;
+  /** Hands this process its share of the items, keyed by destination. Survives the engine's restarts. */
+  consume(consumer: WorkConsumer): Promise<{ stop(): Promise<void> }>;
+}
+
+/** The queue cannot be reached. Whether the items were stored may be unknown. */
+export class QueueUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "QueueUnavailable";
+  }
+}
