@@ -1,0 +1,28 @@
+import { evolve as evolveApiKey, type ApiKey } from "../domain/api-key/api-key.ts";
+import type { ApiKeyEvent } from "../domain/api-key/events.ts";
+import { evolve as evolveCircuit, type Circuit, type CircuitEvent } from "../domain/circuit/circuit.ts";
+import type { DestinationEvent } from "../domain/destination/events.ts";
+import { evolve as evolveDestination, type Destination } from "../domain/destination/state.ts";
+import { streams } from "../domain/streams.ts";
+import type { TenantEvent } from "../domain/tenant/events.ts";
+import { evolve as evolveTenant, type Tenant } from "../domain/tenant/state.ts";
+import type { AggregateType } from "./aggregates.ts";
+
+export const tenants: AggregateType<Tenant, TenantEvent> = { category: "tenant", stream: streams.tenant, evolve: evolveTenant };
+
+export const destinations: AggregateType<Destination, DestinationEvent> = {
+  category: "destination",
+  stream: streams.destination,
+  evolve: evolveDestination,
+};
+
+export const circuits: AggregateType<Circuit, CircuitEvent> = {
+  category: "circuit",
+  stream: streams.circuit,
+  evolve: evolveCircuit,
+};
+
+export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = { category: "apiKey", stream: streams.apiKey, evolve: evolveApiKey };
+
+/** The categories whose streams are kept folded in memory. */
+export const aggregateTypes = [tenants, destinations, circuits, apiKeys] as const;

@@ -1,0 +1,132 @@
+import { LRUCache } from "lru-cache";
+import type { DomainEvent } from "../domain/domain-event.ts";
+import { Refusal } from "../domain/refusal.ts";
+import { categoryOf } from "../domain/streams.ts";
+import { noStream, RevisionConflict, type Appended, type EventStore, type LogEntry } from "../ports/event-store.ts";
+import { entriesOf, type Origin } from "./origin.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+
+/** How the streams of one category fold into a state. */
+export interface AggregateType<State, Event extends DomainEvent> {
+  readonly category: string;
+  readonly stream: (id: string) => string;
+  readonly evolve: (state: State | undefined, event: Event) => State | undefined;
+}
+
+/** A state and the revision of its stream; undefined and -1 where the stream does not exist. */
+export interface Folded<State> {
+  readonly state: State | undefined;
+  readonly revision: number;
+}
+
+const attemptsAtAppend = 10;
+
+/**
+ * The aggregates of this process: a bounded cache of folded streams, each kept fresh by the log. Feed
+ * it every entry of the categories it serves ({@link Aggregates.follow}) in the order of the log; then
+ * what it holds is never older than the last entry fed.
+ */
+export class Aggregates {
+  readonly #store: EventStore;
+  readonly #world: { readonly clock: Clock; readonly ids: Ids };
+  readonly #types = new Map<string, AggregateType<unknown, DomainEvent>>();
+  readonly #cache: LRUCache<string, Folded<unknown>>;
+  /** Streams being read, with what the log said of them meanwhile. */
+  readonly #loading = new Map<string, { readonly promise: Promise<Folded<unknown>>; readonly later: LogEntry[] }>();
+
+  constructor(store: EventStore, world: { readonly clock: Clock; readonly ids: Ids }, options: { readonly max: number }) {
+    this.#store = store;
+    this.#world = world;
+    this.#cache = new LRUCache({ max: options.max });
+  }
+
+  /** Serves a category from now on. */
+  register<State, Event extends DomainEvent>(type: AggregateType<State, Event>): this {
+    this.#types.set(type.category, type as unknown as AggregateType<unknown, DomainEvent>);
+    return this;
+  }
+
+  /** Brings cached states up to date with entries of the log. */
+  follow(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      this.#loading.get(entry.stream)?.later.push(entry);
+      const cached = this.#cache.get(entry.stream);
+      if (!cached || entry.revision <= cached.revision) continue;
+      const next = entry.revision === cached.revision + 1 ? this.#fold(cached, [entry]) : undefined;
+      if (next) this.#cache.set(entry.stream, next);
+      else this.#cache.delete(entry.stream);
+    }
+  }
+
+  /** The cached state, without any waiting; undefined when it must be {@link read} first. */
+  peek<State, Event extends DomainEvent>(type: AggregateType<State, Event>, id: string): Folded<State> | undefined {
+    return this.#cache.get(type.stream(id)) as Folded<State> | undefined;
+  }
+
+  /** The state of one stream. Throws LogUnavailable, or a Refusal where the stream holds an unreadable entry. */
+  async read<State, Event extends DomainEvent>(type: AggregateType<State, Event>, id: string): Promise<Folded<State>> {
+    const stream = type.stream(id);
+    const cached = this.#cache.get(stream) ?? (await this.#load(stream));
+    return cached as Folded<State>;
+  }
+
+  /**
+   * Decides on the current state and appends what was decided, again from the newer state when another
+   * writer was first. `decide` must be free of side effects. Answers the position of the last fact, or
+   * null when nothing changed.
+   */
+  async change<State, Event extends DomainEvent>(
+    type: AggregateType<State, Event>,
+    id: string,
+    origin: Origin,
+    decide: (state: State | undefined) => readonly Event[],
+  ): Promise<{ readonly events: readonly Event[]; readonly appended: Appended | null }> {
+    for (let attempt = 1; ; attempt += 1) {
+      const { state, revision } = await this.read(type, id);
+      const events = decide(state);
+      if (events.length === 0) return { events, appended: null };
+      try {
+        const appended = await this.#store.append(type.stream(id), revision, entriesOf(events, origin, this.#world));
+        return { events, appended };
+      } catch (error) {
+        if (!(error instanceof RevisionConflict) || attempt === attemptsAtAppend) throw error;
+        const known = this.#cache.peek(type.stream(id));
+        if (known && known.revision <= revision) this.#cache.delete(type.stream(id));
+      }
+    }
+  }
+
+  #load(stream: string): Promise<Folded<unknown>> {
+    const running = this.#loading.get(stream);
+    if (running) return running.promise;
+    const later: LogEntry[] = [];
+    const promise = this.#store
+      .readStream(stream)
+      .then((entries) => {
+        const folded = this.#foldAll(stream, entries, later);
+        this.#cache.set(stream, folded);
+        return folded;
+      })
+      .finally(() => this.#loading.delete(stream));
+    this.#loading.set(stream, { promise, later });
+    return promise;
+  }
+
+  #foldAll(stream: string, entries: readonly LogEntry[], later: readonly LogEntry[]): Folded<unknown> {
+    const read = this.#fold({ state: undefined, revision: noStream }, entries);
+    const folded = read && this.#fold(read, later.filter((entry) => entry.revision > read.revision));
+    if (!folded) throw new Refusal("unavailable", `the record ${stream} cannot be read`);
+    return folded;
+  }
+
+  #fold(from: Folded<unknown>, entries: readonly LogEntry[]): Folded<unknown> | undefined {
+    let { state, revision } = from;
+    for (const entry of entries) {
+      if (entry.unreadable !== undefined) return undefined;
+      state = this.#types.get(categoryOf(entry.stream))?.evolve(state, entry);
+      revision = entry.revision;
+    }
+    return { state, revision };
+  }
+}

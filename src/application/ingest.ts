@@ -1,0 +1,112 @@
+import type { ApiKey } from "../domain/api-key/api-key.ts";
+import type { Destination } from "../domain/destination/state.ts";
+import { decide } from "../domain/event/decide.ts";
+import { refuse } from "../domain/refusal.ts";
+import { streams } from "../domain/streams.ts";
+import { timestamp } from "../domain/time.ts";
+import type { Clock } from "../ports/clock.ts";
+import { noStream, RevisionConflict, type EventStore } from "../ports/event-store.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Metrics } from "../ports/telemetry.ts";
+import { tenants } from "./aggregate-types.ts";
+import type { Aggregates } from "./aggregates.ts";
+import type { Directory } from "./directory.ts";
+import { nameUuid, sha256 } from "./hashing.ts";
+import { entriesOf } from "./origin.ts";
+import { eventView, type EventView } from "./views.ts";
+import { loadWebhook } from "./webhooks.ts";
+
+/** A producer that showed a good key for a good token. */
+export interface Admission {
+  readonly key: ApiKey;
+  readonly destination: Destination;
+}
+
+export interface Acceptance {
+  readonly eventId: string;
+  readonly status: string;
+  readonly acceptedAt: string;
+}
+
+/** An event that exists already under the idempotency key. */
+export type Duplicate = EventView & Acceptance;
+
+/** Taking events in: the one path that every webhook goes through, and the one that must be fast. */
+export class Ingest {
+  readonly #parts: {
+    store: EventStore;
+    aggregates: Aggregates;
+    directory: Directory;
+    clock: Clock;
+    ids: Ids;
+    metrics: Metrics;
+  };
+
+  constructor(parts: { store: EventStore; aggregates: Aggregates; directory: Directory; clock: Clock; ids: Ids; metrics: Metrics }) {
+    this.#parts = parts;
+  }
+
+  /** Checks key, token and tenant in the order the contract gives; throws a Refusal. */
+  async admit(tenantId: string, token: string, apiKey: string | undefined): Promise<Admission> {
+    const { directory } = this.#parts;
+    if (!apiKey) refuse("unauthenticated", "X-Api-Key: missing");
+    const key = await directory.apiKey(sha256(apiKey));
+    if (!key) refuse("unauthenticated", "X-Api-Key: not a valid API key");
+    if (!token.startsWith("dst_") && !token.startsWith("sndr_")) refuse("invalid", "token: must begin with dst_ or sndr_");
+    if (key.tenantId !== tenantId) {
+      if (!(await this.#tenantExists(tenantId))) refuse("not-found", "tenant not found");
+      refuse("forbidden", "the API key belongs to another tenant");
+    }
+    const destination = await directory.destinationByToken(sha256(token));
+    if (!destination) refuse("not-found", "ingest token not found");
+    if (destination.tenantId !== tenantId) refuse("forbidden", "the ingest token belongs to another tenant");
+    return { key, destination };
+  }
+
+  /** Stores the event. Resolves once it is durable: accepted, or the event that has this idempotency key already. */
+  async accept(
+    { key, destination }: Admission,
+    payload: string,
+    idempotencyKey: string | undefined,
+    correlationId: string,
+  ): Promise<{ readonly accepted: Acceptance } | { readonly duplicate: Duplicate }> {
+    const { store, directory, clock, ids, metrics } = this.#parts;
+    const status = await directory.status(destination);
+    if (status !== "Active") {
+      const duplicate = idempotencyKey === undefined ? undefined : await this.#find(destination.tenantId, idempotencyKey);
+      if (duplicate) return { duplicate };
+      refuse("rejected", `the destination is ${status.toLowerCase()}`);
+    }
+    const { tenantId } = destination;
+    const eventId = idempotencyKey === undefined ? ids.uuid() : nameUuid(tenantId, idempotencyKey);
+    const at = timestamp(clock.now());
+    const facts = decide(undefined, {
+      type: "Accept",
+      event: {
+        eventId, tenantId, destinationId: destination.id, apiKeyId: key.id, senderId: null,
+        idempotencyKey: idempotencyKey ?? null, payload, original: null,
+      },
+      at,
+    });
+    const origin = { actor: { type: "apiKey", id: key.id } as const, correlationId, causationId: null };
+    try {
+      await store.append(streams.event(eventId), noStream, entriesOf(facts, origin, this.#parts));
+    } catch (error) {
+      const duplicate =
+        error instanceof RevisionConflict && idempotencyKey !== undefined ? await this.#find(tenantId, idempotencyKey) : undefined;
+      if (duplicate) return { duplicate };
+      throw error;
+    }
+    metrics.accepted();
+    return { accepted: { eventId, status: "Pending", acceptedAt: at } };
+  }
+
+  async #tenantExists(tenantId: string): Promise<boolean> {
+    return (await this.#parts.aggregates.read(tenants, tenantId)).state !== undefined;
+  }
+
+  async #find(tenantId: string, idempotencyKey: string): Promise<Duplicate | undefined> {
+    const { state } = await loadWebhook(this.#parts.store, nameUuid(tenantId, idempotencyKey));
+    return state && { eventId: state.id, ...eventView(state) };
+  }
+}

@@ -1,0 +1,23 @@
+import type { Actor, DomainEvent } from "../domain/domain-event.ts";
+import { timestamp } from "../domain/time.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { NewEntry } from "../ports/event-store.ts";
+import type { Ids } from "../ports/ids.ts";
+
+/** On whose behalf, and through which request, something is done; ends up in the metadata of every fact. */
+export interface Origin {
+  readonly actor: Actor;
+  readonly correlationId: string;
+  readonly causationId: string | null;
+}
+
+/** Facts made ready to append: each gets a message id of its own and the same account of its origin. */
+export function entriesOf(
+  events: readonly DomainEvent[],
+  origin: Origin,
+  world: { readonly clock: Clock; readonly ids: Ids },
+): NewEntry[] {
+  const { actor, correlationId, causationId } = origin;
+  const metadata = { actor, correlationId, causationId, at: timestamp(world.clock.now()) };
+  return events.map((event) => ({ id: world.ids.uuid(), event, metadata }));
+}
