@@ -1,0 +1,136 @@
+import { decide as decideCircuit, newCircuit, type CircuitCommand, type CircuitEvent } from "../../domain/circuit/circuit.ts";
+import { decide as decideWebhook } from "../../domain/event/decide.ts";
+import type { Answer, FailureReason } from "../../domain/event/events.ts";
+import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
+import type { Webhook } from "../../domain/event/state.ts";
+import { streams } from "../../domain/streams.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import { circuits, destinations, tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { entriesOf, type Origin } from "../origin.ts";
+import { loadWebhook } from "../webhooks.ts";
+
+/** How an attempt ended. */
+export type Outcome = {
+  readonly durationMs: number;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+} & (
+  | { readonly ok: true; readonly answer: Answer }
+  | {
+      readonly ok: false;
+      readonly reason: FailureReason;
+      readonly error: string;
+      readonly answer: Answer | null;
+      readonly retryAfterMs: number | null;
+    }
+);
+
+/** What the tenant wants of retries and circuits. */
+interface TenantPolicy {
+  readonly maxTrys: number;
+  readonly circuitBreakerTimer: number;
+}
+
+/** Writes the ends of attempts into the log: first the event's own stream, then the destination's circuit. */
+export class Outcomes {
+  readonly #parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids; retry: RetryPolicy };
+  /** Circuit changes of one destination run one after another: they all meet in one stream. */
+  readonly #circuitTurns = new Map<string, Promise<unknown>>();
+
+  constructor(parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids; retry: RetryPolicy }) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Records the outcome of an attempt that was seen at `known` (state and revision after its start).
+   * A late outcome is recorded all the same. Throws LogUnavailable; may then be called again.
+   */
+  async record(
+    known: { readonly state: Webhook; readonly revision: number },
+    attempt: number,
+    outcome: Outcome,
+    origin: Origin,
+  ): Promise<Webhook["status"]> {
+    const policy = await this.#policyOf(known.state.tenantId);
+    const status = await this.#recordEvent(known, attempt, outcome, policy, origin);
+    await this.changeCircuit(known.state, origin, {
+      type: "Record",
+      ok: outcome.ok,
+      eventId: known.state.id,
+      maxTrys: policy.maxTrys,
+      timerS: policy.circuitBreakerTimer,
+      at: timestamp(this.#parts.clock.now()),
+    });
+    return status;
+  }
+
+  /** Decides on a destination's circuit and appends what follows; whether anything did. */
+  async changeCircuit(
+    { destinationId, tenantId }: { readonly destinationId: string; readonly tenantId: string },
+    origin: Origin,
+    command: CircuitCommand,
+  ): Promise<boolean> {
+    const decide = (state = newCircuit(destinationId, tenantId)): CircuitEvent[] => decideCircuit(state, command);
+    const known = this.#parts.aggregates.peek(circuits, destinationId);
+    const waiting = this.#circuitTurns.get(destinationId);
+    if (known && !waiting && decide(known.state).length === 0) return false;
+    const turn = (waiting ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => this.#parts.aggregates.change(circuits, destinationId, origin, decide));
+    this.#circuitTurns.set(destinationId, turn);
+    try {
+      return (await turn).appended !== null;
+    } finally {
+      if (this.#circuitTurns.get(destinationId) === turn) this.#circuitTurns.delete(destinationId);
+    }
+  }
+
+  async #recordEvent(
+    known: { readonly state: Webhook; readonly revision: number },
+    attempt: number,
+    outcome: Outcome,
+    policy: TenantPolicy,
+    origin: Origin,
+  ): Promise<Webhook["status"]> {
+    const { store, aggregates, clock, ids, retry } = this.#parts;
+    let { state, revision } = known;
+    for (;;) {
+      const at = timestamp(clock.now());
+      const { durationMs, requestHeaders } = outcome;
+      const facts = outcome.ok
+        ? decideWebhook(state, { type: "Succeed", attempt, durationMs, requestHeaders, answer: outcome.answer, at })
+        : decideWebhook(state, {
+            type: "Fail",
+            attempt, durationMs, requestHeaders,
+            reason: outcome.reason,
+            error: outcome.error,
+            answer: outcome.answer,
+            retryAfterMs: outcome.retryAfterMs,
+            policy: { ...retry, maxTrys: policy.maxTrys },
+            destinationDeleted: (await aggregates.read(destinations, state.destinationId)).state?.deleted ?? true,
+            random: ids.random(),
+            at,
+          });
+      const last = facts.at(-1);
+      if (!last) return state.status;
+      try {
+        await store.append(streams.event(state.id), revision, entriesOf(facts, origin, this.#parts));
+        return "to" in last.data ? last.data.to : state.status;
+      } catch (error) {
+        if (!(error instanceof RevisionConflict)) throw error;
+        const newer = await loadWebhook(store, state.id);
+        if (!newer.state) return state.status;
+        ({ state, revision } = { state: newer.state, revision: newer.revision });
+      }
+    }
+  }
+
+  async #policyOf(tenantId: string): Promise<TenantPolicy> {
+    const { state } = await this.#parts.aggregates.read(tenants, tenantId);
+    if (!state) throw new Error(`tenant ${tenantId} of an event is not in the log`);
+    return state;
+  }
+}
