@@ -65,7 +65,11 @@ export interface ReadModels {
   /** Counts by looking at the selected documents: for selections known to be small. */
   count(selection: Selection): Promise<number>;
   /** The different values of a field among the selected, ascending, `limit` at most, greater than `after`. */
-  distinct(selection: Selection, field: string, options: { readonly after?: FieldValue; readonly limit: number }): Promise<readonly FieldValue[]>;
+  distinct(
+    selection: Selection,
+    field: string,
+    options: { readonly after?: FieldValue; readonly limit: number },
+  ): Promise<readonly FieldValue[]>;
   /** The sum of the counters of a scope with `from` <= bucket <= `to`; all of them without a range. */
   sum(scope: string, from?: number, to?: number): Promise<number>;
   /** The position up to which the log is projected. */
@@ -76,7 +80,7 @@ export interface ReadModels {
 
 /** Read models as the projection runner writes them. */
 export interface ReadModelWriter {
-  /** The position and the definition fingerprint the stored read models were built under, or null when there are none. */
+  /** The position and definition fingerprint the stored read models were built under; null when there are none. */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null>;
   /** Drops everything and makes empty collections for the definitions. */
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void>;

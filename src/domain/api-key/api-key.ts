@@ -12,7 +12,11 @@ export interface ApiKey {
 export type ApiKeyState = ApiKey | undefined;
 
 export type ApiKeyCommand =
-  | { readonly type: "IssueApiKey"; readonly key: Omit<Extract<ApiKeyEvent, { type: "ApiKeyIssued" }>["data"], "at">; readonly at: string }
+  | {
+      readonly type: "IssueApiKey";
+      readonly key: Omit<Extract<ApiKeyEvent, { type: "ApiKeyIssued" }>["data"], "at">;
+      readonly at: string;
+    }
   | { readonly type: "RevokeApiKey"; readonly at: string };
 
 /** What a command changes. Throws a Refusal. */
@@ -24,7 +28,8 @@ export function decide(state: ApiKeyState, command: ApiKeyCommand): ApiKeyEvent[
     return [{ type: "ApiKeyIssued", data: { ...key, at } }];
   }
   if (!state || state.revoked) refuse("not-found", "API key not found");
-  return [{ type: "ApiKeyRevoked", data: { keyId: state.id, tenantId: state.tenantId, keyHash: state.keyHash, at: command.at } }];
+  const { id: keyId, tenantId, keyHash } = state;
+  return [{ type: "ApiKeyRevoked", data: { keyId, tenantId, keyHash, at: command.at } }];
 }
 
 /** Folds one fact in. */

@@ -48,9 +48,22 @@ export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circui
 
 export type CircuitCommand =
   /** An attempt ended. `maxTrys` and `timerS` are the tenant's. */
-  | { readonly type: "Record"; readonly ok: boolean; readonly eventId: string; readonly maxTrys: number; readonly timerS: number; readonly at: Timestamp }
+  | {
+      readonly type: "Record";
+      readonly ok: boolean;
+      readonly eventId: string;
+      readonly maxTrys: number;
+      readonly timerS: number;
+      readonly at: Timestamp;
+    }
   /** `leaseOver`: the claimer saw the standing probe's lease run out. */
-  | { readonly type: "ClaimProbe"; readonly eventId: string; readonly leaseUntil: Timestamp; readonly leaseOver: boolean; readonly at: Timestamp }
+  | {
+      readonly type: "ClaimProbe";
+      readonly eventId: string;
+      readonly leaseUntil: Timestamp;
+      readonly leaseOver: boolean;
+      readonly at: Timestamp;
+    }
   /** The claimed probe found nothing to try. */
   | { readonly type: "ReleaseProbe"; readonly eventId: string; readonly at: Timestamp }
   /** The timer ended and nothing is held. */

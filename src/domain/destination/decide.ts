@@ -45,7 +45,8 @@ export function decide(state: DestinationState, command: DestinationCommand): De
     }
     case "RegenerateIngestToken": {
       const { ingestTokenHash } = command;
-      return [{ type: "IngestTokenRegenerated", data: { ...ids, ingestTokenHash, previousTokenHash: state.ingestTokenHash } }];
+      const previousTokenHash = state.ingestTokenHash;
+      return [{ type: "IngestTokenRegenerated", data: { ...ids, ingestTokenHash, previousTokenHash } }];
     }
     case "DeleteDestination":
       return [{ type: "DestinationDeleted", data: { ...ids, ingestTokenHash: state.ingestTokenHash } }];

@@ -58,7 +58,9 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
     case "Fail":
       return fail(state, command);
     case "Replay":
-      if (state.status !== "CriticalFailure") refuse("invalid", `the event is ${state.status}; only one in CriticalFailure can be replayed`);
+      if (state.status !== "CriticalFailure") {
+        refuse("invalid", `the event is ${state.status}; only one in CriticalFailure can be replayed`);
+      }
       return [{ type: "EventReplayed", data: { ...moved(state, "Pending", command.at), nextAttemptAt: command.at } }];
     case "Cancel":
       if (!isWaiting(state)) {
@@ -89,7 +91,8 @@ function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succe
   const { attempt, durationMs, requestHeaders, answer, at } = command;
   if (!awaitsOutcome(state, attempt)) return [];
   const to = state.status === "Cancelled" ? "Cancelled" : "Succeeded";
-  return [{ type: "DeliverySucceeded", data: { ...moved(state, to, at), attempt, durationMs, requestHeaders, answer } }];
+  const outcome = { attempt, durationMs, requestHeaders, answer };
+  return [{ type: "DeliverySucceeded", data: { ...moved(state, to, at), ...outcome } }];
 }
 
 function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>): WebhookEvent[] {
@@ -99,21 +102,27 @@ function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>
   const current = state.status === "Processing" && attempt === state.attempts;
   if (!current) {
     if (!state.open.includes(attempt) && reason === "outcome unknown") return [];
-    return [{ type: "DeliveryFailed", data: { ...moved(state, state.status, at), ...outcome, retryCount: state.retryCount } }];
+    const late = { ...moved(state, state.status, at), ...outcome, retryCount: state.retryCount };
+    return [{ type: "DeliveryFailed", data: late }];
   }
   const retryCount = state.retryCount + 1;
-  const failed: WebhookEvent = { type: "DeliveryFailed", data: { ...moved(state, "Failed", at), ...outcome, retryCount } };
+  const failed: WebhookEvent = {
+    type: "DeliveryFailed",
+    data: { ...moved(state, "Failed", at), ...outcome, retryCount },
+  };
   const from = { ...state, status: "Failed" as const };
   if (command.destinationDeleted) {
-    return [failed, { type: "EventCancelled", data: { ...moved(from, "Cancelled", at), reason: "destination deleted" } }];
+    const cancelled = moved(from, "Cancelled", at);
+    return [failed, { type: "EventCancelled", data: { ...cancelled, reason: "destination deleted" } }];
   }
   const gone = answer?.statusCode === 410;
   if (gone || retryCount >= command.policy.maxTrys) {
-    const why = gone ? "gone" : "max attempts";
-    return [failed, { type: "DeliveryExhausted", data: { ...moved(from, "CriticalFailure", at), retryCount, reason: why } }];
+    const exhausted = { ...moved(from, "CriticalFailure", at), retryCount };
+    return [failed, { type: "DeliveryExhausted", data: { ...exhausted, reason: gone ? "gone" : "max attempts" } }];
   }
   const next = nextAttemptAt(command.policy, retryCount, at, command.random, command.retryAfterMs);
-  return [failed, { type: "RetryScheduled", data: { ...moved(from, "WaitingRetry", at), retryCount, nextAttemptAt: next } }];
+  const scheduled = { ...moved(from, "WaitingRetry", at), retryCount, nextAttemptAt: next };
+  return [failed, { type: "RetryScheduled", data: scheduled }];
 }
 
 /** An outcome counts once: while the attempt is open, or after it was given up as lost. */

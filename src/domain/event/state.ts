@@ -49,7 +49,8 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
     case "DeliveryFailed": {
       const { attempt, reason, retryCount } = event.data;
       const settled = settle(state, attempt);
-      return { ...settled, status, retryCount, lost: reason === "outcome unknown" ? [...settled.lost, attempt] : settled.lost };
+      const lost = reason === "outcome unknown" ? [...settled.lost, attempt] : settled.lost;
+      return { ...settled, status, retryCount, lost };
     }
     case "RetryScheduled":
       return { ...state, status, nextAttemptAt: event.data.nextAttemptAt };

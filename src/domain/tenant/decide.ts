@@ -31,7 +31,12 @@ export type TenantCommand =
       readonly webhookSecretFingerprint: string;
       readonly at: string;
     }
-  | { readonly type: "CreateUser"; readonly by: Caller; readonly user: NewUser & { readonly role: Role }; readonly at: string }
+  | {
+      readonly type: "CreateUser";
+      readonly by: Caller;
+      readonly user: NewUser & { readonly role: Role };
+      readonly at: string;
+    }
   | {
       readonly type: "ChangeUser";
       readonly by: Caller;
@@ -69,7 +74,8 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
     case "RegenerateWebhookSecret": {
       requireRole(command.by, "Developer", "regenerate the webhook secret");
       const { webhookSecret, webhookSecretFingerprint, at } = command;
-      return [{ type: "WebhookSecretRegenerated", data: { tenantId: state.id, webhookSecret, webhookSecretFingerprint, at } }];
+      const data = { tenantId: state.id, webhookSecret, webhookSecretFingerprint, at };
+      return [{ type: "WebhookSecretRegenerated", data }];
     }
     case "CreateUser":
       return createUser(state, command);
@@ -95,14 +101,17 @@ function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "Ch
     events.push({ type: "TenantRenamed", data: { tenantId: state.id, name: name.text, nameHash: name.hash, at } });
   }
   if (maxTrys !== state.maxTrys || circuitBreakerTimer !== state.circuitBreakerTimer) {
-    events.push({ type: "TenantDeliveryPolicyChanged", data: { tenantId: state.id, maxTrys, circuitBreakerTimer, at } });
+    const data = { tenantId: state.id, maxTrys, circuitBreakerTimer, at };
+    events.push({ type: "TenantDeliveryPolicyChanged", data });
   }
   return events;
 }
 
 function createUser(state: Tenant, { by, user, at }: Extract<TenantCommand, { type: "CreateUser" }>): TenantEvent[] {
   requireRole(by, "Developer", "create users");
-  if (!atLeast(by.role, user.role)) refuse("forbidden", `role: a ${by.role} may not create a user with the role ${user.role}`);
+  if (!atLeast(by.role, user.role)) {
+    refuse("forbidden", `role: a ${by.role} may not create a user with the role ${user.role}`);
+  }
   return [{ type: "UserCreated", data: { tenantId: state.id, ...user, at } }];
 }
 
@@ -113,7 +122,9 @@ function changeUser(state: Tenant, command: Extract<TenantCommand, { type: "Chan
   const newRole = command.role !== undefined && command.role !== user.role ? command.role : undefined;
   const newStatus = command.status !== undefined && command.status !== user.status ? command.status : undefined;
   if (!self && !atLeast(by.role, "Admin")) refuse("forbidden", `a ${by.role} may change only itself`);
-  if (user.role === "Owner" && !atLeast(by.role, "Owner") && !self) refuse("forbidden", "only an Owner may change an Owner");
+  if (user.role === "Owner" && !atLeast(by.role, "Owner") && !self) {
+    refuse("forbidden", "only an Owner may change an Owner");
+  }
   if (newRole && !atLeast(by.role, "Admin")) refuse("forbidden", "role: only Admin or Owner may change roles");
   if (newRole === "Owner" && by.role !== "Owner") refuse("forbidden", "role: only an Owner may promote to Owner");
   if (newStatus && !atLeast(by.role, "Admin")) refuse("forbidden", "status: only Admin or Owner may change it");
@@ -123,14 +134,19 @@ function changeUser(state: Tenant, command: Extract<TenantCommand, { type: "Chan
   const ids = { tenantId: state.id, userId: user.id };
   const events: TenantEvent[] = [];
   if (command.email && (command.email.hash !== user.emailHash || command.email.sealed !== user.email)) {
-    events.push({ type: "UserEmailChanged", data: { ...ids, email: command.email.sealed, emailHash: command.email.hash, at } });
+    const { sealed: email, hash: emailHash } = command.email;
+    events.push({ type: "UserEmailChanged", data: { ...ids, email, emailHash, at } });
   }
   if (command.passwordHash !== undefined) {
     events.push({ type: "UserPasswordChanged", data: { ...ids, passwordHash: command.passwordHash, at } });
   }
-  if (newRole) events.push({ type: "UserRoleChanged", data: { ...ids, from: user.role, role: newRole, status: user.status, at } });
+  if (newRole) {
+    const { role: from, status } = user;
+    events.push({ type: "UserRoleChanged", data: { ...ids, from, role: newRole, status, at } });
+  }
   if (newStatus) {
-    events.push({ type: "UserStatusChanged", data: { ...ids, from: user.status, status: newStatus, role: newRole ?? user.role, at } });
+    const role = newRole ?? user.role;
+    events.push({ type: "UserStatusChanged", data: { ...ids, from: user.status, status: newStatus, role, at } });
   }
   return events;
 }

@@ -54,8 +54,14 @@ export type TenantEvent =
       { tenantId: string; userId: string; email: string; emailHash: string; at: Timestamp }
     >
   | DomainEvent<"UserPasswordChanged", { tenantId: string; userId: string; passwordHash: string; at: Timestamp }>
-  | DomainEvent<"UserRoleChanged", { tenantId: string; userId: string; from: Role; role: Role; status: UserStatus; at: Timestamp }>
-  | DomainEvent<"UserStatusChanged", { tenantId: string; userId: string; from: UserStatus; status: UserStatus; role: Role; at: Timestamp }>
+  | DomainEvent<
+      "UserRoleChanged",
+      { tenantId: string; userId: string; from: Role; role: Role; status: UserStatus; at: Timestamp }
+    >
+  | DomainEvent<
+      "UserStatusChanged",
+      { tenantId: string; userId: string; from: UserStatus; status: UserStatus; role: Role; at: Timestamp }
+    >
   | DomainEvent<"UserDeleted", { tenantId: string; userId: string; role: Role; status: UserStatus; at: Timestamp }>
   /** A stale reservation of this stream's was taken over: whoever still meant to use it must lose. */
   | DomainEvent<"ReservationRefused", { reservation: string; at: Timestamp }>;

@@ -1,0 +1,98 @@
+/** Which of our folders each folder may import, itself included where nothing else is said. */
+const layers = {
+  "src/domain": [],
+  "src/ports": ["src/domain"],
+  projections: ["src/domain", "src/ports/read-models.ts"],
+  schemas: [],
+  "src/application": ["src/ports", "src/domain", "projections"],
+  "src/adapters": ["src/ports", "src/domain", "schemas"],
+  "src/http": ["src/application", "src/ports", "src/domain", "schemas"],
+  "src/workers": ["src/application", "src/ports", "src/domain", "projections"],
+  "src/config": [],
+};
+
+/** The only home of each package within the program; a package that is not listed has none. */
+const homes = {
+  "@koa/router": ["src/http"],
+  ajv: ["src/adapters/event-codec", "src/http"],
+  "ajv-formats": ["src/adapters/event-codec", "src/http"],
+  bcryptjs: ["src/adapters/bcrypt"],
+  jose: ["src/adapters/jose"],
+  koa: ["src/http"],
+  "lru-cache": ["src/application", "src/adapters", "src/workers"],
+  opossum: ["src/workers"],
+  "p-limit": ["src/workers"],
+  pino: ["src/adapters/pino"],
+  "prom-client": ["src/adapters/prometheus"],
+  undici: ["src/adapters/outbound"],
+};
+
+const program = "^(src|projections|schemas)/";
+const typesName = (name) => name.replace(/^@(.+)\//, "$1__");
+const installed = (names) => `(^|/)node_modules/(${names.join("|")}|@types/(${names.map(typesName).join("|")}))/`;
+const under = (folders) => `^(${folders.join("|")})(/|$)`;
+
+const layerRules = Object.entries(layers).map(([folder, others]) => ({
+  name: `${folder} imports only ${others.join(", ") || "itself"}`,
+  severity: "error",
+  from: { path: under([folder]) },
+  to: { path: `${program}|^(test|bench|demo)/`, pathNot: under([folder, ...others]) },
+}));
+
+const homeRules = Object.entries(homes).map(([name, folders]) => ({
+  name: `${name} lives in ${folders.join(", ")}`,
+  severity: "error",
+  from: { path: program, pathNot: under(folders) },
+  to: { path: installed([name]) },
+}));
+
+module.exports = {
+  forbidden: [
+    { name: "no circles", severity: "error", from: {}, to: { circular: true } },
+    { name: "nothing unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
+    ...layerRules,
+    {
+      name: "adapters do not know each other",
+      severity: "error",
+      from: { path: "^src/adapters/([^/]+)/" },
+      to: { path: "^src/adapters/", pathNot: "^src/adapters/$1/" },
+    },
+    {
+      name: "the program does not know its tests",
+      severity: "error",
+      from: { path: program },
+      to: { path: "^(test|bench|demo)/" },
+    },
+    {
+      name: "the core knows no platform",
+      severity: "error",
+      from: { path: under(["src/domain", "src/ports", "projections", "schemas"]) },
+      to: { dependencyTypes: ["core", "npm", "npm-dev", "npm-optional", "npm-peer"] },
+    },
+    {
+      name: "node:sqlite lives in the embedded engines",
+      severity: "error",
+      from: { path: program, pathNot: "^src/adapters/embedded-" },
+      to: { path: "^(node:)?sqlite$" },
+    },
+    ...homeRules,
+    {
+      name: "every package has a home",
+      severity: "error",
+      from: { path: program },
+      to: { path: "(^|/)node_modules/", pathNot: installed(Object.keys(homes)) },
+    },
+    {
+      name: "the program needs no development package",
+      severity: "error",
+      from: { path: program },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], pathNot: "/node_modules/@types/" },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: "tsconfig.json" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "node", "default"] },
+  },
+};
