@@ -1,0 +1,171 @@
+import { certificateFile } from "./certificates.ts";
+import {
+  boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, host, hostAndPort, integer, list, network, oneOf,
+  rate, webUrl, type Rate,
+} from "./parse.ts";
+import { reader, variables, type Environment, type Reader, type Variable } from "./variables.ts";
+
+export const processRoles = ["api", "forwarder", "delivery", "projector", "sweeper"] as const;
+/** A part of the service that a process may run. */
+export type ProcessRole = (typeof processRoles)[number];
+
+export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface KafkaConfig {
+  readonly engine: "kafka";
+  /** host:port each. */
+  readonly brokers: readonly string[];
+  /** Null: no TLS. `caFile` null: the authorities Node trusts. */
+  readonly tls: { readonly caFile: string | null } | null;
+  /** The password stands among the secrets. */
+  readonly sasl: { readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512"; readonly username: string } | null;
+  readonly topicPrefix: string;
+}
+
+/** Everything the environment settles, but for the secrets. Connection strings may hold a password: do not print them. */
+export interface Config {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly dataDir: string;
+  readonly roles: ReadonlySet<ProcessRole>;
+  readonly eventStore: { readonly engine: "embedded" } | { readonly engine: "eventstoredb"; readonly url: string };
+  readonly queue: { readonly engine: "embedded" } | KafkaConfig;
+  readonly readModels: { readonly engine: "embedded" } | { readonly engine: "mongodb"; readonly url: string };
+  readonly offering: "self-hosted" | "cloud";
+  /** Null unless the offering is cloud. */
+  readonly turnstile: { readonly verifyUrl: string } | null;
+  readonly trustedProxies: number;
+  readonly maxBodyBytes: number;
+  readonly accessTokenTtlMs: number;
+  readonly passwordCost: number;
+  /** Null: no limit. */
+  readonly limits: { readonly loginFailures: Rate | null; readonly tenantCreation: Rate | null; readonly inviteRegistration: Rate | null };
+  readonly retry: { readonly scheduleMs: readonly number[]; readonly jitter: number };
+  readonly outbound: {
+    readonly connectTimeoutMs: number;
+    readonly deliveryTimeoutMs: number;
+    /** CIDR. */
+    readonly allowedNetworks: readonly string[];
+    readonly extraCaFile: string | null;
+  };
+  readonly logLevel: LogLevel;
+  readonly shutdownTimeoutMs: number;
+}
+
+/** The configuration an environment asks for. Throws ConfigError: one line that names the variable. */
+export function readConfig(env: Environment): Config {
+  const from = reader(env);
+  const timeout = duration({ min: 1, max: 3_600_000 });
+  const config: Config = {
+    host: from.read("RELAY_HOST", "127.0.0.1", host),
+    port: from.read("RELAY_PORT", "8080", integer({ min: 0, max: 65_535 })),
+    dataDir: from.read("RELAY_DATA_DIR", "./data", path),
+    roles: from.read("RELAY_ROLES", "all", roleSet),
+    eventStore: eventStore(from),
+    queue: queue(from),
+    readModels: readModels(from),
+    ...offering(from),
+    trustedProxies: from.read("RELAY_TRUSTED_PROXIES", "0", integer({ min: 0, max: 100 })),
+    maxBodyBytes: from.read("RELAY_MAX_BODY_BYTES", "262144", integer({ min: 1, max: 16_777_216 })),
+    accessTokenTtlMs: from.read("RELAY_ACCESS_TOKEN_TTL", "1h", duration({ min: 1000, max: 30 * dayMs })),
+    passwordCost: from.read("RELAY_PASSWORD_COST", "12", integer({ min: 4, max: 15 })),
+    limits: {
+      loginFailures: from.read("RELAY_LIMIT_LOGIN_FAILURES", "10/5m", rate),
+      tenantCreation: from.read("RELAY_LIMIT_TENANT_CREATION", "5/1h", rate),
+      inviteRegistration: from.read("RELAY_LIMIT_INVITE_REGISTRATION", "10/1h", rate),
+    },
+    retry: {
+      scheduleMs: from.read("RELAY_RETRY_SCHEDULE", "5s,5m,30m,2h,5h,10h,14h,20h,24h", list(duration({ min: 1, max: 365 * dayMs }))),
+      jitter: from.read("RELAY_RETRY_JITTER", "0.1", fraction({ min: 0, max: 1 })),
+    },
+    outbound: {
+      connectTimeoutMs: from.read("RELAY_CONNECT_TIMEOUT", "5s", timeout),
+      deliveryTimeoutMs: from.read("RELAY_DELIVERY_TIMEOUT", "15s", timeout),
+      allowedNetworks: from.optional("RELAY_ALLOWED_NETWORKS", list(network)) ?? [],
+      extraCaFile: from.optional("RELAY_EXTRA_CA_FILE", certificateFile),
+    },
+    logLevel: from.read("RELAY_LOG_LEVEL", "info", oneOf(...logLevels)),
+    shutdownTimeoutMs: from.read("RELAY_SHUTDOWN_TIMEOUT", "25s", timeout),
+  };
+  refuseRolesApart(config);
+  return config;
+}
+
+/** What an operator may have meant otherwise, one line each: unknown variables, and settings of an engine that is not used. */
+export function configWarnings(env: Environment, config: Config): readonly string[] {
+  const known: readonly string[] = variables;
+  const unknown = Object.keys(env).filter((name) => name.startsWith("RELAY_") && !known.includes(name));
+  const idle = (used: boolean, because: string, ...names: readonly Variable[]) =>
+    used ? [] : names.filter((name) => env[name] !== undefined).map((name) => `${name}: has no effect, since ${because}`);
+  return [
+    ...unknown.map((name) => `${name}: is not a variable this program knows`),
+    ...idle(config.eventStore.engine === "eventstoredb", "RELAY_EVENT_STORE is not eventstoredb", "RELAY_EVENTSTOREDB_URL"),
+    ...idle(config.queue.engine === "kafka", "RELAY_QUEUE is not kafka", ...variables.filter((name) => name.startsWith("RELAY_KAFKA_"))),
+    ...idle(config.readModels.engine === "mongodb", "RELAY_READ_MODELS is not mongodb", "RELAY_MONGODB_URL"),
+    ...idle(config.offering === "cloud", "RELAY_OFFERING is not cloud", "RELAY_TURNSTILE_SECRET", "RELAY_TURNSTILE_VERIFY_URL"),
+  ];
+}
+
+function roleSet(text: string): ReadonlySet<ProcessRole> {
+  return new Set(text === "all" ? processRoles : list(oneOf(...processRoles))(text));
+}
+
+function eventStore(from: Reader): Config["eventStore"] {
+  const engine = from.read("RELAY_EVENT_STORE", "embedded", oneOf("embedded", "eventstoredb"));
+  if (engine === "embedded") return { engine };
+  const because = "RELAY_EVENT_STORE is eventstoredb";
+  return { engine, url: from.required("RELAY_EVENTSTOREDB_URL", because, connectionString("esdb", "esdb+discover")) };
+}
+
+function queue(from: Reader): Config["queue"] {
+  const engine = from.read("RELAY_QUEUE", "embedded", oneOf("embedded", "kafka"));
+  if (engine === "embedded") return { engine };
+  const mechanism = from.optional("RELAY_KAFKA_SASL_MECHANISM", oneOf("plain", "scram-sha-256", "scram-sha-512"));
+  return {
+    engine,
+    brokers: from.required("RELAY_KAFKA_BROKERS", "RELAY_QUEUE is kafka", list(hostAndPort)),
+    tls: from.read("RELAY_KAFKA_TLS", "false", boolean) ? { caFile: from.optional("RELAY_KAFKA_CA_FILE", certificateFile) } : null,
+    sasl: mechanism && {
+      mechanism,
+      username: from.required("RELAY_KAFKA_SASL_USERNAME", "RELAY_KAFKA_SASL_MECHANISM is set", String),
+    },
+    topicPrefix: from.read("RELAY_KAFKA_TOPIC_PREFIX", "relay", topicPrefix),
+  };
+}
+
+function readModels(from: Reader): Config["readModels"] {
+  const engine = from.read("RELAY_READ_MODELS", "embedded", oneOf("embedded", "mongodb"));
+  if (engine === "embedded") return { engine };
+  const because = "RELAY_READ_MODELS is mongodb";
+  return { engine, url: from.required("RELAY_MONGODB_URL", because, connectionString("mongodb", "mongodb+srv")) };
+}
+
+function offering(from: Reader): Pick<Config, "offering" | "turnstile"> {
+  const offering = from.read("RELAY_OFFERING", "self-hosted", oneOf("self-hosted", "cloud"));
+  if (offering === "self-hosted") return { offering, turnstile: null };
+  const standard = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
+  return { offering, turnstile: { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, webUrl) } };
+}
+
+function path(text: string): string {
+  return text.includes("\0") ? fail("must be a path") : text;
+}
+
+function topicPrefix(text: string): string {
+  return /^[A-Za-z0-9._-]{1,100}$/.test(text) ? text : fail("must be 1 to 100 letters, digits, dots, dashes or underscores");
+}
+
+/** Roles in different processes meet through their engines only, and an embedded engine lives in one process. */
+function refuseRolesApart({ roles, eventStore, queue, readModels }: Config): void {
+  const embedded = [
+    eventStore.engine === "embedded" && "RELAY_EVENT_STORE",
+    queue.engine === "embedded" && "RELAY_QUEUE",
+    readModels.engine === "embedded" && "RELAY_READ_MODELS",
+  ].filter((name) => name !== false);
+  const missing = processRoles.filter((role) => !roles.has(role));
+  if (embedded.length === 0 || missing.length === 0) return;
+  const engines = `${embedded.join(", ")} ${embedded.length === 1 ? "is" : "are"} embedded`;
+  throw new ConfigError("RELAY_ROLES", `must be all, since ${engines} and no other process could reach it; missing: ${missing.join(", ")}`);
+}

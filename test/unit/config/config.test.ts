@@ -1,0 +1,181 @@
+import { expect } from "chai";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rootCertificates } from "node:tls";
+import { configWarnings, readConfig, type Config } from "../../../src/config/config.ts";
+import { ConfigError } from "../../../src/config/parse.ts";
+import { readSecrets } from "../../../src/config/secrets.ts";
+import type { Environment } from "../../../src/config/variables.ts";
+import type { RetryPolicy } from "../../../src/domain/event/retry-policy.ts";
+import type { RateLimit } from "../../../src/ports/expiring-state.ts";
+
+const scale: Environment = {
+  RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: "esdb://admin:hidden@a:2113,b:2113?tls=false",
+  RELAY_QUEUE: "kafka", RELAY_KAFKA_BROKERS: "k1:9092, [::1]:9093",
+  RELAY_READ_MODELS: "mongodb", RELAY_MONGODB_URL: "mongodb://u:hidden@m1:27017,m2:27017/relay",
+  RELAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
+};
+
+/** The message of the ConfigError that the environment earns. */
+function complaint(env: Environment): string {
+  try {
+    readSecrets(env, readConfig(env));
+  } catch (error) {
+    expect(error).to.be.instanceOf(ConfigError);
+    expect((error as Error).message).to.not.include("\n");
+    return (error as Error).message;
+  }
+  throw new Error(`no complaint about ${JSON.stringify(env)}`);
+}
+
+describe("configuration", () => {
+  it("has the documented defaults", () => {
+    const config = readConfig({});
+    expect(config).to.deep.equal({
+      host: "127.0.0.1", port: 8080, dataDir: "./data",
+      roles: new Set(["api", "forwarder", "delivery", "projector", "sweeper"]),
+      eventStore: { engine: "embedded" }, queue: { engine: "embedded" }, readModels: { engine: "embedded" },
+      offering: "self-hosted", turnstile: null, trustedProxies: 0, maxBodyBytes: 262_144,
+      accessTokenTtlMs: 3_600_000, passwordCost: 12,
+      limits: {
+        loginFailures: { max: 10, windowMs: 300_000 },
+        tenantCreation: { max: 5, windowMs: 3_600_000 },
+        inviteRegistration: { max: 10, windowMs: 3_600_000 },
+      },
+      retry: {
+        scheduleMs: [5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000],
+        jitter: 0.1,
+      },
+      outbound: { connectTimeoutMs: 5000, deliveryTimeoutMs: 15_000, allowedNetworks: [], extraCaFile: null },
+      logLevel: "info", shutdownTimeoutMs: 25_000,
+    });
+    expect(readSecrets({}, config)).to.deep.equal({ masterKey: null, oldMasterKeys: [], turnstileSecret: null, kafkaPassword: null });
+    expect(configWarnings({ PATH: "/bin" }, config)).to.deep.equal([]);
+  });
+
+  it("has the shapes the domain and the ports ask for", () => {
+    const config: Config = readConfig({ RELAY_LIMIT_LOGIN_FAILURES: "off", RELAY_RETRY_SCHEDULE: "250ms, 1d", RELAY_RETRY_JITTER: "0" });
+    const retry: RetryPolicy = config.retry;
+    const limit: RateLimit | null = config.limits.loginFailures;
+    expect(retry).to.deep.equal({ scheduleMs: [250, 86_400_000], jitter: 0 });
+    expect(limit).to.equal(null);
+  });
+
+  it("reads the engines at scale, roles apart, and their secrets", () => {
+    const env = {
+      ...scale, RELAY_ROLES: "api, sweeper", RELAY_KAFKA_TLS: "true", RELAY_KAFKA_SASL_MECHANISM: "scram-sha-512",
+      RELAY_KAFKA_SASL_USERNAME: "relay", RELAY_KAFKA_SASL_PASSWORD: "pa,ss",
+      RELAY_OLD_MASTER_KEYS: `${Buffer.alloc(32, 1).toString("base64")},${Buffer.alloc(32, 2).toString("base64")}`,
+    };
+    const config = readConfig(env);
+    expect(config.roles).to.deep.equal(new Set(["api", "sweeper"]));
+    expect(config.eventStore).to.deep.equal({ engine: "eventstoredb", url: scale.RELAY_EVENTSTOREDB_URL });
+    expect(config.readModels).to.deep.equal({ engine: "mongodb", url: scale.RELAY_MONGODB_URL });
+    expect(config.queue).to.deep.equal({
+      engine: "kafka", brokers: ["k1:9092", "[::1]:9093"], tls: { caFile: null },
+      sasl: { mechanism: "scram-sha-512", username: "relay" }, topicPrefix: "relay",
+    });
+    expect(readSecrets(env, config)).to.deep.equal({
+      masterKey: Buffer.alloc(32, 7), oldMasterKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
+      turnstileSecret: null, kafkaPassword: "pa,ss",
+    });
+  });
+
+  it("turns the guards of the cloud offering on", () => {
+    const env = { RELAY_OFFERING: "cloud", RELAY_TURNSTILE_SECRET: "s3cret" };
+    const config = readConfig(env);
+    expect(config.turnstile?.verifyUrl).to.match(/^https:/);
+    expect(readSecrets(env, config).turnstileSecret).to.equal("s3cret");
+  });
+
+  const bad: readonly (readonly [variable: string, ...values: string[]])[] = [
+    ["RELAY_HOST", "", " ", "a b", "http://x"],
+    ["RELAY_PORT", "", "65536", "-1", "80.5", "0x50", "eighty"],
+    ["RELAY_DATA_DIR", ""],
+    ["RELAY_ROLES", "", "api,", "api,postman", "api", "ALL", "forwarder,delivery,projector,sweeper"],
+    ["RELAY_EVENT_STORE", "kafka", "Embedded"],
+    ["RELAY_QUEUE", "rabbit"],
+    ["RELAY_READ_MODELS", "redis"],
+    ["RELAY_MASTER_KEY", "short", Buffer.alloc(31).toString("base64"), Buffer.alloc(33).toString("base64"), "!".repeat(44)],
+    ["RELAY_OLD_MASTER_KEYS", "short", `${Buffer.alloc(32).toString("base64")},short`],
+    ["RELAY_OFFERING", "Cloud"],
+    ["RELAY_TRUSTED_PROXIES", "-1", "101"],
+    ["RELAY_MAX_BODY_BYTES", "0", "16777217", "256k"],
+    ["RELAY_ACCESS_TOKEN_TTL", "999ms", "31d", "1", "1.5h", "h"],
+    ["RELAY_PASSWORD_COST", "3", "16"],
+    ["RELAY_LIMIT_LOGIN_FAILURES", "10", "0/5m", "10/", "10/5m/2", "Off"],
+    ["RELAY_LIMIT_TENANT_CREATION", "x/1h"],
+    ["RELAY_LIMIT_INVITE_REGISTRATION", "1/31d"],
+    ["RELAY_RETRY_SCHEDULE", "", "5s,,5m", "5s,0s", "366d", Array(101).fill("1s").join(",")],
+    ["RELAY_RETRY_JITTER", "1.1", "-0.1", "10%", "1e-1"],
+    ["RELAY_CONNECT_TIMEOUT", "0s", "2h"],
+    ["RELAY_DELIVERY_TIMEOUT", "15"],
+    ["RELAY_ALLOWED_NETWORKS", "10.0.0.1", "10.0.0.0/33", "::1/129", "fe80::1%eth0/64", "10.0.0/8", "example.com/8"],
+    ["RELAY_EXTRA_CA_FILE", "/nowhere/ca.pem"],
+    ["RELAY_LOG_LEVEL", "verbose"],
+    ["RELAY_SHUTDOWN_TIMEOUT", "forever\nand a day"],
+  ];
+  for (const [variable, ...values] of bad) {
+    it(`turns bad values of ${variable} down by its name`, () => {
+      for (const value of values) expect(complaint({ [variable]: value })).to.match(new RegExp(`^${variable}: must|^${variable}: .* cannot be read`));
+    });
+  }
+
+  const together: readonly (readonly [missing: string, env: Environment])[] = [
+    ["RELAY_EVENTSTOREDB_URL", { RELAY_EVENT_STORE: "eventstoredb" }],
+    ["RELAY_KAFKA_BROKERS", { RELAY_QUEUE: "kafka" }],
+    ["RELAY_MONGODB_URL", { RELAY_READ_MODELS: "mongodb" }],
+    ["RELAY_TURNSTILE_SECRET", { RELAY_OFFERING: "cloud" }],
+    ["RELAY_MASTER_KEY", { ...scale, RELAY_MASTER_KEY: undefined }],
+    ["RELAY_KAFKA_SASL_USERNAME", { ...scale, RELAY_KAFKA_SASL_MECHANISM: "plain" }],
+    ["RELAY_KAFKA_SASL_PASSWORD", { ...scale, RELAY_KAFKA_SASL_MECHANISM: "plain", RELAY_KAFKA_SASL_USERNAME: "relay" }],
+  ];
+  for (const [missing, env] of together) {
+    it(`asks for ${missing} where it is needed`, () => {
+      expect(complaint(env)).to.match(new RegExp(`^${missing}: must be set, since `));
+    });
+  }
+
+  const badAtScale: readonly (readonly [variable: string, value: string])[] = [
+    ["RELAY_EVENTSTOREDB_URL", "http://hidden@x"], ["RELAY_EVENTSTOREDB_URL", "esdb://"],
+    ["RELAY_MONGODB_URL", "hidden"], ["RELAY_MONGODB_URL", "mongodb:///hidden"],
+    ["RELAY_KAFKA_BROKERS", "k1"], ["RELAY_KAFKA_BROKERS", "k1:0"], ["RELAY_KAFKA_BROKERS", "[k1]:9092"], ["RELAY_KAFKA_BROKERS", "a b:1"],
+    ["RELAY_KAFKA_TLS", "yes"], ["RELAY_KAFKA_SASL_MECHANISM", "none"], ["RELAY_KAFKA_TOPIC_PREFIX", "a/b"],
+  ];
+  for (const [variable, value] of badAtScale) {
+    it(`turns ${variable}=${value} down without showing a secret`, () => {
+      expect(complaint({ ...scale, [variable]: value })).to.match(new RegExp(`^${variable}: must`)).and.not.include("hidden");
+    });
+  }
+
+  it("refuses roles apart as long as any engine is embedded", () => {
+    for (const name of ["RELAY_EVENT_STORE", "RELAY_QUEUE", "RELAY_READ_MODELS"]) {
+      const message = complaint({ ...scale, RELAY_ROLES: "delivery", [name]: "embedded" });
+      expect(message).to.include(`RELAY_ROLES: must be all, since ${name} is embedded`).and.include("missing: api, forwarder, projector, sweeper");
+    }
+    expect(readConfig({ ...scale, RELAY_ROLES: "delivery" }).roles).to.deep.equal(new Set(["delivery"]));
+  });
+
+  it("checks the certificates of a further authority", () => {
+    const folder = mkdtempSync(join(tmpdir(), "relay-config-"));
+    const file = join(folder, "ca.pem");
+    try {
+      writeFileSync(file, rootCertificates.slice(0, 2).join("\n"));
+      expect(readConfig({ RELAY_EXTRA_CA_FILE: file }).outbound.extraCaFile).to.equal(file);
+      writeFileSync(file, "no certificate");
+      expect(complaint({ RELAY_EXTRA_CA_FILE: file })).to.include("holds no PEM certificate");
+      writeFileSync(file, `${rootCertificates[0]}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`);
+      expect(complaint({ RELAY_EXTRA_CA_FILE: file })).to.include("certificate 2 in");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("warns of unknown variables and of settings without effect", () => {
+    const env = { RELAY_PROT: "80", RELAY_KAFKA_BROKERS: "k1:9092", RELAY_TURNSTILE_SECRET: "hidden" };
+    const warnings = configWarnings(env, readConfig(env));
+    expect(warnings.map((warning) => warning.split(":")[0])).to.deep.equal(["RELAY_PROT", "RELAY_KAFKA_BROKERS", "RELAY_TURNSTILE_SECRET"]);
+    expect(warnings.join()).to.not.include("hidden");
+  });
+});
