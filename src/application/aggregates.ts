@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { DomainEvent } from "../domain/domain-event.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { categoryOf } from "../domain/streams.ts";
-import { noStream, RevisionConflict, type Appended, type EventStore, type LogEntry } from "../ports/event-store.ts";
+import { noStream, RevisionConflict, type Appended, type EventStore, type LogEntry, type NewEntry } from "../ports/event-store.ts";
 import { entriesOf, type Origin } from "./origin.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -72,6 +72,16 @@ export class Aggregates {
   }
 
   /**
+   * The state of one stream as it stands in the log now, whichever process wrote to it last: what the
+   * log has beyond the cache is read first. Throws as {@link read} does.
+   */
+  async current<State, Event extends DomainEvent>(type: AggregateType<State, Event>, id: string): Promise<Folded<State>> {
+    const { revision } = await this.read(type, id);
+    this.follow(await this.#store.readStream(type.stream(id), { from: revision + 1 }));
+    return this.read(type, id);
+  }
+
+  /**
    * Decides on the current state and appends what was decided, again from the newer state when another
    * writer was first. `decide` must be free of side effects. Answers the position of the last fact, or
    * null when nothing changed.
@@ -87,7 +97,9 @@ export class Aggregates {
       const events = decide(state);
       if (events.length === 0) return { events, appended: null };
       try {
-        const appended = await this.#store.append(type.stream(id), revision, entriesOf(events, origin, this.#world));
+        const entries = entriesOf(events, origin, this.#world);
+        const appended = await this.#store.append(type.stream(id), revision, entries);
+        this.follow(recorded(type.stream(id), entries, appended));
         return { events, appended };
       } catch (error) {
         if (!(error instanceof RevisionConflict) || attempt === attemptsAtAppend) throw error;
@@ -101,23 +113,25 @@ export class Aggregates {
     const running = this.#loading.get(stream);
     if (running) return running.promise;
     const later: LogEntry[] = [];
-    const promise = this.#store
-      .readStream(stream)
-      .then((entries) => {
-        const folded = this.#foldAll(stream, entries, later);
-        this.#cache.set(stream, folded);
-        return folded;
-      })
-      .finally(() => this.#loading.delete(stream));
+    const promise = this.#readAll(stream, later).finally(() => this.#loading.delete(stream));
     this.#loading.set(stream, { promise, later });
     return promise;
   }
 
-  #foldAll(stream: string, entries: readonly LogEntry[], later: readonly LogEntry[]): Folded<unknown> {
-    const read = this.#fold({ state: undefined, revision: noStream }, entries);
-    const folded = read && this.#fold(read, later.filter((entry) => entry.revision > read.revision));
-    if (!folded) throw new Refusal("unavailable", `the record ${stream} cannot be read`);
-    return folded;
+  async #readAll(stream: string, later: readonly LogEntry[]): Promise<Folded<unknown>> {
+    for (;;) {
+      const entries = await this.#store.readStream(stream);
+      const read = this.#fold({ state: undefined, revision: noStream }, entries);
+      if (!read) throw new Refusal("unavailable", `the record ${stream} cannot be read`);
+      // Own appends and the log's feed may tell of the same facts, in any order; a gap means reading again.
+      const news = new Map(later.filter((entry) => entry.revision > read.revision).map((entry) => [entry.revision, entry]));
+      const inOrder = [...news.values()].sort((a, b) => a.revision - b.revision);
+      if (inOrder.some((entry, index) => entry.revision !== read.revision + 1 + index)) continue;
+      const folded = this.#fold(read, inOrder);
+      if (!folded) throw new Refusal("unavailable", `the record ${stream} cannot be read`);
+      this.#cache.set(stream, folded);
+      return folded;
+    }
   }
 
   #fold(from: Folded<unknown>, entries: readonly LogEntry[]): Folded<unknown> | undefined {
@@ -129,4 +143,14 @@ export class Aggregates {
     }
     return { state, revision };
   }
+}
+
+/** What was just appended, as the log will tell it: who appended need not wait for the log's feed. */
+function recorded(stream: string, entries: readonly NewEntry[], { revision, position }: Appended): LogEntry[] {
+  return entries.map(({ id, event, metadata }, index) => ({
+    stream, id, metadata, position,
+    revision: revision - entries.length + 1 + index,
+    type: event.type,
+    data: event.data,
+  }));
 }
