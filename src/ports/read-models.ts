@@ -12,7 +12,7 @@ export interface CollectionDefinition {
   /** The field that identifies a document. */
   readonly key: string;
   readonly fields: Readonly<Record<string, FieldKind>>;
-  /** Fields of each index, in order; the key is always its last part. */
+  /** Fields of each index, in order; the key is its last part where it is not named. */
   readonly indexes: readonly (readonly string[])[];
 }
 
@@ -21,8 +21,11 @@ export type Document = Readonly<Record<string, FieldValue>>;
 
 /** A change of a read model. Applying a batch in order is what counts: adapters may fold changes of one key. */
 export type Change =
-  /** Creates or replaces the document. */
-  | { readonly op: "put"; readonly collection: string; readonly key: string; readonly document: Document }
+  /**
+   * Creates or replaces the document; a field left out is null. `fresh`: there was none before, so that
+   * an adapter that applies whole batches may fold it with a later remove into nothing.
+   */
+  | { readonly op: "put"; readonly collection: string; readonly key: string; readonly document: Document; readonly fresh?: true }
   /** Changes fields of a document; nothing where there is none. */
   | { readonly op: "set"; readonly collection: string; readonly key: string; readonly fields: Document }
   | { readonly op: "remove"; readonly collection: string; readonly key: string }
@@ -39,12 +42,17 @@ export interface PositionedChanges {
 export interface Selection {
   readonly collection: string;
   readonly where?: Readonly<Record<string, FieldValue>>;
-  /** Inclusive on both ends. */
+  /**
+   * The field has one of the values, few and different. With an index on it before the field ordered by,
+   * an engine merges as many ranges: one index then serves queries with and without a condition on the field.
+   */
+  readonly anyOf?: { readonly field: string; readonly values: readonly FieldValue[] };
+  /** Inclusive on both ends; null is in no range. */
   readonly range?: { readonly field: string; readonly from?: FieldValue; readonly to?: FieldValue };
 }
 
 export interface Query extends Selection {
-  /** Ties are broken by the key, in the same direction. */
+  /** Nulls come first, ascending. Ties are broken by the key, in the same direction. */
   readonly order: { readonly field: string; readonly descending: boolean };
   readonly offset?: number;
   readonly limit: number;
