@@ -1,7 +1,7 @@
 import { certificateFile } from "./certificates.ts";
 import {
-  boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, host, hostAndPort, integer, list, network, oneOf,
-  rate, webUrl, type Rate,
+  boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, host, hostAndPort, integer, list, network,
+  oneOf, rate, webUrl, type Rate,
 } from "./parse.ts";
 import { reader, variables, type Environment, type Reader, type Variable } from "./variables.ts";
 
@@ -23,7 +23,10 @@ export interface KafkaConfig {
   readonly topicPrefix: string;
 }
 
-/** Everything the environment settles, but for the secrets. Connection strings may hold a password: do not print them. */
+/**
+ * Everything the environment settles, but for the secrets. Connection strings may hold a password: do
+ * not print them.
+ */
 export interface Config {
   readonly host: string;
   /** 0: any free one. */
@@ -41,7 +44,11 @@ export interface Config {
   readonly accessTokenTtlMs: number;
   readonly passwordCost: number;
   /** Null: no limit. */
-  readonly limits: { readonly loginFailures: Rate | null; readonly tenantCreation: Rate | null; readonly inviteRegistration: Rate | null };
+  readonly limits: {
+    readonly loginFailures: Rate | null;
+    readonly tenantCreation: Rate | null;
+    readonly inviteRegistration: Rate | null;
+  };
   readonly retry: { readonly scheduleMs: readonly number[]; readonly jitter: number };
   readonly outbound: {
     readonly connectTimeoutMs: number;
@@ -58,6 +65,7 @@ export interface Config {
 export function readConfig(env: Environment): Config {
   const from = reader(env);
   const timeout = duration({ min: 1, max: 3_600_000 });
+  const wait = duration({ min: 1, max: 365 * dayMs });
   const config: Config = {
     host: from.read("RELAY_HOST", "127.0.0.1", host),
     port: from.read("RELAY_PORT", "8080", integer({ min: 0, max: 65_535 })),
@@ -77,7 +85,7 @@ export function readConfig(env: Environment): Config {
       inviteRegistration: from.read("RELAY_LIMIT_INVITE_REGISTRATION", "10/1h", rate),
     },
     retry: {
-      scheduleMs: from.read("RELAY_RETRY_SCHEDULE", "5s,5m,30m,2h,5h,10h,14h,20h,24h", list(duration({ min: 1, max: 365 * dayMs }))),
+      scheduleMs: from.read("RELAY_RETRY_SCHEDULE", "5s,5m,30m,2h,5h,10h,14h,20h,24h", list(wait)),
       jitter: from.read("RELAY_RETRY_JITTER", "0.1", fraction({ min: 0, max: 1 })),
     },
     outbound: {
@@ -93,18 +101,21 @@ export function readConfig(env: Environment): Config {
   return config;
 }
 
-/** What an operator may have meant otherwise, one line each: unknown variables, and settings of an engine that is not used. */
+/** What may have been meant otherwise, a line each: unknown variables, settings of an engine that is not used. */
 export function configWarnings(env: Environment, config: Config): readonly string[] {
   const known: readonly string[] = variables;
   const unknown = Object.keys(env).filter((name) => name.startsWith("RELAY_") && !known.includes(name));
-  const idle = (used: boolean, because: string, ...names: readonly Variable[]) =>
-    used ? [] : names.filter((name) => env[name] !== undefined).map((name) => `${name}: has no effect, since ${because}`);
+  const idle = (used: boolean, because: string, names: readonly Variable[]) =>
+    names.filter((name) => !used && env[name] !== undefined).map((name) => `${name}: has no effect, since ${because}`);
+  const { eventStore, queue, readModels, offering } = config;
+  const ofKafka = variables.filter((name) => name.startsWith("RELAY_KAFKA_"));
+  const ofTurnstile = variables.filter((name) => name.startsWith("RELAY_TURNSTILE_"));
   return [
     ...unknown.map((name) => `${name}: is not a variable this program knows`),
-    ...idle(config.eventStore.engine === "eventstoredb", "RELAY_EVENT_STORE is not eventstoredb", "RELAY_EVENTSTOREDB_URL"),
-    ...idle(config.queue.engine === "kafka", "RELAY_QUEUE is not kafka", ...variables.filter((name) => name.startsWith("RELAY_KAFKA_"))),
-    ...idle(config.readModels.engine === "mongodb", "RELAY_READ_MODELS is not mongodb", "RELAY_MONGODB_URL"),
-    ...idle(config.offering === "cloud", "RELAY_OFFERING is not cloud", "RELAY_TURNSTILE_SECRET", "RELAY_TURNSTILE_VERIFY_URL"),
+    ...idle(eventStore.engine === "eventstoredb", "RELAY_EVENT_STORE is not eventstoredb", ["RELAY_EVENTSTOREDB_URL"]),
+    ...idle(queue.engine === "kafka", "RELAY_QUEUE is not kafka", ofKafka),
+    ...idle(readModels.engine === "mongodb", "RELAY_READ_MODELS is not mongodb", ["RELAY_MONGODB_URL"]),
+    ...idle(offering === "cloud", "RELAY_OFFERING is not cloud", ofTurnstile),
   ];
 }
 
@@ -126,7 +137,9 @@ function queue(from: Reader): Config["queue"] {
   return {
     engine,
     brokers: from.required("RELAY_KAFKA_BROKERS", "RELAY_QUEUE is kafka", list(hostAndPort)),
-    tls: from.read("RELAY_KAFKA_TLS", "false", boolean) ? { caFile: from.optional("RELAY_KAFKA_CA_FILE", certificateFile) } : null,
+    tls: from.read("RELAY_KAFKA_TLS", "false", boolean)
+      ? { caFile: from.optional("RELAY_KAFKA_CA_FILE", certificateFile) }
+      : null,
     sasl: mechanism && {
       mechanism,
       username: from.required("RELAY_KAFKA_SASL_USERNAME", "RELAY_KAFKA_SASL_MECHANISM is set", String),
@@ -154,7 +167,8 @@ function path(text: string): string {
 }
 
 function topicPrefix(text: string): string {
-  return /^[A-Za-z0-9._-]{1,100}$/.test(text) ? text : fail("must be 1 to 100 letters, digits, dots, dashes or underscores");
+  if (!/^[A-Za-z0-9._-]{1,100}$/.test(text)) fail("must be 1 to 100 letters, digits, dots, dashes or underscores");
+  return text;
 }
 
 /** Roles in different processes meet through their engines only, and an embedded engine lives in one process. */
@@ -167,5 +181,6 @@ function refuseRolesApart({ roles, eventStore, queue, readModels }: Config): voi
   const missing = processRoles.filter((role) => !roles.has(role));
   if (embedded.length === 0 || missing.length === 0) return;
   const engines = `${embedded.join(", ")} ${embedded.length === 1 ? "is" : "are"} embedded`;
-  throw new ConfigError("RELAY_ROLES", `must be all, since ${engines} and no other process could reach it; missing: ${missing.join(", ")}`);
+  const problem = `must be all, since ${engines} and no other process could reach it; missing: ${missing.join(", ")}`;
+  throw new ConfigError("RELAY_ROLES", problem);
 }

@@ -32,7 +32,8 @@ export const dayMs = 86_400_000;
 /** `250ms`, `5s`, `5m`, `2h`, `1d` to milliseconds; bounds in milliseconds. */
 export function duration(bounds: Bounds): Parser<number> {
   return (text) => {
-    const [, digits, unit] = /^(\d{1,15})(ms|s|m|h|d)$/.exec(text) ?? fail(`must be a duration such as 250ms, 5s, 5m, 2h or 1d, not ${quoted(text)}`);
+    const [, digits, unit] = /^(\d{1,15})(ms|s|m|h|d)$/.exec(text)
+      ?? fail(`must be a duration such as 250ms, 5s, 5m, 2h or 1d, not ${quoted(text)}`);
     const ms = Number(digits) * (unitsMs[unit ?? ""] ?? NaN);
     if (ms < bounds.min || ms > bounds.max) {
       fail(`must be from ${spelled(bounds.min)} to ${spelled(bounds.max)}, not ${quoted(text)}`);
@@ -73,7 +74,8 @@ export function rate(text: string): Rate | null {
 
 /** One of the given words. */
 export function oneOf<const Word extends string>(...words: readonly Word[]): Parser<Word> {
-  return (text) => words.find((word) => word === text) ?? fail(`must be one of ${words.join(", ")}, not ${quoted(text)}`);
+  return (text) =>
+    words.find((word) => word === text) ?? fail(`must be one of ${words.join(", ")}, not ${quoted(text)}`);
 }
 
 /** `true` or `false`. */
@@ -109,17 +111,18 @@ export function host(text: string): string {
 
 /** `host:port`, with the address of an IPv6 host in brackets. */
 export function hostAndPort(text: string): string {
-  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d+)$/.exec(text) ?? fail(`must be host:port, not ${quoted(text)}`);
-  if (bracketed !== undefined && isIP(bracketed) !== 6) fail(`must be host:port, not ${quoted(text)}`);
-  if (plain !== undefined) host(plain);
-  integer({ min: 1, max: 65_535 })(port ?? "");
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d+)$/.exec(text) ?? [];
+  if (!port || (bracketed && isIP(bracketed) !== 6)) fail(`must be host:port, not ${quoted(text)}`);
+  if (plain) host(plain);
+  integer({ min: 1, max: 65_535 })(port);
   return text;
 }
 
 /** A web address. It is never quoted back: it may hold a password. */
 export function webUrl(text: string): string {
   const protocol = URL.canParse(text) ? new URL(text).protocol : "";
-  return protocol === "https:" || protocol === "http:" ? text : fail("must be a URL that starts with https:// or http://");
+  if (protocol !== "https:" && protocol !== "http:") fail("must be a URL that starts with https:// or http://");
+  return text;
 }
 
 /**
@@ -129,7 +132,8 @@ export function webUrl(text: string): string {
 export function connectionString(...schemes: readonly string[]): Parser<string> {
   return (text) => {
     const [, scheme = ""] = /^([a-z+]+):\/\/[^\s/?#]+([/?#]\S*)?$/.exec(text) ?? [];
-    return schemes.includes(scheme) ? text : fail(`must start with ${schemes.map((each) => `${each}://`).join(" or ")} and name a host`);
+    if (schemes.includes(scheme)) return text;
+    return fail(`must start with ${schemes.map((each) => `${each}://`).join(" or ")} and name a host`);
   };
 }
 

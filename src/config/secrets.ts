@@ -26,7 +26,9 @@ export function readSecrets(env: Environment, config: Config): Secrets {
       : from.required("RELAY_MASTER_KEY", "no engine is embedded and so no data folder holds one", key),
     oldMasterKeys: from.optional("RELAY_OLD_MASTER_KEYS", list(key)) ?? [],
     turnstileSecret: config.turnstile && from.required("RELAY_TURNSTILE_SECRET", "RELAY_OFFERING is cloud", verbatim),
-    kafkaPassword: sasl ? from.required("RELAY_KAFKA_SASL_PASSWORD", "RELAY_KAFKA_SASL_MECHANISM is set", verbatim) : null,
+    kafkaPassword: sasl
+      ? from.required("RELAY_KAFKA_SASL_PASSWORD", "RELAY_KAFKA_SASL_MECHANISM is set", verbatim)
+      : null,
   };
 }
 

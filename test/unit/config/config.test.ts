@@ -17,6 +17,10 @@ const scale: Environment = {
   RELAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
 };
 
+function base64(bytes: number): string {
+  return Buffer.alloc(bytes).toString("base64");
+}
+
 /** The message of the ConfigError that the environment earns. */
 function complaint(env: Environment): string {
   try {
@@ -50,12 +54,16 @@ describe("configuration", () => {
       outbound: { connectTimeoutMs: 5000, deliveryTimeoutMs: 15_000, allowedNetworks: [], extraCaFile: null },
       logLevel: "info", shutdownTimeoutMs: 25_000,
     });
-    expect(readSecrets({}, config)).to.deep.equal({ masterKey: null, oldMasterKeys: [], turnstileSecret: null, kafkaPassword: null });
+    expect(readSecrets({}, config)).to.deep.equal({
+      masterKey: null, oldMasterKeys: [], turnstileSecret: null, kafkaPassword: null,
+    });
     expect(configWarnings({ PATH: "/bin" }, config)).to.deep.equal([]);
   });
 
   it("has the shapes the domain and the ports ask for", () => {
-    const config: Config = readConfig({ RELAY_LIMIT_LOGIN_FAILURES: "off", RELAY_RETRY_SCHEDULE: "250ms, 1d", RELAY_RETRY_JITTER: "0" });
+    const config: Config = readConfig({
+      RELAY_LIMIT_LOGIN_FAILURES: "off", RELAY_RETRY_SCHEDULE: "250ms, 1d", RELAY_RETRY_JITTER: "0",
+    });
     const retry: RetryPolicy = config.retry;
     const limit: RateLimit | null = config.limits.loginFailures;
     expect(retry).to.deep.equal({ scheduleMs: [250, 86_400_000], jitter: 0 });
@@ -97,8 +105,8 @@ describe("configuration", () => {
     ["RELAY_EVENT_STORE", "kafka", "Embedded"],
     ["RELAY_QUEUE", "rabbit"],
     ["RELAY_READ_MODELS", "redis"],
-    ["RELAY_MASTER_KEY", "short", Buffer.alloc(31).toString("base64"), Buffer.alloc(33).toString("base64"), "!".repeat(44)],
-    ["RELAY_OLD_MASTER_KEYS", "short", `${Buffer.alloc(32).toString("base64")},short`],
+    ["RELAY_MASTER_KEY", "short", base64(31), base64(33), "!".repeat(44)],
+    ["RELAY_OLD_MASTER_KEYS", "short", `${base64(32)},short`],
     ["RELAY_OFFERING", "Cloud"],
     ["RELAY_TRUSTED_PROXIES", "-1", "101"],
     ["RELAY_MAX_BODY_BYTES", "0", "16777217", "256k"],
@@ -118,7 +126,7 @@ describe("configuration", () => {
   ];
   for (const [variable, ...values] of bad) {
     it(`turns bad values of ${variable} down by its name`, () => {
-      for (const value of values) expect(complaint({ [variable]: value })).to.match(new RegExp(`^${variable}: must|^${variable}: .* cannot be read`));
+      for (const value of values) expect(complaint({ [variable]: value })).to.match(new RegExp(`^${variable}: must`));
     });
   }
 
@@ -129,7 +137,10 @@ describe("configuration", () => {
     ["RELAY_TURNSTILE_SECRET", { RELAY_OFFERING: "cloud" }],
     ["RELAY_MASTER_KEY", { ...scale, RELAY_MASTER_KEY: undefined }],
     ["RELAY_KAFKA_SASL_USERNAME", { ...scale, RELAY_KAFKA_SASL_MECHANISM: "plain" }],
-    ["RELAY_KAFKA_SASL_PASSWORD", { ...scale, RELAY_KAFKA_SASL_MECHANISM: "plain", RELAY_KAFKA_SASL_USERNAME: "relay" }],
+    [
+      "RELAY_KAFKA_SASL_PASSWORD",
+      { ...scale, RELAY_KAFKA_SASL_MECHANISM: "plain", RELAY_KAFKA_SASL_USERNAME: "relay" },
+    ],
   ];
   for (const [missing, env] of together) {
     it(`asks for ${missing} where it is needed`, () => {
@@ -140,19 +151,22 @@ describe("configuration", () => {
   const badAtScale: readonly (readonly [variable: string, value: string])[] = [
     ["RELAY_EVENTSTOREDB_URL", "http://hidden@x"], ["RELAY_EVENTSTOREDB_URL", "esdb://"],
     ["RELAY_MONGODB_URL", "hidden"], ["RELAY_MONGODB_URL", "mongodb:///hidden"],
-    ["RELAY_KAFKA_BROKERS", "k1"], ["RELAY_KAFKA_BROKERS", "k1:0"], ["RELAY_KAFKA_BROKERS", "[k1]:9092"], ["RELAY_KAFKA_BROKERS", "a b:1"],
-    ["RELAY_KAFKA_TLS", "yes"], ["RELAY_KAFKA_SASL_MECHANISM", "none"], ["RELAY_KAFKA_TOPIC_PREFIX", "a/b"],
+    ["RELAY_KAFKA_BROKERS", "k1"], ["RELAY_KAFKA_BROKERS", "k1:0"], ["RELAY_KAFKA_BROKERS", "[k1]:9092"],
+    ["RELAY_KAFKA_BROKERS", "a b:1"], ["RELAY_KAFKA_TLS", "yes"], ["RELAY_KAFKA_SASL_MECHANISM", "none"],
+    ["RELAY_KAFKA_TOPIC_PREFIX", "a/b"],
   ];
   for (const [variable, value] of badAtScale) {
     it(`turns ${variable}=${value} down without showing a secret`, () => {
-      expect(complaint({ ...scale, [variable]: value })).to.match(new RegExp(`^${variable}: must`)).and.not.include("hidden");
+      const message = complaint({ ...scale, [variable]: value });
+      expect(message).to.match(new RegExp(`^${variable}: must`)).and.not.include("hidden");
     });
   }
 
   it("refuses roles apart as long as any engine is embedded", () => {
     for (const name of ["RELAY_EVENT_STORE", "RELAY_QUEUE", "RELAY_READ_MODELS"]) {
       const message = complaint({ ...scale, RELAY_ROLES: "delivery", [name]: "embedded" });
-      expect(message).to.include(`RELAY_ROLES: must be all, since ${name} is embedded`).and.include("missing: api, forwarder, projector, sweeper");
+      expect(message).to.include(`RELAY_ROLES: must be all, since ${name} is embedded`);
+      expect(message).to.include("missing: api, forwarder, projector, sweeper");
     }
     expect(readConfig({ ...scale, RELAY_ROLES: "delivery" }).roles).to.deep.equal(new Set(["delivery"]));
   });
@@ -164,7 +178,7 @@ describe("configuration", () => {
       writeFileSync(file, rootCertificates.slice(0, 2).join("\n"));
       expect(readConfig({ RELAY_EXTRA_CA_FILE: file }).outbound.extraCaFile).to.equal(file);
       writeFileSync(file, "no certificate");
-      expect(complaint({ RELAY_EXTRA_CA_FILE: file })).to.include("holds no PEM certificate");
+      expect(complaint({ RELAY_EXTRA_CA_FILE: file })).to.include("holds no certificate");
       writeFileSync(file, `${rootCertificates[0]}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`);
       expect(complaint({ RELAY_EXTRA_CA_FILE: file })).to.include("certificate 2 in");
     } finally {
@@ -175,7 +189,8 @@ describe("configuration", () => {
   it("warns of unknown variables and of settings without effect", () => {
     const env = { RELAY_PROT: "80", RELAY_KAFKA_BROKERS: "k1:9092", RELAY_TURNSTILE_SECRET: "hidden" };
     const warnings = configWarnings(env, readConfig(env));
-    expect(warnings.map((warning) => warning.split(":")[0])).to.deep.equal(["RELAY_PROT", "RELAY_KAFKA_BROKERS", "RELAY_TURNSTILE_SECRET"]);
+    const named = warnings.map((warning) => warning.split(":")[0]);
+    expect(named).to.deep.equal(["RELAY_PROT", "RELAY_KAFKA_BROKERS", "RELAY_TURNSTILE_SECRET"]);
     expect(warnings.join()).to.not.include("hidden");
   });
 });

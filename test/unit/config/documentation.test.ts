@@ -16,12 +16,17 @@ describe("docs/configuration.md", () => {
   });
 
   it("says a meaning for each, in four columns", () => {
-    for (const row of rows) expect(row, row[0]).to.have.length(4).and.to.satisfy(([, standIn, meaning]: string[]) => standIn && meaning);
+    for (const row of rows) {
+      expect(row, row[0]).to.have.length(4);
+      expect(row.slice(1, 3), row[0]).to.not.include("");
+    }
   });
 
   it("shows the defaults that are in force", () => {
     const shown: Record<string, string> = {};
-    for (const [name, standIn] of rows) if (standIn?.startsWith("`")) shown[name?.slice(1, -1) ?? ""] = standIn.slice(1, -1);
+    for (const [name = "", standIn = ""] of rows) {
+      if (standIn.startsWith("`")) shown[name.slice(1, -1)] = standIn.slice(1, -1);
+    }
     expect(readConfig(shown)).to.deep.equal(readConfig({}));
     const cloud = { RELAY_OFFERING: "cloud" };
     expect(readConfig({ ...shown, ...cloud })).to.deep.equal(readConfig(cloud));
@@ -30,9 +35,11 @@ describe("docs/configuration.md", () => {
   it("covers exactly what is read from the environment", () => {
     const read = new Set<PropertyKey>();
     const full: Environment = {
-      RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: "esdb://a", RELAY_READ_MODELS: "mongodb", RELAY_MONGODB_URL: "mongodb://a",
+      RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: "esdb://a",
+      RELAY_READ_MODELS: "mongodb", RELAY_MONGODB_URL: "mongodb://a",
       RELAY_QUEUE: "kafka", RELAY_KAFKA_BROKERS: "a:1", RELAY_KAFKA_TLS: "true", RELAY_KAFKA_SASL_MECHANISM: "plain",
-      RELAY_KAFKA_SASL_USERNAME: "u", RELAY_KAFKA_SASL_PASSWORD: "p", RELAY_OFFERING: "cloud", RELAY_TURNSTILE_SECRET: "t",
+      RELAY_KAFKA_SASL_USERNAME: "u", RELAY_KAFKA_SASL_PASSWORD: "p",
+      RELAY_OFFERING: "cloud", RELAY_TURNSTILE_SECRET: "t",
       RELAY_MASTER_KEY: Buffer.alloc(32).toString("base64"),
     };
     const env = new Proxy(full, { get: (target, name) => (read.add(name), target[String(name)]) });
