@@ -1,0 +1,175 @@
+import { destinations, tenants } from "../../application/aggregate-types.ts";
+import type { Aggregates } from "../../application/aggregates.ts";
+import type { Outcome, Outcomes } from "../../application/delivery/outcomes.ts";
+import type { Sender } from "../../application/delivery/sender.ts";
+import { entriesOf, type Origin } from "../../application/origin.ts";
+import { loadWebhook } from "../../application/webhooks.ts";
+import type { Destination } from "../../domain/destination/state.ts";
+import { decide } from "../../domain/event/decide.ts";
+import type { WebhookEvent } from "../../domain/event/events.ts";
+import { evolve, type Webhook } from "../../domain/event/state.ts";
+import { streams } from "../../domain/streams.ts";
+import { millis, timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { RevisionConflict, type EventStore, type NewEntry, type Position } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import type { FirstAttempt } from "../../ports/work-queue.ts";
+import type { Result, Work } from "./work.ts";
+
+/** A lease outlasts the deadline by this much; a claim that took longer than it is not acted on. */
+const leaseMarginMs = 5_000;
+const recordAgainAfterMs = 500;
+
+interface AttemptParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly outcomes: Outcomes;
+  readonly sender: Sender;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly workerId: string;
+  readonly deliveryTimeoutMs: number;
+}
+
+/** An event as it stands in the log, with what its next fact refers to. */
+interface Known {
+  readonly state: Webhook;
+  readonly revision: number;
+  readonly causationId: string | null;
+  readonly correlationId: string;
+}
+
+/** Makes attempts: claims by an append at the expected revision, sends, records what came of it. */
+export class Attempts {
+  readonly #parts: AttemptParts;
+  /** The newest position this worker wrote: an index that has come this far knows all that was finished. */
+  lastPosition: Position = "";
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
+  }
+
+  /** How long an attempt at a destination is leased; undefined: at any. A token endpoint may take its own deadline first. */
+  leaseMs(destination: Destination | undefined): number {
+    const calls = destination === undefined || destination.auth?.type === "JwtBearer" ? 2 : 1;
+    return calls * this.#parts.deliveryTimeoutMs + leaseMarginMs;
+  }
+
+  /** One attempt. Does nothing where the event does not wait any more, or another worker was first. Throws LogUnavailable. */
+  async run(work: Work, probe: boolean): Promise<Result> {
+    const { aggregates, clock, sender } = this.#parts;
+    const known = await this.#know(work);
+    if (!known) return "nothing to do";
+    const destination = await aggregates.read(destinations, known.state.destinationId);
+    const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
+    if (!destination.state || !tenant) return "nothing to do";
+
+    const claimedFrom = clock.monotonic();
+    const at = clock.now();
+    const facts = decide(known.state, {
+      type: "StartAttempt",
+      with: {
+        leaseUntil: timestamp(at + this.leaseMs(destination.state)),
+        worker: this.#parts.workerId,
+        url: destination.state.url,
+        authType: destination.state.auth?.type ?? null,
+        destinationRevision: destination.revision,
+        secretFingerprint: tenant.webhookSecretFingerprint,
+        probe,
+      },
+      at: timestamp(at),
+    });
+    const [started] = await this.#append(known, facts);
+    if (!started) return "nothing to do";
+    // Another worker may hold the attempt for lost by now: what this one would send, nobody waits for.
+    if (clock.monotonic() - claimedFrom > leaseMarginMs) return "done";
+
+    const state = facts.reduce((folded: Webhook | undefined, fact) => evolve(folded, fact), known.state) as Webhook;
+    const claimed: Known = { ...known, state, revision: known.revision + facts.length, causationId: started.id };
+    if (state.attempts === 1) this.#parts.metrics.firstAttemptDelay((at - millis(state.acceptedAt)) / 1000);
+    const outcome = await sender.send({ webhook: state, attempt: state.attempts, destination: destination.state, tenant });
+    await this.#record(claimed, outcome, destination.state.url);
+    return "done";
+  }
+
+  /** Cancels an event whose destination was deleted. Throws LogUnavailable. */
+  async cancel(work: Work): Promise<Result> {
+    const known = await this.#know(work);
+    if (!known) return "nothing to do";
+    const at = timestamp(this.#parts.clock.now());
+    const facts = decide(known.state, { type: "Cancel", reason: "destination deleted", at });
+    return (await this.#append(known, facts)).length > 0 ? "done" : "nothing to do";
+  }
+
+  async #know(work: Work): Promise<Known | undefined> {
+    if (work.kind === "first") return fresh(work.item);
+    const { state, revision, facts } = await loadWebhook(this.#parts.store, work.eventId);
+    if (!state) return undefined;
+    const correlationId = facts[0]?.metadata.correlationId ?? state.id;
+    return { state, revision, causationId: facts.at(-1)?.id ?? null, correlationId };
+  }
+
+  /** The entries appended, or none when another was first or there was nothing to append. */
+  async #append(known: Known, facts: readonly WebhookEvent[]): Promise<readonly NewEntry[]> {
+    const entries = entriesOf(facts, this.#origin(known), this.#parts);
+    if (entries.length === 0) return entries;
+    try {
+      const { position } = await this.#parts.store.append(streams.event(known.state.id), known.revision, entries);
+      if (position > this.lastPosition) this.lastPosition = position;
+      return entries;
+    } catch (error) {
+      if (error instanceof RevisionConflict) return [];
+      throw error;
+    }
+  }
+
+  /** The receiver has seen the request: its outcome is recorded however long the log is away. */
+  async #record(known: Known, outcome: Outcome, url: string): Promise<void> {
+    const { outcomes, clock, logger, metrics } = this.#parts;
+    const { state } = known;
+    const attempt = state.attempts;
+    let status: string | undefined;
+    while (status === undefined) {
+      try {
+        status = await outcomes.record(known, attempt, outcome, this.#origin(known));
+      } catch (error) {
+        logger.error({ err: error, eventId: state.id, attempt }, "an outcome could not be recorded yet");
+        await new Promise<void>((resolve) => clock.schedule(recordAgainAfterMs, resolve));
+      }
+    }
+    const reason = outcome.ok ? "status" : outcome.reason;
+    metrics.attempt(outcome.ok ? "succeeded" : "failed", reason, outcome.durationMs / 1000);
+    logger.info(
+      {
+        eventId: state.id,
+        tenantId: state.tenantId,
+        destinationId: state.destinationId,
+        correlationId: known.correlationId,
+        attempt,
+        host: URL.parse(url)?.host,
+        outcome: outcome.ok ? "succeeded" : "failed",
+        ...(outcome.ok ? {} : { reason: outcome.reason, error: outcome.error }),
+        statusCode: outcome.answer?.statusCode,
+        durationMs: outcome.durationMs,
+        status,
+      },
+      "delivery attempt",
+    );
+  }
+
+  #origin(known: Known): Origin {
+    const { correlationId, causationId } = known;
+    return { actor: { type: "service", part: `delivery/${this.#parts.workerId}` }, correlationId, causationId };
+  }
+}
+
+/** The event of a first work item, as its stream stands when nothing has happened since its acceptance. */
+function fresh(item: FirstAttempt): Known | undefined {
+  const { eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt: at, causationId, correlationId } = item;
+  const accepted = { eventId, tenantId, destinationId, apiKeyId: "", senderId: null, idempotencyKey, payload, original: null, at };
+  const state = evolve(undefined, { type: "EventAccepted", data: accepted });
+  return state && { state, revision: 0, causationId, correlationId };
+}

@@ -1,0 +1,79 @@
+import { EventEmitter } from "node:events";
+import type { Clock, Timer } from "../../ports/clock.ts";
+import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
+import { Lane, type LaneParts } from "./lane.ts";
+
+const idleMs = 30_000;
+const sweepMs = 5_000;
+
+/** Hands work items to lanes, one for each destination: made when first needed, dropped when idle. */
+export class DeliveryWorker implements WorkConsumer {
+  readonly #queue: WorkQueue;
+  readonly #parts: LaneParts;
+  readonly #clock: Clock;
+  readonly #lanes = new Map<string, Lane>();
+  #consumption: { stop(): Promise<void> } | undefined;
+  #idleTimer: Timer | undefined;
+
+  constructor(queue: WorkQueue, parts: Omit<LaneParts, "rotation">) {
+    this.#queue = queue;
+    this.#parts = { ...parts, rotation: new EventEmitter().setMaxListeners(0) };
+    this.#clock = parts.clock;
+  }
+
+  async start(): Promise<void> {
+    this.#consumption = await this.#queue.consume(this);
+    this.#dropIdleLanes();
+  }
+
+  /** Starts nothing more and resolves when what is under way is recorded, or after `patienceMs`. */
+  async stop(patienceMs: number): Promise<void> {
+    this.#idleTimer?.cancel();
+    const lanes = [...this.#lanes.values()];
+    await this.#consumption?.stop();
+    const settled = Promise.all(lanes.map((lane) => lane.settled())).then(() => undefined);
+    await Promise.race([settled, new Promise<void>((resolve) => this.#clock.schedule(patienceMs, resolve))]);
+  }
+
+  take(items: readonly WorkItem[], session: QueueSession): void {
+    const touched = new Set<Lane>();
+    for (const item of items) {
+      const lane = this.#laneOf(item.destinationId, session);
+      lane.offer(item, session);
+      touched.add(lane);
+    }
+    for (const lane of touched) lane.pump();
+  }
+
+  release(isLost: (destinationId: string) => boolean): void {
+    for (const [id, lane] of this.#lanes) {
+      if (!isLost(id)) continue;
+      lane.stop();
+      this.#lanes.delete(id);
+    }
+  }
+
+  /** How many destinations have a lane now. */
+  get lanes(): number {
+    return this.#lanes.size;
+  }
+
+  #laneOf(destinationId: string, session: QueueSession): Lane {
+    let lane = this.#lanes.get(destinationId);
+    if (!lane) {
+      lane = new Lane(destinationId, session, this.#parts);
+      this.#lanes.set(destinationId, lane);
+    }
+    return lane;
+  }
+
+  #dropIdleLanes(): void {
+    const since = this.#clock.monotonic() - idleMs;
+    for (const [id, lane] of this.#lanes) {
+      if (!lane.idleSince(since)) continue;
+      lane.stop();
+      this.#lanes.delete(id);
+    }
+    this.#idleTimer = this.#clock.schedule(sweepMs, () => this.#dropIdleLanes());
+  }
+}

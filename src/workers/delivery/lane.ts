@@ -1,0 +1,306 @@
+import type { EventEmitter } from "node:events";
+import CircuitBreaker from "opossum";
+import pLimit, { type LimitFunction } from "p-limit";
+import { circuits, destinations } from "../../application/aggregate-types.ts";
+import type { Aggregates } from "../../application/aggregates.ts";
+import type { DueIndex } from "../../application/delivery/due-index.ts";
+import type { Outcomes } from "../../application/delivery/outcomes.ts";
+import type { Origin } from "../../application/origin.ts";
+import { mayProbe, newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
+import type { Destination } from "../../domain/destination/state.ts";
+import { millis, timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { EventLog, Position } from "../../ports/event-store.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
+import type { Attempts } from "./attempts.ts";
+import type { Result, Work } from "./work.ts";
+
+/** What all lanes of a worker share. */
+export interface LaneParts {
+  readonly log: EventLog;
+  readonly aggregates: Aggregates;
+  readonly dueIndex: DueIndex;
+  readonly outcomes: Outcomes;
+  readonly attempts: Attempts;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The one rotation of all breakers' statistics. */
+  readonly rotation: EventEmitter;
+  readonly workerId: string;
+}
+
+/** A lane holds at most this many waiting events, however many there are. */
+const windowSize = 64;
+const lowWater = 32;
+const pauseAfterTroubleMs = 1_000;
+const catchUpMs = 5_000;
+/** Later than any planned attempt: everything that waits, due or not. */
+const endOfTime = Date.UTC(9999, 0);
+
+/**
+ * One destination's deliveries in this worker: never more at once than its limit, one probe at a time
+ * when its circuit is not closed, none while it is inactive, and for a deleted one cancellations only.
+ * It keeps a small window of work; what does not fit stays in the due index, from which it refills.
+ */
+export class Lane {
+  readonly destinationId: string;
+  readonly #parts: LaneParts;
+  readonly #limit: LimitFunction = pLimit(1);
+  readonly #gate: CircuitBreaker<[Work], Result>;
+  #session: QueueSession;
+  #window: Work[] = [];
+  /** Ids of events in the window or under way: the due index may still name them. */
+  readonly #present = new Set<string>();
+  readonly #underWay = new Set<Promise<unknown>>();
+  /** The due index may hold more; it must have come this far before it is asked. */
+  #refillFrom: Position | undefined;
+  #refilling = false;
+  #probing = false;
+  #paused = false;
+  #loaded = false;
+  #stopped = false;
+  /** Attempts of an earlier owner that may still be under way: the monotonic moment each is over. */
+  #foreign: number[] = [];
+  /** The standing probe this lane did not claim, and when it was first seen (monotonic). */
+  #seenProbe: { readonly eventId: string; readonly leaseUntil: string; readonly since: number } | undefined;
+  #lastActive: number;
+
+  constructor(destinationId: string, session: QueueSession, parts: LaneParts) {
+    this.destinationId = destinationId;
+    this.#session = session;
+    this.#parts = parts;
+    this.#lastActive = parts.clock.monotonic();
+    this.#gate = new CircuitBreaker((work: Work) => this.#perform(work, false), {
+      // The log counts the failures and says when to open; the breaker is the gate that obeys.
+      volumeThreshold: Number.MAX_SAFE_INTEGER,
+      timeout: false,
+      enableSnapshots: false,
+      rollingPercentilesEnabled: false,
+      rollingCountBuckets: 1,
+      rotateBucketController: parts.rotation,
+      resetTimeout: 2 ** 31 - 1,
+    });
+    void this.#load();
+  }
+
+  /** Takes an item over, or leaves it to the due index when there is no room. */
+  offer(item: WorkItem, session: QueueSession): void {
+    this.#session = session;
+    this.#lastActive = this.#parts.clock.monotonic();
+    if (item.kind === "wake") this.#wantRefill(item.position);
+    else if (this.#present.has(item.eventId)) return;
+    else if (this.#window.length >= windowSize) this.#wantRefill(item.position);
+    else this.#push({ kind: "first", eventId: item.eventId, item });
+  }
+
+  /** Starts what may be started. Call after offering. */
+  pump(): void {
+    if (this.#stopped || this.#paused || !this.#loaded || !this.#session.alive) return;
+    const destination = this.#parts.aggregates.peek(destinations, this.destinationId);
+    const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
+    if (!destination || !circuit) {
+      this.#loaded = false;
+      void this.#load();
+    } else if (!destination.state || destination.state.deleted) {
+      this.#flow(destination.state?.serverRateLimit ?? 1);
+    } else if (!destination.state.active) {
+      this.#hold();
+    } else {
+      this.#obey(destination.state, circuit.state ?? newCircuit(this.destinationId, destination.state.tenantId));
+    }
+  }
+
+  /** Whether nothing is under way or waiting here, since `since` (monotonic ms). */
+  idleSince(since: number): boolean {
+    const busy = this.#underWay.size > 0 || this.#window.length > 0 || this.#refilling || this.#probing || this.#paused;
+    return !busy && this.#refillFrom === undefined && this.#lastActive <= since;
+  }
+
+  /** Starts nothing more; what is under way goes on. */
+  stop(): void {
+    this.#stopped = true;
+    this.#gate.shutdown();
+  }
+
+  /** Resolves when nothing that was under way at the call still is. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  #obey(destination: Destination, circuit: Circuit): void {
+    if (circuit.position === "Closed") {
+      if (this.#gate.opened) this.#gate.close();
+      this.#flow(destination.serverRateLimit);
+      return;
+    }
+    if (!this.#gate.opened) this.#gate.open();
+    if (circuit.position === "Open") this.#hold();
+    else if (this.#window.length === 0 && this.#refillFrom === undefined) return;
+    if (this.#probing || !mayProbe(circuit, timestamp(this.#parts.clock.now()))) return;
+    this.#probing = true;
+    void this.#guarded(() => this.#probe(destination, circuit)).then((moved) => {
+      this.#probing = false;
+      if (moved) this.pump();
+    });
+  }
+
+  #flow(limit: number): void {
+    this.#limit.concurrency = limit;
+    const now = this.#parts.clock.monotonic();
+    if (this.#foreign.length > 0) this.#foreign = this.#foreign.filter((end) => end > now);
+    while (this.#underWay.size + this.#foreign.length < limit) {
+      const work = this.#window.shift();
+      if (!work) break;
+      this.#start(work);
+    }
+    if (this.#refillFrom !== undefined && this.#window.length < lowWater) void this.#refill();
+  }
+
+  #start(work: Work): void {
+    const perform = () => (this.#deleted ? this.#perform(work, false) : this.#gate.fire(work));
+    void this.#track(work, () => this.#limit(() => this.#guarded(perform))).then(() => this.pump());
+  }
+
+  async #track<T>(work: Work, task: () => Promise<T>): Promise<T> {
+    this.#present.add(work.eventId);
+    const running = task();
+    this.#underWay.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#underWay.delete(running);
+      this.#present.delete(work.eventId);
+      this.#lastActive = this.#parts.clock.monotonic();
+    }
+  }
+
+  get #deleted(): boolean {
+    return this.#parts.aggregates.peek(destinations, this.destinationId)?.state?.deleted ?? true;
+  }
+
+  #perform(work: Work, probe: boolean): Promise<Result> {
+    return this.#deleted ? this.#parts.attempts.cancel(work) : this.#parts.attempts.run(work, probe);
+  }
+
+  /** Lets go of the window: the due index has it all. */
+  #hold(): void {
+    for (const work of this.#window) this.#present.delete(work.eventId);
+    this.#window = [];
+    this.#refillFrom = undefined;
+  }
+
+  /**
+   * Tries the destination with one event, the oldest held; with nothing held it becomes Active, still
+   * half-open. Resolves false when there was nothing to be done now.
+   */
+  async #probe(destination: Destination, circuit: Circuit): Promise<boolean> {
+    const { clock, outcomes, attempts, workerId } = this.#parts;
+    if (circuit.probe && !this.#leaseOver(circuit.probe)) return false;
+    const work = await this.#nextProbe(circuit);
+    const at = timestamp(clock.now());
+    const origin: Origin = { actor: { type: "service", part: `delivery/${workerId}` }, correlationId: work?.eventId ?? circuit.destinationId, causationId: null };
+    const leaseOver = circuit.probe !== null;
+    if (!work) {
+      return circuit.position === "Open" && (await outcomes.changeCircuit(circuit, origin, { type: "HalfOpen", leaseOver, at }));
+    }
+    const leaseUntil = timestamp(millis(at) + attempts.leaseMs(destination));
+    const claim = { type: "ClaimProbe", eventId: work.eventId, leaseUntil, leaseOver, at } as const;
+    if (!(await outcomes.changeCircuit(circuit, origin, claim))) return false;
+    const result = await this.#track(work, () => this.#perform(work, true));
+    if (result === "nothing to do") {
+      await outcomes.changeCircuit(circuit, origin, { type: "ReleaseProbe", eventId: work.eventId, at: timestamp(clock.now()) });
+    }
+    // What was held meanwhile resumes from the due index.
+    this.#wantRefill(await this.#parts.log.head());
+    return true;
+  }
+
+  async #nextProbe(circuit: Circuit): Promise<Work | undefined> {
+    const { log, dueIndex, clock } = this.#parts;
+    if (circuit.position === "HalfOpen") {
+      const first = this.#window.shift();
+      if (first) return first;
+      this.#refillFrom = undefined;
+    }
+    if (!(await dueIndex.covers(await log.head(), catchUpMs))) throw new Error("the due index is behind");
+    const oldest = await dueIndex.oldestDue(this.destinationId, clock.now());
+    return oldest && { kind: "due", eventId: oldest.eventId };
+  }
+
+  /** A standing probe's lease is timed from when this lane first saw it: clocks of two machines may differ. */
+  #leaseOver(probe: NonNullable<Circuit["probe"]>): boolean {
+    const { clock, attempts } = this.#parts;
+    const seen = this.#seenProbe;
+    if (seen?.eventId !== probe.eventId || seen.leaseUntil !== probe.leaseUntil) {
+      this.#seenProbe = { ...probe, since: clock.monotonic() };
+      return false;
+    }
+    return clock.monotonic() - seen.since >= attempts.leaseMs(undefined);
+  }
+
+  #wantRefill(position: Position): void {
+    if (this.#refillFrom === undefined || this.#refillFrom < position) this.#refillFrom = position;
+  }
+
+  async #refill(): Promise<void> {
+    if (this.#refilling) return;
+    this.#refilling = true;
+    const from = this.#refillFrom ?? "";
+    this.#refillFrom = undefined;
+    await this.#guarded(async () => {
+      const { dueIndex, attempts, clock } = this.#parts;
+      const covered = attempts.lastPosition > from ? attempts.lastPosition : from;
+      if (!(await dueIndex.covers(covered, catchUpMs))) throw new Error("the due index is behind");
+      const limit = windowSize + this.#present.size;
+      const due = await dueIndex.due(this.destinationId, this.#deleted ? endOfTime : clock.now(), limit);
+      let more = due.length === limit;
+      for (const { eventId } of due) {
+        if (this.#present.has(eventId)) continue;
+        if (this.#window.length < windowSize) this.#push({ kind: "due", eventId });
+        else more = true;
+      }
+      if (more) this.#wantRefill(covered);
+    }, from);
+    this.#refilling = false;
+    this.pump();
+  }
+
+  #push(work: Work): void {
+    this.#window.push(work);
+    this.#present.add(work.eventId);
+    this.#lastActive = this.#parts.clock.monotonic();
+  }
+
+  async #load(): Promise<void> {
+    const { aggregates, dueIndex, clock, workerId } = this.#parts;
+    await this.#guarded(async () => {
+      await aggregates.read(destinations, this.destinationId);
+      await aggregates.read(circuits, this.destinationId);
+      const now = clock.monotonic();
+      const leases = await dueIndex.leases(this.destinationId);
+      this.#foreign = leases
+        .filter((lease) => lease.worker !== workerId)
+        .map((lease) => now + millis(lease.leaseUntil) - millis(lease.startedAt));
+      this.#loaded = true;
+    }, "");
+    this.pump();
+  }
+
+  /** Trouble with an engine costs a pause and a look into the due index, never the lane. */
+  async #guarded<T>(task: () => Promise<T>, retryFrom?: Position): Promise<T | undefined> {
+    try {
+      return await task();
+    } catch (error) {
+      this.#parts.logger.warn({ err: error, destinationId: this.destinationId }, "delivery lane pauses");
+      this.#paused = true;
+      this.#parts.clock.schedule(pauseAfterTroubleMs, () => {
+        this.#paused = false;
+        this.#wantRefill(retryFrom ?? "");
+        if (this.#loaded) this.pump();
+        else void this.#load();
+      });
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,9 @@
+import type { FirstAttempt } from "../../ports/work-queue.ts";
+
+/** One event to try: freshly accepted with all it needs, or found in the due index and still to be read. */
+export type Work =
+  | { readonly kind: "first"; readonly eventId: string; readonly item: FirstAttempt }
+  | { readonly kind: "due"; readonly eventId: string };
+
+/** What came of an attempt at some work: the log's position after it, or nothing when another was first. */
+export type Result = "done" | "nothing to do";

@@ -1,0 +1,73 @@
+import type { CircuitEvent } from "../domain/circuit/circuit.ts";
+import type { DestinationEvent } from "../domain/destination/events.ts";
+import type { WebhookEvent } from "../domain/event/events.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { EventLog, LogEntry, Position, RecordedEvent, Subscription } from "../ports/event-store.ts";
+import type { ExpiringState } from "../ports/expiring-state.ts";
+import type { WorkItem, WorkQueue } from "../ports/work-queue.ts";
+
+const checkpointKey = "forwarder/checkpoint";
+const checkpointEveryMs = 1_000;
+
+/**
+ * Follows the log and publishes what it calls for: an item for each accepted event, a wake-up where a
+ * destination's waiting events may go again. Its checkpoint follows the queue's acknowledgement, so an
+ * item may be published twice, never left out.
+ */
+export class Forwarder {
+  readonly #parts: { log: EventLog; queue: WorkQueue; state: ExpiringState; clock: Clock };
+  #subscription: Subscription | undefined;
+  #done: Position | undefined;
+  #savedAt = 0;
+
+  constructor(parts: { log: EventLog; queue: WorkQueue; state: ExpiringState; clock: Clock }) {
+    this.#parts = parts;
+  }
+
+  /** Resumes at the checkpoint; without one, at the log's head: what is older is in the due index. */
+  async start(): Promise<void> {
+    const { log, state } = this.#parts;
+    const [saved] = await state.get([checkpointKey]);
+    const head = await log.head();
+    const after = saved !== undefined && saved !== null && saved <= head ? saved : head;
+    this.#subscription = log.subscribe({ after, categories: ["event", "destination", "circuit"] }, (entries, upTo) =>
+      this.#forward(entries, upTo),
+    );
+  }
+
+  async stop(): Promise<void> {
+    await this.#subscription?.stop();
+    if (this.#done !== undefined) await this.#parts.state.put(checkpointKey, this.#done, null);
+  }
+
+  async #forward(entries: readonly LogEntry[], upTo: Position): Promise<void> {
+    const items = entries.flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []));
+    if (items.length > 0) await this.#parts.queue.publish(items);
+    this.#done = upTo;
+    const now = this.#parts.clock.monotonic();
+    if (now - this.#savedAt < checkpointEveryMs) return;
+    this.#savedAt = now;
+    await this.#parts.state.put(checkpointKey, upTo, null);
+  }
+}
+
+/** The work items an entry of the log calls for. */
+export function workOf(entry: RecordedEvent): WorkItem[] {
+  const event = entry as unknown as WebhookEvent | DestinationEvent | CircuitEvent;
+  switch (event.type) {
+    case "EventAccepted": {
+      const { eventId, tenantId, destinationId, payload, idempotencyKey, at } = event.data;
+      const { id: causationId, position } = entry;
+      const { correlationId } = entry.metadata;
+      return [{ kind: "first", eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt: at, causationId, correlationId, position }];
+    }
+    case "EventReplayed":
+    case "DestinationActivated":
+    case "DestinationDeleted":
+    case "CircuitClosed":
+    case "CircuitHalfOpened":
+      return [{ kind: "wake", destinationId: event.data.destinationId, position: entry.position }];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,125 @@
+import type { AttemptLease, DueIndex } from "../application/delivery/due-index.ts";
+import type { Outcomes } from "../application/delivery/outcomes.ts";
+import { loadWebhook } from "../application/webhooks.ts";
+import { millis } from "../domain/time.ts";
+import type { Clock, Timer } from "../ports/clock.ts";
+import type { EventStore } from "../ports/event-store.ts";
+import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { WorkQueue } from "../ports/work-queue.ts";
+
+const tickMs = 200;
+const overlapMs = 1_000;
+const leasesEveryMs = 1_000;
+const everythingEveryMs = 3_000;
+/** First attempts are on their way through the queue; one that waits longer than this was left to the due index. */
+const firstAttemptGraceMs = 1_000;
+
+interface SweeperParts {
+  readonly store: EventStore;
+  readonly dueIndex: DueIndex;
+  readonly outcomes: Outcomes;
+  readonly queue: WorkQueue;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/**
+ * Makes sure that nothing is forgotten: wakes destinations whose retries became due, whose circuit's
+ * timer ended or whose work was dropped by the queue, and gives up attempts whose worker was lost.
+ */
+export class Sweeper {
+  readonly #parts: SweeperParts;
+  readonly #firstSeen = new Map<string, number>();
+  #sweptTo: number;
+  #leasesAt = -Infinity;
+  #everythingAt = -Infinity;
+  #timer: Timer | undefined;
+  #sweep: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: SweeperParts) {
+    this.#parts = parts;
+    this.#sweptTo = parts.clock.now();
+  }
+
+  start(): void {
+    this.#next();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#sweep;
+  }
+
+  #next(): void {
+    if (this.#stopped) return;
+    this.#timer = this.#parts.clock.schedule(tickMs, () => {
+      this.#sweep = this.#tick()
+        .catch((error: unknown) => {
+          this.#parts.metrics.trouble("sweeper");
+          this.#parts.logger.warn({ err: error }, "sweep failed; it is done again");
+        })
+        .finally(() => this.#next());
+    });
+  }
+
+  async #tick(): Promise<void> {
+    const { dueIndex, clock } = this.#parts;
+    const now = clock.now();
+    const monotonic = clock.monotonic();
+    // The index lags the log by moments, and a clock that was set back must hide nothing.
+    const since = Math.min(this.#sweptTo, now) - overlapMs;
+    const due = new Set(await dueIndex.destinationsWithRetriesDue(since, now));
+    for (const destination of await dueIndex.circuitsDue(now)) due.add(destination);
+    if (monotonic - this.#everythingAt >= everythingEveryMs) {
+      for (const destination of await dueIndex.destinationsWithWorkDue(now - firstAttemptGraceMs)) due.add(destination);
+      this.#everythingAt = monotonic;
+    }
+    if (due.size > 0) {
+      await this.#parts.queue.publish([...due].map((destinationId) => ({ kind: "wake", destinationId, position: "" })));
+    }
+    this.#sweptTo = now;
+    if (monotonic - this.#leasesAt >= leasesEveryMs) {
+      await this.#expireLeases(monotonic);
+      this.#leasesAt = monotonic;
+    }
+  }
+
+  /** A lease is timed by this process's own clock from when it was first seen, so no clock jump ends one early. */
+  async #expireLeases(now: number): Promise<void> {
+    const leases = await this.#parts.dueIndex.leases();
+    const keys = new Set<string>();
+    for (const lease of leases) {
+      const key = `${lease.eventId}:${lease.attempt}`;
+      keys.add(key);
+      const seen = this.#firstSeen.get(key);
+      if (seen === undefined) this.#firstSeen.set(key, now);
+      else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) await this.#giveUp(lease);
+    }
+    for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);
+  }
+
+  async #giveUp(lease: AttemptLease): Promise<void> {
+    const { store, outcomes, logger } = this.#parts;
+    const { state, revision, facts } = await loadWebhook(store, lease.eventId);
+    if (!state?.open.includes(lease.attempt)) return;
+    const causationId = facts.at(-1)?.id ?? null;
+    await outcomes.record(
+      { state, revision },
+      lease.attempt,
+      {
+        ok: false,
+        reason: "outcome unknown",
+        error: "the worker was lost in the middle of the attempt",
+        durationMs: millis(lease.leaseUntil) - millis(lease.startedAt),
+        requestHeaders: {},
+        answer: null,
+        retryAfterMs: null,
+      },
+      { actor: { type: "service", part: "sweeper" }, correlationId: facts[0]?.metadata.correlationId ?? state.id, causationId },
+    );
+    logger.warn({ eventId: state.id, attempt: lease.attempt, worker: lease.worker }, "attempt given up: outcome unknown");
+  }
+}
