@@ -8,7 +8,11 @@ import type { TenantEvent } from "../domain/tenant/events.ts";
 import { evolve as evolveTenant, type Tenant } from "../domain/tenant/state.ts";
 import type { AggregateType } from "./aggregates.ts";
 
-export const tenants: AggregateType<Tenant, TenantEvent> = { category: "tenant", stream: streams.tenant, evolve: evolveTenant };
+export const tenants: AggregateType<Tenant, TenantEvent> = {
+  category: "tenant",
+  stream: streams.tenant,
+  evolve: evolveTenant,
+};
 
 export const destinations: AggregateType<Destination, DestinationEvent> = {
   category: "destination",
@@ -22,7 +26,11 @@ export const circuits: AggregateType<Circuit, CircuitEvent> = {
   evolve: evolveCircuit,
 };
 
-export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = { category: "apiKey", stream: streams.apiKey, evolve: evolveApiKey };
+export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
+  category: "apiKey",
+  stream: streams.apiKey,
+  evolve: evolveApiKey,
+};
 
 /** The categories whose streams are kept folded in memory. */
 export const aggregateTypes = [tenants, destinations, circuits, apiKeys] as const;

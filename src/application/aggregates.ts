@@ -2,7 +2,8 @@ import { LRUCache } from "lru-cache";
 import type { DomainEvent } from "../domain/domain-event.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { categoryOf } from "../domain/streams.ts";
-import { noStream, RevisionConflict, type Appended, type EventStore, type LogEntry, type NewEntry } from "../ports/event-store.ts";
+import { noStream, RevisionConflict } from "../ports/event-store.ts";
+import type { Appended, EventStore, LogEntry, NewEntry } from "../ports/event-store.ts";
 import { entriesOf, type Origin } from "./origin.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -29,13 +30,13 @@ const attemptsAtAppend = 10;
  */
 export class Aggregates {
   readonly #store: EventStore;
-  readonly #world: { readonly clock: Clock; readonly ids: Ids };
+  readonly #world: World;
   readonly #types = new Map<string, AggregateType<unknown, DomainEvent>>();
   readonly #cache: LRUCache<string, Folded<unknown>>;
   /** Streams being read, with what the log said of them meanwhile. */
   readonly #loading = new Map<string, { readonly promise: Promise<Folded<unknown>>; readonly later: LogEntry[] }>();
 
-  constructor(store: EventStore, world: { readonly clock: Clock; readonly ids: Ids }, options: { readonly max: number }) {
+  constructor(store: EventStore, world: World, options: { readonly max: number }) {
     this.#store = store;
     this.#world = world;
     this.#cache = new LRUCache({ max: options.max });
@@ -75,7 +76,10 @@ export class Aggregates {
    * The state of one stream as it stands in the log now, whichever process wrote to it last: what the
    * log has beyond the cache is read first. Throws as {@link read} does.
    */
-  async current<State, Event extends DomainEvent>(type: AggregateType<State, Event>, id: string): Promise<Folded<State>> {
+  async current<State, Event extends DomainEvent>(
+    type: AggregateType<State, Event>,
+    id: string,
+  ): Promise<Folded<State>> {
     const { revision } = await this.read(type, id);
     this.follow(await this.#store.readStream(type.stream(id), { from: revision + 1 }));
     return this.read(type, id);
@@ -124,7 +128,8 @@ export class Aggregates {
       const read = this.#fold({ state: undefined, revision: noStream }, entries);
       if (!read) throw new Refusal("unavailable", `the record ${stream} cannot be read`);
       // Own appends and the log's feed may tell of the same facts, in any order; a gap means reading again.
-      const news = new Map(later.filter((entry) => entry.revision > read.revision).map((entry) => [entry.revision, entry]));
+      const newer = later.filter((entry) => entry.revision > read.revision);
+      const news = new Map(newer.map((entry) => [entry.revision, entry]));
       const inOrder = [...news.values()].sort((a, b) => a.revision - b.revision);
       if (inOrder.some((entry, index) => entry.revision !== read.revision + 1 + index)) continue;
       const folded = this.#fold(read, inOrder);

@@ -89,7 +89,12 @@ export class Directory {
     return id === undefined ? undefined : reachable((await this.#aggregates.read(destinations, id)).state, hash);
   }
 
-  async #owner(known: LRUCache<string, string>, collection: string, hash: string, field: string): Promise<string | undefined> {
+  async #owner(
+    known: LRUCache<string, string>,
+    collection: string,
+    hash: string,
+    field: string,
+  ): Promise<string | undefined> {
     const remembered = known.get(hash);
     if (remembered !== undefined) return remembered;
     const find = async () => (await this.#readModels.get(collection, hash))?.[field] as string | undefined;

@@ -15,5 +15,6 @@ export function nameUuid(namespace: string, name: string): string {
   const input = Buffer.concat([Buffer.from(namespace.replaceAll("-", ""), "hex"), Buffer.from(name)]);
   const hex = hash("sha1", input, "hex");
   const variant = ((parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  const head = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}`;
+  return `${head}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

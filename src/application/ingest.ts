@@ -31,18 +31,20 @@ export interface Acceptance {
 /** An event that exists already under the idempotency key. */
 export type Duplicate = EventView & Acceptance;
 
+interface IngestParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly directory: Directory;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly metrics: Metrics;
+}
+
 /** Taking events in: the one path that every webhook goes through, and the one that must be fast. */
 export class Ingest {
-  readonly #parts: {
-    store: EventStore;
-    aggregates: Aggregates;
-    directory: Directory;
-    clock: Clock;
-    ids: Ids;
-    metrics: Metrics;
-  };
+  readonly #parts: IngestParts;
 
-  constructor(parts: { store: EventStore; aggregates: Aggregates; directory: Directory; clock: Clock; ids: Ids; metrics: Metrics }) {
+  constructor(parts: IngestParts) {
     this.#parts = parts;
   }
 
@@ -52,7 +54,7 @@ export class Ingest {
     if (!apiKey) refuse("unauthenticated", "X-Api-Key: missing");
     const key = await directory.apiKey(sha256(apiKey));
     if (!key) refuse("unauthenticated", "X-Api-Key: not a valid API key");
-    if (!token.startsWith("dst_") && !token.startsWith("sndr_")) refuse("invalid", "token: must begin with dst_ or sndr_");
+    if (!/^(dst|sndr)_/.test(token)) refuse("invalid", "token: must begin with dst_ or sndr_");
     if (key.tenantId !== tenantId) {
       if (!(await this.#tenantExists(tenantId))) refuse("not-found", "tenant not found");
       refuse("forbidden", "the API key belongs to another tenant");
@@ -73,7 +75,7 @@ export class Ingest {
     const { store, directory, clock, ids, metrics } = this.#parts;
     const status = await directory.status(destination);
     if (status !== "Active") {
-      const duplicate = idempotencyKey === undefined ? undefined : await this.#find(destination.tenantId, idempotencyKey);
+      const duplicate = await this.#find(destination.tenantId, idempotencyKey);
       if (duplicate) return { duplicate };
       refuse("rejected", `the destination is ${status.toLowerCase()}`);
     }
@@ -92,8 +94,7 @@ export class Ingest {
     try {
       await store.append(streams.event(eventId), noStream, entriesOf(facts, origin, this.#parts));
     } catch (error) {
-      const duplicate =
-        error instanceof RevisionConflict && idempotencyKey !== undefined ? await this.#find(tenantId, idempotencyKey) : undefined;
+      const duplicate = error instanceof RevisionConflict ? await this.#find(tenantId, idempotencyKey) : undefined;
       if (duplicate) return { duplicate };
       throw error;
     }
@@ -105,7 +106,8 @@ export class Ingest {
     return (await this.#parts.aggregates.read(tenants, tenantId)).state !== undefined;
   }
 
-  async #find(tenantId: string, idempotencyKey: string): Promise<Duplicate | undefined> {
+  async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {
+    if (idempotencyKey === undefined) return undefined;
     const { state } = await loadWebhook(this.#parts.store, nameUuid(tenantId, idempotencyKey));
     return state && { eventId: state.id, ...eventView(state) };
   }

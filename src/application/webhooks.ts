@@ -19,5 +19,6 @@ export async function loadWebhook(store: EventStore, eventId: string): Promise<L
     if (entry.unreadable !== undefined) throw new Refusal("unavailable", "this event's record cannot be read");
     state = evolve(state, entry as unknown as WebhookEvent);
   }
-  return { state, revision: entries.at(-1)?.revision ?? noStream, facts: entries as unknown as RecordedEvent<WebhookEvent>[] };
+  const facts = entries as unknown as readonly RecordedEvent<WebhookEvent>[];
+  return { state, revision: facts.at(-1)?.revision ?? noStream, facts };
 }

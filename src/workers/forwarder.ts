@@ -56,10 +56,11 @@ export function workOf(entry: RecordedEvent): WorkItem[] {
   const event = entry as unknown as WebhookEvent | DestinationEvent | CircuitEvent;
   switch (event.type) {
     case "EventAccepted": {
-      const { eventId, tenantId, destinationId, payload, idempotencyKey, at } = event.data;
+      const { eventId, tenantId, destinationId, payload, idempotencyKey, at: acceptedAt } = event.data;
       const { id: causationId, position } = entry;
       const { correlationId } = entry.metadata;
-      return [{ kind: "first", eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt: at, causationId, correlationId, position }];
+      const accepted = { eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt };
+      return [{ kind: "first", ...accepted, causationId, correlationId, position }];
     }
     case "EventReplayed":
     case "DestinationActivated":

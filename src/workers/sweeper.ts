@@ -1,5 +1,5 @@
 import type { AttemptLease, DueIndex } from "../application/delivery/due-index.ts";
-import type { Outcomes } from "../application/delivery/outcomes.ts";
+import type { Outcome, Outcomes } from "../application/delivery/outcomes.ts";
 import { loadWebhook } from "../application/webhooks.ts";
 import { millis } from "../domain/time.ts";
 import type { Clock, Timer } from "../ports/clock.ts";
@@ -105,21 +105,21 @@ export class Sweeper {
     const { store, outcomes, logger } = this.#parts;
     const { state, revision, facts } = await loadWebhook(store, lease.eventId);
     if (!state?.open.includes(lease.attempt)) return;
-    const causationId = facts.at(-1)?.id ?? null;
-    await outcomes.record(
-      { state, revision },
-      lease.attempt,
-      {
-        ok: false,
-        reason: "outcome unknown",
-        error: "the worker was lost in the middle of the attempt",
-        durationMs: millis(lease.leaseUntil) - millis(lease.startedAt),
-        requestHeaders: {},
-        answer: null,
-        retryAfterMs: null,
-      },
-      { actor: { type: "service", part: "sweeper" }, correlationId: facts[0]?.metadata.correlationId ?? state.id, causationId },
-    );
-    logger.warn({ eventId: state.id, attempt: lease.attempt, worker: lease.worker }, "attempt given up: outcome unknown");
+    const outcome: Outcome = {
+      ok: false,
+      reason: "outcome unknown",
+      error: "the worker was lost in the middle of the attempt",
+      durationMs: millis(lease.leaseUntil) - millis(lease.startedAt),
+      requestHeaders: {},
+      answer: null,
+      retryAfterMs: null,
+    };
+    const { attempt, worker } = lease;
+    await outcomes.record({ state, revision }, attempt, outcome, {
+      actor: { type: "service", part: "sweeper" },
+      correlationId: facts[0]?.metadata.correlationId ?? state.id,
+      causationId: facts.at(-1)?.id ?? null,
+    });
+    logger.warn({ eventId: state.id, attempt, worker }, "attempt given up: outcome unknown");
   }
 }

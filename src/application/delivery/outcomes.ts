@@ -1,4 +1,5 @@
-import { decide as decideCircuit, newCircuit, type CircuitCommand, type CircuitEvent } from "../../domain/circuit/circuit.ts";
+import { decide as decideCircuit, newCircuit } from "../../domain/circuit/circuit.ts";
+import type { CircuitCommand, CircuitEvent } from "../../domain/circuit/circuit.ts";
 import { decide as decideWebhook } from "../../domain/event/decide.ts";
 import type { Answer, FailureReason } from "../../domain/event/events.ts";
 import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
@@ -103,17 +104,17 @@ export class Outcomes {
       const facts = outcome.ok
         ? decideWebhook(state, { type: "Succeed", attempt, durationMs, requestHeaders, answer: outcome.answer, at })
         : decideWebhook(state, {
-            type: "Fail",
-            attempt, durationMs, requestHeaders,
-            reason: outcome.reason,
-            error: outcome.error,
-            answer: outcome.answer,
-            retryAfterMs: outcome.retryAfterMs,
-            policy: { ...retry, maxTrys: policy.maxTrys },
-            destinationDeleted: (await aggregates.read(destinations, state.destinationId)).state?.deleted ?? true,
-            random: ids.random(),
-            at,
-          });
+          type: "Fail",
+          attempt, durationMs, requestHeaders,
+          reason: outcome.reason,
+          error: outcome.error,
+          answer: outcome.answer,
+          retryAfterMs: outcome.retryAfterMs,
+          policy: { ...retry, maxTrys: policy.maxTrys },
+          destinationDeleted: (await aggregates.read(destinations, state.destinationId)).state?.deleted ?? true,
+          random: ids.random(),
+          at,
+        });
       const last = facts.at(-1);
       if (!last) return state.status;
       try {

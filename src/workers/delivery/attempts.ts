@@ -52,13 +52,13 @@ export class Attempts {
     this.#parts = parts;
   }
 
-  /** How long an attempt at a destination is leased; undefined: at any. A token endpoint may take its own deadline first. */
+  /** How long an attempt is leased, ms (undefined: at any destination). A token endpoint has a deadline of its own. */
   leaseMs(destination: Destination | undefined): number {
     const calls = destination === undefined || destination.auth?.type === "JwtBearer" ? 2 : 1;
     return calls * this.#parts.deliveryTimeoutMs + leaseMarginMs;
   }
 
-  /** One attempt. Does nothing where the event does not wait any more, or another worker was first. Throws LogUnavailable. */
+  /** One attempt, unless the event does not wait any more or another worker was first. Throws LogUnavailable. */
   async run(work: Work, probe: boolean): Promise<Result> {
     const { aggregates, clock, sender } = this.#parts;
     const known = await this.#know(work);
@@ -90,7 +90,8 @@ export class Attempts {
     const state = facts.reduce((folded: Webhook | undefined, fact) => evolve(folded, fact), known.state) as Webhook;
     const claimed: Known = { ...known, state, revision: known.revision + facts.length, causationId: started.id };
     if (state.attempts === 1) this.#parts.metrics.firstAttemptDelay((at - millis(state.acceptedAt)) / 1000);
-    const outcome = await sender.send({ webhook: state, attempt: state.attempts, destination: destination.state, tenant });
+    const delivery = { webhook: state, attempt: state.attempts, destination: destination.state, tenant };
+    const outcome = await sender.send(delivery);
     await this.#record(claimed, outcome, destination.state.url);
     return "done";
   }
@@ -168,8 +169,10 @@ export class Attempts {
 
 /** The event of a first work item, as its stream stands when nothing has happened since its acceptance. */
 function fresh(item: FirstAttempt): Known | undefined {
-  const { eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt: at, causationId, correlationId } = item;
-  const accepted = { eventId, tenantId, destinationId, apiKeyId: "", senderId: null, idempotencyKey, payload, original: null, at };
-  const state = evolve(undefined, { type: "EventAccepted", data: accepted });
+  const { acceptedAt: at, causationId, correlationId } = item;
+  const state = evolve(undefined, {
+    type: "EventAccepted",
+    data: { ...item, apiKeyId: "", senderId: null, original: null, at },
+  });
   return state && { state, revision: 0, causationId, correlationId };
 }

@@ -199,17 +199,23 @@ export class Lane {
     if (circuit.probe && !this.#leaseOver(circuit.probe)) return false;
     const work = await this.#nextProbe(circuit);
     const at = timestamp(clock.now());
-    const origin: Origin = { actor: { type: "service", part: `delivery/${workerId}` }, correlationId: work?.eventId ?? circuit.destinationId, causationId: null };
+    const origin: Origin = {
+      actor: { type: "service", part: `delivery/${workerId}` },
+      correlationId: work?.eventId ?? circuit.destinationId,
+      causationId: null,
+    };
     const leaseOver = circuit.probe !== null;
     if (!work) {
-      return circuit.position === "Open" && (await outcomes.changeCircuit(circuit, origin, { type: "HalfOpen", leaseOver, at }));
+      if (circuit.position !== "Open") return false;
+      return outcomes.changeCircuit(circuit, origin, { type: "HalfOpen", leaseOver, at });
     }
     const leaseUntil = timestamp(millis(at) + attempts.leaseMs(destination));
     const claim = { type: "ClaimProbe", eventId: work.eventId, leaseUntil, leaseOver, at } as const;
     if (!(await outcomes.changeCircuit(circuit, origin, claim))) return false;
     const result = await this.#track(work, () => this.#perform(work, true));
     if (result === "nothing to do") {
-      await outcomes.changeCircuit(circuit, origin, { type: "ReleaseProbe", eventId: work.eventId, at: timestamp(clock.now()) });
+      const release = { type: "ReleaseProbe", eventId: work.eventId, at: timestamp(clock.now()) } as const;
+      await outcomes.changeCircuit(circuit, origin, release);
     }
     // What was held meanwhile resumes from the due index.
     this.#wantRefill(await this.#parts.log.head());
