@@ -4,9 +4,7 @@ import { Refusal } from "../domain/refusal.ts";
 import { categoryOf } from "../domain/streams.ts";
 import { noStream, RevisionConflict } from "../ports/event-store.ts";
 import type { Appended, EventStore, LogEntry, NewEntry } from "../ports/event-store.ts";
-import { entriesOf, type Origin } from "./origin.ts";
-import type { Clock } from "../ports/clock.ts";
-import type { Ids } from "../ports/ids.ts";
+import { entriesOf, type Origin, type World } from "./origin.ts";
 
 /** How the streams of one category fold into a state. */
 export interface AggregateType<State, Event extends DomainEvent> {

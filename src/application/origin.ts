@@ -11,12 +11,14 @@ export interface Origin {
   readonly causationId: string | null;
 }
 
+/** Where time and ids come from. */
+export interface World {
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
 /** Facts made ready to append: each gets a message id of its own and the same account of its origin. */
-export function entriesOf(
-  events: readonly DomainEvent[],
-  origin: Origin,
-  world: { readonly clock: Clock; readonly ids: Ids },
-): NewEntry[] {
+export function entriesOf(events: readonly DomainEvent[], origin: Origin, world: World): NewEntry[] {
   const { actor, correlationId, causationId } = origin;
   const metadata = { actor, correlationId, causationId, at: timestamp(world.clock.now()) };
   return events.map((event) => ({ id: world.ids.uuid(), event, metadata }));
