@@ -1,0 +1,51 @@
+import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
+
+/** An API key as the API lists it. */
+export type ApiKeyDocument = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly last4: string;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+};
+
+/** Fields that lists of API keys can be sorted by. */
+export const apiKeySortFields = ["id", "name", "createdAt", "expiresAt", "lastUsedAt"] as const;
+
+export const apiKeys: Collection<ApiKeyDocument> = {
+  name: "apiKeys",
+  key: "id",
+  fields: {
+    id: "id",
+    tenantId: "id",
+    name: "text",
+    prefix: "text",
+    last4: "text",
+    createdAt: "time",
+    expiresAt: "time",
+    lastUsedAt: "time",
+  },
+  indexes: apiKeySortFields.map((sort) => ["tenantId" as const, sort]),
+};
+
+/** The scope whose one counter is the number of a tenant's API keys. */
+export function apiKeysCounter(tenantId: string): string {
+  return `apiKeys/${tenantId}`;
+}
+
+export const apiKeysProjection: Projection = {
+  name: "apiKeys",
+  version: 1,
+  collections: [apiKeys],
+  on: {
+    ApiKeyIssued: ({ keyId, tenantId, name, prefix, last4, expiresAt, at }) => [
+      create(apiKeys, { id: keyId, tenantId, name, prefix, last4, createdAt: at, expiresAt, lastUsedAt: null }),
+      add(apiKeysCounter(tenantId), 1),
+    ],
+    ApiKeyRevoked: ({ keyId, tenantId }) => [remove(apiKeys, keyId), add(apiKeysCounter(tenantId), -1)],
+    EventAccepted: ({ apiKeyId, at }) => [set(apiKeys, apiKeyId, { lastUsedAt: at })],
+  },
+};

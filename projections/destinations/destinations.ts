@@ -1,0 +1,98 @@
+import type { CircuitEvent } from "../../src/domain/circuit/circuit.ts";
+import type { AuthType } from "../../src/domain/destination/events.ts";
+import type { Change } from "../../src/ports/read-models.ts";
+import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
+
+/** A destination as the API shows it, but for its status: see {@link destinationStatus}. */
+export type DestinationDocument = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly url: string;
+  readonly serverRateLimit: number;
+  readonly authType: AuthType | null;
+  /** As a person set it. */
+  readonly active: boolean;
+  /** Whether the circuit is open. */
+  readonly suspended: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+/** Fields that lists of destinations can be sorted by. */
+export const destinationSortFields = ["id", "url", "serverRateLimit", "createdAt", "updatedAt"] as const;
+
+export const destinations: Collection<DestinationDocument> = {
+  name: "destinations",
+  key: "id",
+  fields: {
+    id: "id",
+    tenantId: "id",
+    url: "text",
+    serverRateLimit: "number",
+    authType: "text",
+    active: "boolean",
+    suspended: "boolean",
+    createdAt: "time",
+    updatedAt: "time",
+  },
+  indexes: destinationSortFields.map((sort) => ["tenantId" as const, sort]),
+};
+
+/** The status to show: a person's Inactive stands above the circuit's say. */
+export function destinationStatus({ active, suspended }: DestinationDocument): "Active" | "Inactive" | "Suspended" {
+  if (!active) return "Inactive";
+  return suspended ? "Suspended" : "Active";
+}
+
+/** The scope whose one counter is the number of a tenant's destinations. */
+export function destinationsCounter(tenantId: string): string {
+  return `destinations/${tenantId}`;
+}
+
+function circuitMoved({ destinationId, position }: CircuitEvent["data"]): Change[] {
+  return [set(destinations, destinationId, { suspended: position === "Open" })];
+}
+
+export const destinationsProjection: Projection = {
+  name: "destinations",
+  version: 1,
+  collections: [destinations],
+  on: {
+    DestinationRegistered: ({ destinationId, tenantId, url, serverRateLimit, auth, at }) => [
+      create(destinations, {
+        id: destinationId,
+        tenantId,
+        url,
+        serverRateLimit,
+        authType: auth?.type ?? null,
+        active: true,
+        suspended: false,
+        createdAt: at,
+        updatedAt: at,
+      }),
+      add(destinationsCounter(tenantId), 1),
+    ],
+    DestinationUrlChanged: ({ destinationId, url, at }) => [set(destinations, destinationId, { url, updatedAt: at })],
+    DestinationRateLimitChanged: ({ destinationId, serverRateLimit, at }) => [
+      set(destinations, destinationId, { serverRateLimit, updatedAt: at }),
+    ],
+    DestinationActivated: ({ destinationId, at }) => [set(destinations, destinationId, { active: true, updatedAt: at })],
+    DestinationDeactivated: ({ destinationId, at }) => [
+      set(destinations, destinationId, { active: false, updatedAt: at }),
+    ],
+    DestinationAuthConfigured: ({ destinationId, auth, at }) => [
+      set(destinations, destinationId, { authType: auth.type, updatedAt: at }),
+    ],
+    DestinationAuthRemoved: ({ destinationId, at }) => [
+      set(destinations, destinationId, { authType: null, updatedAt: at }),
+    ],
+    IngestTokenRegenerated: ({ destinationId, at }) => [set(destinations, destinationId, { updatedAt: at })],
+    DestinationDeleted: ({ destinationId, tenantId }) => [
+      remove(destinations, destinationId),
+      add(destinationsCounter(tenantId), -1),
+    ],
+    CircuitOpened: circuitMoved,
+    CircuitHalfOpened: circuitMoved,
+    CircuitClosed: circuitMoved,
+  },
+};

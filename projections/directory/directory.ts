@@ -1,0 +1,43 @@
+import { create, remove, type Collection, type Projection } from "../projection.ts";
+
+/** What an API key's SHA-256 (hex) belongs to. */
+export type KeyHashDocument = { readonly keyHash: string; readonly keyId: string; readonly tenantId: string };
+
+/** What an ingest token's SHA-256 (hex) belongs to. */
+export type TokenHashDocument = {
+  readonly tokenHash: string;
+  readonly destinationId: string;
+  readonly tenantId: string;
+};
+
+export const keyHashes: Collection<KeyHashDocument> = {
+  name: "keyHashes",
+  key: "keyHash",
+  fields: { keyHash: "text", keyId: "id", tenantId: "id" },
+  indexes: [],
+};
+
+export const tokenHashes: Collection<TokenHashDocument> = {
+  name: "tokenHashes",
+  key: "tokenHash",
+  fields: { tokenHash: "text", destinationId: "id", tenantId: "id" },
+  indexes: [],
+};
+
+export const directoryProjection: Projection = {
+  name: "directory",
+  version: 1,
+  collections: [keyHashes, tokenHashes],
+  on: {
+    ApiKeyIssued: ({ keyHash, keyId, tenantId }) => [create(keyHashes, { keyHash, keyId, tenantId })],
+    ApiKeyRevoked: ({ keyHash }) => [remove(keyHashes, keyHash)],
+    DestinationRegistered: ({ ingestTokenHash, destinationId, tenantId }) => [
+      create(tokenHashes, { tokenHash: ingestTokenHash, destinationId, tenantId }),
+    ],
+    IngestTokenRegenerated: ({ ingestTokenHash, previousTokenHash, destinationId, tenantId }) => [
+      remove(tokenHashes, previousTokenHash),
+      create(tokenHashes, { tokenHash: ingestTokenHash, destinationId, tenantId }),
+    ],
+    DestinationDeleted: ({ ingestTokenHash }) => [remove(tokenHashes, ingestTokenHash)],
+  },
+};

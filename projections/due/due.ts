@@ -1,0 +1,133 @@
+import type { CircuitEvent } from "../../src/domain/circuit/circuit.ts";
+import type { EventStatus, WebhookEvent } from "../../src/domain/event/events.ts";
+import type { Change } from "../../src/ports/read-models.ts";
+import { create, put, remove, type Collection, type Projection } from "../projection.ts";
+
+/** An event that waits for an attempt. */
+export type WaitingDocument = {
+  readonly eventId: string;
+  readonly tenantId: string;
+  readonly destinationId: string;
+  readonly dueAt: string;
+  readonly acceptedAt: string;
+  /** Freshly accepted, so the work queue brings it; retries and replays are for the sweeper to find. */
+  readonly first: boolean;
+};
+
+/** An attempt under way. */
+export type LeaseDocument = {
+  /** `<eventId>:<attempt>` */
+  readonly key: string;
+  readonly eventId: string;
+  readonly destinationId: string;
+  readonly attempt: number;
+  readonly startedAt: string;
+  readonly leaseUntil: string;
+  readonly worker: string;
+  readonly probe: boolean;
+};
+
+/** A circuit that is not closed. */
+export type CircuitDocument = {
+  readonly destinationId: string;
+  /** When somebody must look: the end of the timer, or of the probe's lease; null when the next event is the probe. */
+  readonly wakeAt: string | null;
+};
+
+export const waiting: Collection<WaitingDocument> = {
+  name: "waiting",
+  key: "eventId",
+  fields: {
+    eventId: "id",
+    tenantId: "id",
+    destinationId: "id",
+    dueAt: "time",
+    acceptedAt: "time",
+    first: "boolean",
+  },
+  indexes: [
+    ["destinationId", "dueAt"],
+    ["destinationId", "acceptedAt", "dueAt"],
+    ["first", "dueAt", "destinationId"],
+  ],
+};
+
+export const leases: Collection<LeaseDocument> = {
+  name: "leases",
+  key: "key",
+  fields: {
+    key: "text",
+    eventId: "id",
+    destinationId: "id",
+    attempt: "number",
+    startedAt: "time",
+    leaseUntil: "time",
+    worker: "text",
+    probe: "boolean",
+  },
+  indexes: [["startedAt"], ["destinationId", "startedAt"]],
+};
+
+export const circuits: Collection<CircuitDocument> = {
+  name: "circuits",
+  key: "destinationId",
+  fields: { destinationId: "id", wakeAt: "time" },
+  indexes: [["wakeAt"]],
+};
+
+/** Whether an event of this status waits for an attempt. */
+function waits(status: EventStatus): boolean {
+  return status === "Pending" || status === "WaitingRetry";
+}
+
+type Moved = Exclude<WebhookEvent, { type: "EventAccepted" }>["data"];
+
+/** Takes an event out of the waiting ones where a fact ends its wait. */
+function leave({ eventId, from, to }: Moved): Change[] {
+  return waits(from) && !waits(to) ? [remove(waiting, eventId)] : [];
+}
+
+function wait(moved: Moved & { readonly nextAttemptAt: string }): Change[] {
+  const { eventId, tenantId, destinationId, acceptedAt, nextAttemptAt } = moved;
+  return [create(waiting, { eventId, tenantId, destinationId, dueAt: nextAttemptAt, acceptedAt, first: false })];
+}
+
+/** The end of an attempt; a late one may find its event waiting for another. */
+function outcome(moved: Moved & { readonly attempt: number }): Change[] {
+  return [remove(leases, `${moved.eventId}:${moved.attempt}`), ...leave(moved)];
+}
+
+function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEvent["data"]): Change[] {
+  if (position === "Closed") return [remove(circuits, destinationId)];
+  return [put(circuits, { destinationId, wakeAt: probe?.leaseUntil ?? openUntil })];
+}
+
+export const dueProjection: Projection = {
+  name: "due",
+  version: 1,
+  collections: [waiting, leases, circuits],
+  on: {
+    EventAccepted: ({ eventId, tenantId, destinationId, at }) => [
+      create(waiting, { eventId, tenantId, destinationId, dueAt: at, acceptedAt: at, first: true }),
+    ],
+    DeliveryAttemptStarted: (started) => {
+      const { eventId, destinationId, attempt, at: startedAt, leaseUntil, worker, probe } = started;
+      const key = `${eventId}:${attempt}`;
+      return [
+        ...leave(started),
+        create(leases, { key, eventId, destinationId, attempt, startedAt, leaseUntil, worker, probe }),
+      ];
+    },
+    DeliverySucceeded: outcome,
+    DeliveryFailed: outcome,
+    RetryScheduled: wait,
+    EventReplayed: wait,
+    EventCancelled: leave,
+    CircuitOpened: circuitMoved,
+    CircuitHalfOpened: circuitMoved,
+    CircuitProbeClaimed: circuitMoved,
+    CircuitProbeReleased: circuitMoved,
+    CircuitClosed: circuitMoved,
+    DestinationDeleted: ({ destinationId }) => [remove(circuits, destinationId)],
+  },
+};

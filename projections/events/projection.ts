@@ -1,0 +1,47 @@
+import { create, set, type Projection } from "../projection.ts";
+import { counted, moved } from "./counters.ts";
+import { events } from "./events.ts";
+
+export const eventsProjection: Projection = {
+  name: "events",
+  version: 1,
+  collections: [events],
+  on: {
+    EventAccepted: ({ eventId, tenantId, destinationId, idempotencyKey, at }) => [
+      create(events, {
+        id: eventId,
+        tenantId,
+        destinationUrlId: destinationId,
+        status: "Pending",
+        idempotencyKey,
+        currentRetryCount: 0,
+        nextAttemptAt: at,
+        acceptedAt: at,
+        deliveredAt: null,
+      }),
+      ...counted(tenantId, destinationId, at),
+    ],
+    DeliveryAttemptStarted: (fact) => [set(events, fact.eventId, { status: fact.to }), ...moved(fact)],
+    DeliverySucceeded: (fact) => {
+      // An outcome that comes late, after another settled the event, moves nothing.
+      if (fact.from === fact.to) return [];
+      const fields = { status: fact.to, deliveredAt: fact.at, nextAttemptAt: null };
+      return [set(events, fact.eventId, fields), ...moved(fact)];
+    },
+    DeliveryFailed: (fact) => {
+      if (fact.from === fact.to) return [];
+      const fields = { status: fact.to, currentRetryCount: fact.retryCount };
+      return [set(events, fact.eventId, fields), ...moved(fact)];
+    },
+    RetryScheduled: (fact) => [
+      set(events, fact.eventId, { status: fact.to, nextAttemptAt: fact.nextAttemptAt }),
+      ...moved(fact),
+    ],
+    DeliveryExhausted: (fact) => [set(events, fact.eventId, { status: fact.to, nextAttemptAt: null }), ...moved(fact)],
+    EventReplayed: (fact) => {
+      const fields = { status: fact.to, currentRetryCount: 0, nextAttemptAt: fact.nextAttemptAt };
+      return [set(events, fact.eventId, fields), ...moved(fact)];
+    },
+    EventCancelled: (fact) => [set(events, fact.eventId, { status: fact.to, nextAttemptAt: null }), ...moved(fact)],
+  },
+};

@@ -1,0 +1,45 @@
+import type { DomainEvent } from "../src/domain/domain-event.ts";
+import type { Change, CollectionDefinition } from "../src/ports/read-models.ts";
+import { apiKeysProjection } from "./api-keys/api-keys.ts";
+import { destinationsProjection } from "./destinations/destinations.ts";
+import { directoryProjection } from "./directory/directory.ts";
+import { dueProjection } from "./due/due.ts";
+import { eventsProjection } from "./events/projection.ts";
+import type { Projection } from "./projection.ts";
+import { setAside } from "./set-aside/set-aside.ts";
+import { tenantsProjection } from "./tenants/tenants.ts";
+import { usersProjection } from "./users/users.ts";
+
+/** All read models. */
+export const projections: readonly Projection[] = [
+  tenantsProjection,
+  usersProjection,
+  destinationsProjection,
+  apiKeysProjection,
+  eventsProjection,
+  directoryProjection,
+  dueProjection,
+];
+
+/** The collections of all read models. */
+export const collections: readonly CollectionDefinition[] = [
+  ...projections.flatMap((projection) => projection.collections),
+  setAside,
+];
+
+/** Changes with any change of a definition or of a projection's version. */
+export const fingerprint = JSON.stringify([projections.map(({ name, version }) => [name, version]), collections]);
+
+type Handler = (data: object) => readonly Change[];
+
+const handlers = new Map<string, readonly Handler[]>();
+for (const { on } of projections) {
+  for (const [type, handler] of Object.entries(on)) {
+    handlers.set(type, [...(handlers.get(type) ?? []), handler as Handler]);
+  }
+}
+
+/** Everything a fact changes in the read models. */
+export function project(event: DomainEvent): readonly Change[] {
+  return (handlers.get(event.type) ?? []).flatMap((handler) => handler(event.data));
+}

@@ -1,0 +1,56 @@
+import type { ApiKeyEvent } from "../src/domain/api-key/events.ts";
+import type { CircuitEvent } from "../src/domain/circuit/circuit.ts";
+import type { DestinationEvent } from "../src/domain/destination/events.ts";
+import type { DomainEvent } from "../src/domain/domain-event.ts";
+import type { WebhookEvent } from "../src/domain/event/events.ts";
+import type { TenantEvent } from "../src/domain/tenant/events.ts";
+import type { Change, CollectionDefinition, Document, FieldKind } from "../src/ports/read-models.ts";
+
+/** The facts that read models are made of. */
+type Fact = TenantEvent | DestinationEvent | CircuitEvent | ApiKeyEvent | WebhookEvent;
+
+/** What each type of fact changes; facts of other types change nothing. */
+export type Handlers = {
+  readonly [Type in Fact["type"]]?: (data: Extract<Fact, DomainEvent<Type>>["data"]) => readonly Change[];
+};
+
+/** A read model: its collections, and the pure function from a fact to changes of them. */
+export interface Projection {
+  readonly name: string;
+  /** Raised with every change of what a fact leads to, so that stored read models are built again. */
+  readonly version: number;
+  readonly collections: readonly CollectionDefinition[];
+  readonly on: Handlers;
+}
+
+/** A {@link CollectionDefinition} that knows the shape of its documents. */
+export interface Collection<Shape extends Document> extends CollectionDefinition {
+  readonly key: keyof Shape & string;
+  readonly fields: Readonly<Record<keyof Shape & string, FieldKind>>;
+  readonly indexes: readonly (readonly (keyof Shape & string)[])[];
+}
+
+/** Creates or replaces a document. */
+export function put<Shape extends Document>(collection: Collection<Shape>, document: Shape): Change {
+  return { op: "put", collection: collection.name, key: document[collection.key] as string, document };
+}
+
+/** Creates a document of which the log so far says that it does not exist. */
+export function create<Shape extends Document>(collection: Collection<Shape>, document: Shape): Change {
+  return { op: "put", collection: collection.name, key: document[collection.key] as string, document, fresh: true };
+}
+
+/** Changes fields of a document, where there is one. */
+export function set<Shape extends Document>(collection: Collection<Shape>, key: string, fields: Partial<Shape>): Change {
+  return { op: "set", collection: collection.name, key, fields: fields as Document };
+}
+
+/** Removes a document, where there is one. */
+export function remove(collection: CollectionDefinition, key: string): Change {
+  return { op: "remove", collection: collection.name, key };
+}
+
+/** Adds to a counter; `bucket` orders the counters of a scope. */
+export function add(scope: string, by: number, bucket = 0): Change {
+  return { op: "add", scope, bucket, by };
+}

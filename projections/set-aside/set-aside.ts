@@ -1,0 +1,30 @@
+import { categoryOf, subjectOf } from "../../src/domain/streams.ts";
+import type { Change } from "../../src/ports/read-models.ts";
+import { leases, waiting } from "../due/due.ts";
+import { create, remove, type Collection } from "../projection.ts";
+
+/** A stream that is not projected any further, from its first unreadable entry on. */
+export type SetAsideDocument = {
+  readonly stream: string;
+  readonly revision: number;
+  readonly type: string;
+  readonly reason: string;
+};
+
+export const setAside: Collection<SetAsideDocument> = {
+  name: "setAside",
+  key: "stream",
+  fields: { stream: "text", revision: "number", type: "text", reason: "text" },
+  indexes: [],
+};
+
+/**
+ * Sets a stream aside. Nobody can deliver an event whose history cannot be read, so it leaves the due
+ * index, with the `leaseKeys` of its attempts under way: its neighbours must not wait for it.
+ */
+export function setStreamAside(entry: SetAsideDocument, leaseKeys: readonly string[]): Change[] {
+  const { stream, revision, type, reason } = entry;
+  const changes = [create(setAside, { stream, revision, type, reason })];
+  if (categoryOf(stream) === "event") changes.push(remove(waiting, subjectOf(stream)));
+  return [...changes, ...leaseKeys.map((key) => remove(leases, key))];
+}

@@ -1,0 +1,87 @@
+import type { Role } from "../../src/domain/roles.ts";
+import type { UserStatus } from "../../src/domain/tenant/events.ts";
+import type { Change, Selection } from "../../src/ports/read-models.ts";
+import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
+
+/** A user as the API shows it; the email is null once the person's key is gone. */
+export type UserDocument = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly email: string | null;
+  readonly status: UserStatus;
+  readonly role: Role;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+/** Fields that lists of users can be sorted by. */
+export const userSortFields = ["id", "email", "role", "status", "createdAt", "updatedAt"] as const;
+
+type Sort = (typeof userSortFields)[number];
+const filters: readonly (readonly Sort[])[] = [[], ["status"], ["role"], ["status", "role"]];
+
+export const users: Collection<UserDocument> = {
+  name: "users",
+  key: "id",
+  fields: {
+    id: "id",
+    tenantId: "id",
+    email: "text",
+    status: "text",
+    role: "text",
+    createdAt: "time",
+    updatedAt: "time",
+  },
+  indexes: filters.flatMap((filter) =>
+    userSortFields.filter((sort) => !filter.includes(sort)).map((sort) => ["tenantId" as const, ...filter, sort])),
+};
+
+/** What a list of users may be narrowed to. */
+export interface UserFilter {
+  readonly tenantId: string;
+  readonly status?: UserStatus | undefined;
+  readonly role?: Role | undefined;
+}
+
+/** The users a filter means. */
+export function usersSelected({ tenantId, status, role }: UserFilter): Selection {
+  return { collection: "users", where: { tenantId, ...(status && { status }), ...(role && { role }) } };
+}
+
+/** The scope whose one counter is the number of users a filter means. */
+export function usersCounter({ tenantId, status, role }: UserFilter): string {
+  return `users/${tenantId}/${status ?? "*"}/${role ?? "*"}`;
+}
+
+function count(by: number, tenantId: string, status: UserStatus, role: Role): Change[] {
+  const cells = [{}, { status }, { role }, { status, role }];
+  return cells.map((cell) => add(usersCounter({ tenantId, ...cell }), by));
+}
+
+export const usersProjection: Projection = {
+  name: "users",
+  version: 1,
+  collections: [users],
+  on: {
+    UserCreated: ({ tenantId, userId, email, role, at }) => [
+      create(users, { id: userId, tenantId, email, status: "Active", role, createdAt: at, updatedAt: at }),
+      ...count(1, tenantId, "Active", role),
+    ],
+    UserEmailChanged: ({ userId, email, at }) => [set(users, userId, { email, updatedAt: at })],
+    UserPasswordChanged: ({ userId, at }) => [set(users, userId, { updatedAt: at })],
+    UserRoleChanged: ({ tenantId, userId, from, role, status, at }) => [
+      set(users, userId, { role, updatedAt: at }),
+      ...count(-1, tenantId, status, from),
+      ...count(1, tenantId, status, role),
+    ],
+    UserStatusChanged: ({ tenantId, userId, from, status, role, at }) => [
+      set(users, userId, { status, updatedAt: at }),
+      ...count(-1, tenantId, from, role),
+      ...count(1, tenantId, status, role),
+    ],
+    UserDeleted: ({ tenantId, userId, role, status }) => [
+      remove(users, userId),
+      ...count(-1, tenantId, status, role),
+    ],
+  },
+};
