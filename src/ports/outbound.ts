@@ -7,6 +7,8 @@ export interface OutboundRequest {
   readonly body: Uint8Array | string;
   /** How much of the answer's body is kept, bytes. */
   readonly keepBytes: number;
+  /** How long the call may take, where that is less than the configured deadline. */
+  readonly timeoutMs?: number;
 }
 
 /** The receiver answered in time. Redirects are answers like any other. */

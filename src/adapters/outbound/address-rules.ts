@@ -1,0 +1,153 @@
+import { BlockList, isIP, isIPv4, type IPVersion } from "node:net";
+
+/** Whether outbound calls may reach an address (dotted IPv4 or any spelling of IPv6). */
+export type AddressRules = (address: string) => boolean;
+
+/** IPv4 that is not the public internet: the special-purpose ranges. */
+const special4 = [
+  "0.0.0.0/8", // this network
+  "10.0.0.0/8", // private
+  "100.64.0.0/10", // shared by carriers
+  "127.0.0.0/8", // loopback
+  "169.254.0.0/16", // link-local
+  "172.16.0.0/12", // private
+  "192.0.0.0/24", // protocol assignments
+  "192.0.2.0/24", // documentation
+  "192.88.99.0/24", // 6to4 relays
+  "192.168.0.0/16", // private
+  "198.18.0.0/15", // benchmarking
+  "198.51.100.0/24", // documentation
+  "203.0.113.0/24", // documentation
+  "224.0.0.0/4", // multicast
+  "240.0.0.0/4", // reserved, broadcast
+];
+
+/** All of IPv6 that is handed out as global unicast, and what of it is special. */
+const global6 = ["2000::/3"];
+const special6 = [
+  "2001::/23", // protocol assignments, Teredo
+  "2001:db8::/32", // documentation
+  "2002::/16", // 6to4
+  "3fff::/20", // documentation
+];
+
+/** Link-local, and where clouds answer for a machine's own identity: no setting opens these. */
+const never4 = [
+  "169.254.0.0/16",
+  "100.100.100.200/32", // Alibaba
+  "168.63.129.16/32", // Azure
+  "192.0.0.192/32", // Oracle
+];
+const never6 = [
+  "fe80::/10",
+  "fd00:ec2::/32", // Amazon
+  "fd20:ce::/32", // Google
+  "fd00:42::42/128", // Scaleway
+];
+
+/**
+ * The rules: public addresses only, and `allowedNetworks` (CIDR) besides, but never link-local or cloud
+ * metadata. Throws RangeError on a network that is not CIDR.
+ */
+export function createAddressRules(allowedNetworks: readonly string[]): AddressRules {
+  const allowed = allowedNetworks.map(parseNetwork);
+  // One list holding both families would match every IPv4 address against the IPv6 rules, as a mapped one.
+  const allowed4 = listOf("ipv4", allowed);
+  const allowed6 = listOf("ipv6", allowed);
+
+  const allows4 = (address: string) =>
+    !lists.never4.check(address) && (allowed4.check(address) || !lists.special4.check(address));
+
+  const allows6 = (address: string) => {
+    const words = wordsOf(address);
+    if (isMapped(words)) return allows4(dotted(words[6], words[7]));
+    if (lists.never6.check(address, "ipv6")) return false;
+    const inner = innerAddresses(words);
+    if (inner.some((other) => lists.never4.check(other))) return false;
+    if (allowed6.check(address, "ipv6")) return true;
+    if (!inner.every(allows4)) return false;
+    return isTranslated(words) || (lists.global6.check(address, "ipv6") && !lists.special6.check(address, "ipv6"));
+  };
+
+  return (address) => {
+    const [bare = ""] = address.split("%");
+    const family = isIP(bare);
+    return family === 4 ? allows4(bare) : family === 6 && allows6(bare);
+  };
+}
+
+interface Network {
+  readonly address: string;
+  readonly prefix: number;
+  readonly family: IPVersion;
+}
+
+function parseNetwork(text: string): Network {
+  const [address = "", prefix = "", ...rest] = text.split("/");
+  const family = isIPv4(address) ? "ipv4" : "ipv6";
+  const bits = family === "ipv4" ? 32 : 128;
+  if (isIP(address) === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits || rest.length > 0) {
+    throw new RangeError(`not a network in CIDR notation: ${text}`);
+  }
+  return { address, prefix: Number(prefix), family };
+}
+
+function listOf(family: IPVersion, networks: readonly Network[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    if (network.family === family) list.addSubnet(network.address, network.prefix, family);
+  }
+  return list;
+}
+
+const lists = {
+  special4: listOf("ipv4", special4.map(parseNetwork)),
+  never4: listOf("ipv4", never4.map(parseNetwork)),
+  global6: listOf("ipv6", global6.map(parseNetwork)),
+  special6: listOf("ipv6", special6.map(parseNetwork)),
+  never6: listOf("ipv6", never6.map(parseNetwork)),
+};
+
+type Words = readonly [number, number, number, number, number, number, number, number];
+
+/** The eight 16-bit words of an IPv6 address; the URL parser brings every spelling to one. */
+function wordsOf(address: string): Words {
+  const host = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = "", tail] = host.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = new Array<string>(8 - left.length - right.length).fill("0");
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = [...left, ...zeros, ...right].map(hexadecimal);
+  return [a, b, c, d, e, f, g, h];
+}
+
+function hexadecimal(word: string): number {
+  return Number.parseInt(word, 16);
+}
+
+function dotted(high: number, low: number): string {
+  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
+}
+
+/** `::ffff:a.b.c.d`: the operating system connects to the IPv4 address itself. */
+function isMapped(words: Words): boolean {
+  return words.slice(0, 5).every((word) => word === 0) && words[5] === 0xffff;
+}
+
+/** `64:ff9b::a.b.c.d`: how a network without IPv4 reaches the public IPv4 internet (NAT64). */
+function isTranslated(words: Words): boolean {
+  return words[0] === 0x64 && words[1] === 0xff9b && words.slice(2, 6).every((word) => word === 0);
+}
+
+/** IPv4 addresses that gateways may read out of an IPv6 one. */
+function innerAddresses(words: Words): readonly string[] {
+  const [a, b, c, d, e, f, g, h] = words;
+  const last = dotted(g, h);
+  if (a === 0x64 && b === 0xff9b) return [last];
+  if (a === 0x2002) return [dotted(b, c)];
+  if (a === 0x2001 && b === 0) return [dotted(c, d), dotted(g ^ 0xffff, h ^ 0xffff)];
+  const isatap = (e & 0xfdff) === 0 && f === 0x5efe;
+  const compatible = words.slice(0, 6).every((word) => word === 0);
+  const ipv4Translated = a === 0 && b === 0 && c === 0 && d === 0 && e === 0xffff && f === 0;
+  return isatap || compatible || ipv4Translated ? [last] : [];
+}

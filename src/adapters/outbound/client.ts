@@ -1,0 +1,62 @@
+import { createSecureContext, getCACertificates } from "node:tls";
+import type { OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
+import { createAddressRules } from "./address-rules.ts";
+import { Exchange } from "./exchange.ts";
+import { createGuardedAgent } from "./guarded-agent.ts";
+import { createResolver, type Resolve } from "./resolver.ts";
+
+export interface OutboundSettings {
+  /** Name resolution, TCP and TLS together. */
+  readonly connectTimeoutMs: number;
+  /** Everything, from the call to the end of the answer. */
+  readonly deliveryTimeoutMs: number;
+  /** CIDR; what may be reached though it is private, loopback or special. */
+  readonly allowedNetworks: readonly string[];
+  /** PEM of authorities trusted besides those Node trusts. */
+  readonly extraCa: string | null;
+  readonly resolve?: Resolve;
+}
+
+/** The outbound client on undici. Throws RangeError when a network is not CIDR, and when the PEM is none. */
+export function createOutboundClient(settings: OutboundSettings): OutboundClient {
+  const { connectTimeoutMs, deliveryTimeoutMs, extraCa } = settings;
+  const allows = createAddressRules(settings.allowedNetworks);
+  const agent = createGuardedAgent({
+    allows,
+    connectTimeoutMs: Math.min(connectTimeoutMs, deliveryTimeoutMs),
+    resolve: settings.resolve ?? createResolver(),
+    // One for all connections: making one reads every trusted certificate.
+    secureContext: createSecureContext(extraCa === null ? {} : { ca: [...getCACertificates("default"), extraCa] }),
+  });
+
+  const target = (text: string) => {
+    const url = URL.parse(text);
+    return url?.protocol === "https:" ? url : null;
+  };
+
+  return {
+    async post({ url: text, headers, body, keepBytes, timeoutMs = deliveryTimeoutMs }) {
+      const url = target(text);
+      if (!url) return malformed;
+      return new Promise((resolve) => {
+        const exchange = new Exchange(keepBytes, Math.min(timeoutMs, deliveryTimeoutMs), resolve);
+        const { origin, pathname, search } = url;
+        agent.dispatch({ origin, path: pathname + search, method: "POST", headers, body }, exchange);
+      });
+    },
+
+    refusalOf(text) {
+      const url = target(text);
+      if (!url) return "is not an https URL";
+      const literal = /^\[(.+)\]$|^([\d.]+)$/.exec(url.hostname);
+      const address = literal?.[1] ?? literal?.[2];
+      return address === undefined || allows(address) ? null : "has an address that may not be called as its host";
+    },
+
+    async close() {
+      await agent.close();
+    },
+  };
+}
+
+const malformed: OutboundFailure = { answered: false, reason: "connection", error: "the address is not an https URL" };

@@ -1,0 +1,123 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+import type { OutboundAnswer, OutboundFailure } from "../../ports/outbound.ts";
+import { CallFailure, connectionFailure } from "./failures.ts";
+
+export type Outcome = OutboundAnswer | OutboundFailure;
+
+/** An answer this much longer than what is kept is read to its end, for the connection's sake; a longer one is cut. */
+const drainBytes = 65_536;
+/** The first piece of memory for a body; most answers say "ok". */
+const firstBytes = 512;
+
+const enough = new CallFailure("connection", "the answer is longer than what is read of it");
+const tooLate = new CallFailure("timeout", "the deadline is over");
+
+/**
+ * One request and what comes back, as undici tells it. Settles once: with an answer as soon as the head
+ * is there and the body ended, broke, outgrew its bounds or met the deadline; else with a failure.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #settle: (outcome: Outcome) => void;
+  readonly #keepBytes: number;
+  readonly #timeoutMs: number;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #settled = false;
+  #statusCode = 0;
+  #headers: Readonly<Record<string, string>> = {};
+  #body: Buffer = Buffer.alloc(0);
+  #kept = 0;
+  #received = 0;
+
+  /** `timeoutMs` counts from now and covers everything. */
+  constructor(keepBytes: number, timeoutMs: number, settle: (outcome: Outcome) => void) {
+    this.#keepBytes = keepBytes;
+    this.#timeoutMs = timeoutMs;
+    this.#settle = settle;
+    this.#timer = setTimeout(expire, timeoutMs, this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // The deadline came while this waited for its connection: nothing must be sent any more.
+    if (this.#settled) controller.abort(tooLate);
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
+    if (statusCode < 200) return;
+    this.#statusCode = statusCode;
+    this.#headers = flat(headers);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length;
+    this.#keep(chunk);
+    if (this.#received > this.#keepBytes + drainBytes) {
+      this.#answered(true);
+      controller.abort(enough);
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#answered(this.#received > this.#keepBytes);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#statusCode === 0) this.#failed(connectionFailure(error));
+    else this.#answered(true);
+  }
+
+  /** The deadline is over. */
+  expire(): void {
+    if (this.#statusCode === 0) this.#failed(new CallFailure("timeout", `no answer within ${this.#timeoutMs} ms`));
+    else this.#answered(true);
+    this.#controller?.abort(tooLate);
+  }
+
+  /** Copies: a piece of the body keeps the whole chunk that it came in, and a receiver may send many small ones. */
+  #keep(chunk: Buffer): void {
+    const kept = this.#kept + Math.min(chunk.length, this.#keepBytes - this.#kept);
+    if (kept > this.#body.length) {
+      const larger = Buffer.alloc(Math.min(Math.max(kept, this.#body.length * 2, firstBytes), this.#keepBytes));
+      this.#body.copy(larger, 0, 0, this.#kept);
+      this.#body = larger;
+    }
+    chunk.copy(this.#body, this.#kept, 0, kept - this.#kept);
+    this.#kept = kept;
+  }
+
+  #answered(truncated: boolean): void {
+    this.#end({
+      answered: true,
+      statusCode: this.#statusCode,
+      headers: this.#headers,
+      body: this.#body.subarray(0, this.#kept),
+      truncated,
+    });
+  }
+
+  #failed({ reason, message }: CallFailure): void {
+    this.#end({ answered: false, reason, error: message });
+  }
+
+  #end(outcome: Outcome): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    this.#settle(outcome);
+  }
+}
+
+function expire(exchange: Exchange): void {
+  exchange.expire();
+}
+
+/** Repeated headers joined, as HTTP allows. */
+function flat(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const result: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) result[name] = typeof value === "string" ? value : value.join(", ");
+  }
+  return result;
+}

@@ -1,0 +1,64 @@
+import type { OutboundFailure } from "../../ports/outbound.ts";
+
+/** A call that came to nothing, in the words the log and the API show. */
+export class CallFailure extends Error {
+  readonly reason: OutboundFailure["reason"];
+
+  constructor(reason: OutboundFailure["reason"], message: string) {
+    super(message);
+    this.name = "CallFailure";
+    this.reason = reason;
+  }
+}
+
+/** Errors of sockets, of name resolution and of undici that a receiver's owner can act on. */
+const known: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was reset",
+  EPIPE: "the connection was reset",
+  EHOSTUNREACH: "the host cannot be reached",
+  ENETUNREACH: "the network cannot be reached",
+  ENETDOWN: "the network cannot be reached",
+  EADDRNOTAVAIL: "the address cannot be connected to",
+  UND_ERR_SOCKET: "the connection was closed before an answer",
+  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
+  UND_ERR_CLOSED: "the service is shutting down",
+  UND_ERR_DESTROYED: "the service is shutting down",
+  UND_ERR_INVALID_ARG: "the request cannot be sent: a header or the address is malformed",
+};
+
+/** The code of an error, where it is one fit to be shown. */
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^[A-Z0-9_]{1,60}$/.test(code) ? code : "";
+}
+
+/** What went wrong on an established connection or before one; never the error's own text. */
+export function connectionFailure(error: unknown): CallFailure {
+  if (error instanceof CallFailure) return error;
+  const code = codeOf(error);
+  if (code.startsWith("HPE_")) return new CallFailure("connection", "the answer is not HTTP/1.1");
+  return new CallFailure("connection", known[code] ?? `the connection failed${code === "" ? "" : ` (${code})`}`);
+}
+
+const certificateProblems: Readonly<Record<string, string>> = {
+  ERR_TLS_CERT_ALTNAME_INVALID: "the certificate is not for this host",
+  CERT_HAS_EXPIRED: "the certificate has expired",
+  CERT_NOT_YET_VALID: "the certificate is not yet valid",
+  CERT_REVOKED: "the certificate was revoked",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "the certificate is self-signed",
+  SELF_SIGNED_CERT_IN_CHAIN: "the certificate's authority is not trusted",
+  UNABLE_TO_GET_ISSUER_CERT: "the certificate's authority is not trusted",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the certificate's authority is not trusted",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the certificate's authority is not trusted",
+};
+
+/** What went wrong between the TCP connection and the end of the TLS handshake. */
+export function handshakeFailure(error: unknown): CallFailure {
+  const code = codeOf(error);
+  if (code === "ECONNRESET" || code === "EPIPE") {
+    return new CallFailure("connection", "the connection was closed during the TLS handshake");
+  }
+  const problem = certificateProblems[code] ?? `the TLS handshake failed${code === "" ? "" : ` (${code})`}`;
+  return new CallFailure("tls", problem);
+}

@@ -1,0 +1,127 @@
+import { isIP } from "node:net";
+import { connect, type SecureContext, type TLSSocket } from "node:tls";
+import { Agent, type buildConnector, type Dispatcher } from "undici";
+import type { AddressRules } from "./address-rules.ts";
+import { CallFailure, connectionFailure, handshakeFailure } from "./failures.ts";
+import type { Resolve } from "./resolver.ts";
+
+export interface GuardSettings {
+  readonly allows: AddressRules;
+  readonly resolve: Resolve;
+  /** Name resolution, TCP and TLS together. */
+  readonly connectTimeoutMs: number;
+  readonly secureContext: SecureContext;
+}
+
+/** How long an unused connection is kept, milliseconds; and when the receiver asks for longer. */
+const keepAliveMs = 4_000;
+const keepAliveMaxMs = 10_000;
+/** Of an answer's head, names and values together. */
+const maxHeadBytes = 16_384;
+
+/**
+ * An undici agent without any way around the address rules: a pool per origin, HTTP/1.1 over TLS only.
+ * Origins share nothing, so that none waits for another; one that is idle costs nothing once its
+ * connections have closed.
+ */
+export function createGuardedAgent(settings: GuardSettings): Dispatcher {
+  return new Agent({
+    connect: guardedConnect(settings),
+    pipelining: 1,
+    keepAliveTimeout: keepAliveMs,
+    keepAliveMaxTimeout: keepAliveMaxMs,
+    maxHeaderSize: maxHeadBytes,
+    // The caller's total deadline is the only clock: it holds whatever the receiver drips.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
+
+/** Resolves and judges for itself, then connects to what it judged and nothing else. */
+function guardedConnect(settings: GuardSettings): buildConnector.connector {
+  const { connectTimeoutMs } = settings;
+  return ({ protocol, hostname, port }, callback) => {
+    let socket: TLSSocket | undefined;
+    let over = false;
+
+    const succeed = (connected: TLSSocket) => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      callback(null, connected);
+    };
+    const fail = (failure: CallFailure) => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      socket?.destroy();
+      callback(failure, null);
+    };
+    const timer = setTimeout(() => fail(new CallFailure("timeout", noConnection(connectTimeoutMs))), connectTimeoutMs);
+
+    const dial = async () => {
+      if (protocol !== "https:") throw new CallFailure("connection", "only https is spoken");
+      const addresses = await allowedAddresses(settings, hostname);
+      if (over) return;
+      socket = open(settings, hostname, port === "" ? 443 : Number(port), addresses, succeed, fail);
+    };
+    dial().catch((error: unknown) => fail(connectionFailure(error)));
+  };
+}
+
+function noConnection(ms: number): string {
+  return `no connection within ${ms} ms`;
+}
+
+/** The addresses of a host, copied, so that what is judged is what is connected to. Mixed answers are refused whole. */
+async function allowedAddresses({ allows, resolve }: GuardSettings, hostname: string): Promise<readonly string[]> {
+  const literal = isIP(hostname) !== 0;
+  const addresses = literal ? [hostname] : [...(await resolvedBy(resolve, hostname))];
+  if (addresses.length === 0 || !addresses.every(allows)) throw refused();
+  return addresses;
+}
+
+async function resolvedBy(resolve: Resolve, hostname: string): Promise<readonly string[]> {
+  try {
+    return await resolve(hostname);
+  } catch {
+    throw new CallFailure("connection", "the host name does not resolve");
+  }
+}
+
+/** Does not name the address: which private ones a name has is nobody's business. */
+function refused(): CallFailure {
+  return new CallFailure("address refused", "the host has an address that may not be called");
+}
+
+function open(
+  { allows, secureContext }: GuardSettings,
+  hostname: string,
+  port: number,
+  addresses: readonly string[],
+  succeed: (socket: TLSSocket) => void,
+  fail: (failure: CallFailure) => void,
+): TLSSocket {
+  const answer = addresses.map((address) => ({ address, family: isIP(address) }));
+  const [first] = answer;
+  let connected = false;
+  const socket = connect({
+    host: hostname,
+    port,
+    // TLS knows names without their final dot, and no addresses.
+    servername: isIP(hostname) === 0 ? hostname.replace(/\.$/, "") : "",
+    secureContext,
+    ALPNProtocols: ["http/1.1"],
+    lookup: (_host, { all }, done) => (all ? done(null, answer) : done(null, first?.address ?? "", first?.family)),
+  });
+  // Before the first byte of the handshake: its own listener was added when the socket was made.
+  socket.prependOnceListener("connect", () => {
+    connected = true;
+    if (!socket.remoteAddress || !allows(socket.remoteAddress)) fail(refused());
+  });
+  socket.setNoDelay(true);
+  socket.once("secureConnect", () => succeed(socket));
+  socket.on("error", (error) => fail(connected ? handshakeFailure(error) : connectionFailure(error)));
+  socket.once("close", () => fail(new CallFailure("connection", "the connection was closed before an answer")));
+  return socket;
+}

@@ -1,0 +1,41 @@
+import type { Answer } from "../../domain/event/events.ts";
+import type { OutboundAnswer } from "../../ports/outbound.ts";
+
+/** How much of a receiver's answer is kept in the log. */
+export const keptBodyBytes = 16_384;
+const keptHeaders = 64;
+const keptHeaderChars = 8_192;
+
+/** An answer as the log keeps it: headers within bounds, the body as text. */
+export function keptAnswer({ statusCode, headers, body, truncated }: OutboundAnswer): Answer {
+  return { statusCode, headers: boundedHeaders(headers), body: textOf(body, truncated), truncated };
+}
+
+function boundedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const kept: Record<string, string> = {};
+  let room = keptHeaderChars;
+  for (const [name, value] of Object.entries(headers).slice(0, keptHeaders)) {
+    room -= name.length + value.length;
+    if (room < 0) break;
+    kept[name.toLowerCase()] = value;
+  }
+  return kept;
+}
+
+/** UTF-8, with the replacement character for what is none; a cut-off last character is left out. */
+function textOf(body: Uint8Array, truncated: boolean): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(body, { stream: truncated });
+}
+
+/**
+ * How long the receiver asks to be left alone, milliseconds from `now` (since 1970), or null: a
+ * `Retry-After` in seconds or as an HTTP date, on 429 and 503 only.
+ */
+export function retryAfterMs({ statusCode, headers }: OutboundAnswer, now: number): number | null {
+  const value = headers["retry-after"]?.trim();
+  if (value === undefined || (statusCode !== 429 && statusCode !== 503)) return null;
+  if (/^\d{1,10}$/.test(value)) return Number(value) * 1000;
+  const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+  const at = httpDate.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}

@@ -1,0 +1,95 @@
+import { sign, type Signer } from "./signature.ts";
+
+/** What a destination is called with, by its authentication type. Write-only for the API, sealed at rest. */
+export type Credentials =
+  | { readonly type: "ApiKey"; readonly headerName: string; readonly value: string }
+  | { readonly type: "BearerToken"; readonly token: string }
+  | ({ readonly type: "JwtBearer" } & ClientGrant)
+  | { readonly type: "BasicAuth"; readonly username: string; readonly password: string };
+
+/** What a token endpoint asks of a client (RFC 6749, 4.4). */
+export interface ClientGrant {
+  /** https. */
+  readonly tokenEndpoint: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope?: string | undefined;
+}
+
+/** The header a destination wants to see, and how the log shows it. */
+export interface AuthHeader {
+  readonly name: string;
+  readonly value: string;
+  readonly masked: string;
+}
+
+export interface AttemptRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  /** The same with credentials masked. Signatures stay: they prove what was sent and open nothing. */
+  readonly loggedHeaders: Readonly<Record<string, string>>;
+}
+
+/** The headers of one attempt. `at` is in milliseconds since 1970. */
+export function attemptRequest(attempt: {
+  readonly eventId: string;
+  readonly number: number;
+  readonly body: Uint8Array;
+  readonly signer: Signer;
+  readonly auth: AuthHeader | null;
+  readonly userAgent: string;
+  readonly at: number;
+}): AttemptRequest {
+  const { auth, eventId, signer, body, at } = attempt;
+  const headers = {
+    "Content-Type": "application/json",
+    "User-Agent": attempt.userAgent,
+    "X-Relay-Attempt": attempt.number.toString(),
+    ...sign(signer, eventId, at, body),
+  };
+  if (!auth) return { headers, loggedHeaders: headers };
+  return {
+    headers: { ...headers, [auth.name]: auth.value },
+    loggedHeaders: { ...headers, [auth.name]: auth.masked },
+  };
+}
+
+/** The `User-Agent` of everything this service sends out. */
+export function userAgent(version: string): string {
+  return `webhook-relay/${version}`;
+}
+
+/** The header of credentials that need no token endpoint. */
+export function authHeader(credentials: Exclude<Credentials, { type: "JwtBearer" }>): AuthHeader {
+  switch (credentials.type) {
+    case "ApiKey":
+      return { name: credentials.headerName, value: credentials.value, masked: "***" };
+    case "BearerToken":
+      return bearer(credentials.token);
+    case "BasicAuth": {
+      const { username, password } = credentials;
+      return authorization("Basic", Buffer.from(`${username}:${password}`).toString("base64"));
+    }
+  }
+}
+
+/** The header of a bearer token. */
+export function bearer(token: string): AuthHeader {
+  return authorization("Bearer", token);
+}
+
+function authorization(scheme: string, value: string): AuthHeader {
+  return { name: "Authorization", value: `${scheme} ${value}`, masked: `${scheme} ***` };
+}
+
+/** What credentials may not set (lower case): HTTP's own framing, and what this service sends. */
+const reservedHeaders: ReadonlySet<string> = new Set([
+  "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
+  "trailer", "transfer-encoding", "upgrade",
+  "content-encoding", "content-type", "user-agent", "x-relay-attempt",
+  "x-service-signature", "webhook-id", "webhook-timestamp", "webhook-signature",
+]);
+
+/** Whether credentials may set this header (any case). */
+export function isSettableHeader(name: string): boolean {
+  return !reservedHeaders.has(name.toLowerCase());
+}

@@ -1,0 +1,62 @@
+import { createHash, createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
+
+/** A tenant's webhook secret made ready to sign with; make it once and keep it. Never logged or stored. */
+export interface Signer {
+  /** Names the secret without giving it away; goes into the log with each attempt. */
+  readonly fingerprint: string;
+  /** Key of `X-Service-Signature`: the whole secret string, prefix included. */
+  readonly serviceKey: KeyObject;
+  /** Key of `webhook-signature`: the bytes behind the prefix. */
+  readonly standardKey: KeyObject;
+}
+
+export interface SignatureHeaders {
+  readonly "X-Service-Signature": string;
+  readonly "webhook-id": string;
+  readonly "webhook-timestamp": string;
+  readonly "webhook-signature": string;
+}
+
+const prefix = "whsec_";
+
+/** The text of a webhook secret made of 32 random bytes. */
+export function webhookSecret(bytes: Uint8Array): string {
+  return `${prefix}${Buffer.from(bytes).toString("base64")}`;
+}
+
+/** Readies a secret (`whsec_` and base64). */
+export function signerOf(secret: string): Signer {
+  return {
+    fingerprint: secretFingerprint(secret),
+    serviceKey: createSecretKey(secret, "utf8"),
+    standardKey: createSecretKey(secret.slice(prefix.length), "base64"),
+  };
+}
+
+/** 64 bits of a SHA-256, hex: enough to tell secrets apart, of no use for finding a random one. */
+export function secretFingerprint(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex").slice(0, 16);
+}
+
+/** Both schemes' headers: ours, and those of Standard Webhooks. `at` is in milliseconds since 1970. */
+export function sign(signer: Signer, eventId: string, at: number, body: Uint8Array): SignatureHeaders {
+  const seconds = Math.floor(at / 1000).toString();
+  const standard = createHmac("sha256", signer.standardKey).update(`${eventId}.${seconds}.`).update(body);
+  return {
+    "X-Service-Signature": serviceSignature(signer.serviceKey, body),
+    "webhook-id": eventId,
+    "webhook-timestamp": seconds,
+    "webhook-signature": `v1,${standard.digest("base64")}`,
+  };
+}
+
+/** Whether `signature` is the `X-Service-Signature` of the payload, in constant time; any other form is not. */
+export function verify(secret: string, payload: string, signature: string): boolean {
+  const expected = Buffer.from(serviceSignature(createSecretKey(secret, "utf8"), payload));
+  const given = Buffer.from(signature);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+function serviceSignature(key: KeyObject, body: Uint8Array | string): string {
+  return `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
+}

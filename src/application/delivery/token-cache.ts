@@ -1,0 +1,148 @@
+import { LRUCache } from "lru-cache";
+import type { Clock } from "../../ports/clock.ts";
+import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
+import type { ClientGrant } from "./request.ts";
+
+export type TokenResult =
+  | { readonly token: string }
+  /** Why there is none; goes into the log under the reason "token", so there is no secret in it. */
+  | { readonly error: string };
+
+/** Access tokens for destinations, got by the client-credentials grant. */
+export interface TokenCache {
+  /**
+   * The cached token, or a fresh one: fetched once for all who ask meanwhile, and over by the outbound
+   * deadline.
+   */
+  token(grant: ClientGrant): Promise<TokenResult>;
+  /** Forgets a token that a destination answered 401 to; a newer one stays. */
+  drop(grant: ClientGrant, token: string): void;
+}
+
+export interface TokenCacheSettings {
+  readonly outbound: OutboundClient;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** The outbound deadline: two requests to a token endpoint share it. */
+  readonly deadlineMs: number;
+  /** How many grants are remembered. */
+  readonly capacity: number;
+}
+
+const hourMs = 3_600_000;
+/** Renewed so long before the end that no request carries a token that dies on its way. */
+const marginMs = 60_000;
+/** For an endpoint that does not say how long its tokens live. */
+const unstatedMs = 300_000;
+const keepBytes = 65_536;
+
+interface Entry {
+  readonly result: Promise<TokenResult>;
+  /** What `result` came to, once it is a token. */
+  token: string | null;
+  /** On the monotonic clock; none while the fetch is under way. */
+  until: number;
+}
+
+/** An empty cache. */
+export function createTokenCache(settings: TokenCacheSettings): TokenCache {
+  const { clock, capacity } = settings;
+  const entries = new LRUCache<string, Entry>({ max: capacity });
+
+  const fetchInto = (key: string, grant: ClientGrant) => {
+    const startedAt = clock.monotonic();
+    const fetched = fetchToken(settings, grant);
+    const entry: Entry = { result: fetched.then(withoutLifetime), token: null, until: Infinity };
+    entries.set(key, entry);
+    void fetched.then((result) => {
+      if ("token" in result && result.lifetimeMs > marginMs) {
+        entry.token = result.token;
+        entry.until = startedAt + Math.min(result.lifetimeMs - marginMs, hourMs);
+      } else if (entries.peek(key) === entry) {
+        entries.delete(key);
+      }
+    });
+    return entry.result;
+  };
+
+  return {
+    async token(grant) {
+      const key = keyOf(grant);
+      const entry = entries.get(key);
+      return entry && clock.monotonic() < entry.until ? entry.result : fetchInto(key, grant);
+    },
+    drop(grant, token) {
+      const key = keyOf(grant);
+      if (entries.peek(key)?.token === token) entries.delete(key);
+    },
+  };
+}
+
+function keyOf({ tokenEndpoint, clientId, clientSecret, scope }: ClientGrant): string {
+  return JSON.stringify([tokenEndpoint, clientId, clientSecret, scope ?? null]);
+}
+
+type Fetched = { readonly token: string; readonly lifetimeMs: number } | { readonly error: string };
+
+function withoutLifetime(fetched: Fetched): TokenResult {
+  return "token" in fetched ? { token: fetched.token } : fetched;
+}
+
+/**
+ * The client proves itself by HTTP Basic, which RFC 6749 asks every server to take; to a server that
+ * turns it down, once more in the form: some take only that, and none takes both at once.
+ */
+async function fetchToken(settings: TokenCacheSettings, grant: ClientGrant): Promise<Fetched> {
+  const { outbound, clock, userAgent, deadlineMs } = settings;
+  const startedAt = clock.monotonic();
+  const { clientId, clientSecret, scope } = grant;
+  const form = { grant_type: "client_credentials", ...(scope ? { scope } : {}) };
+  const ask = (fields: Record<string, string>, headers: Record<string, string>) =>
+    outbound.post({
+      url: grant.tokenEndpoint,
+      headers: {
+        "Content-Type": "application/x-www-form-urlencoded",
+        Accept: "application/json",
+        "User-Agent": userAgent,
+        ...headers,
+      },
+      body: new URLSearchParams(fields).toString(),
+      keepBytes,
+      timeoutMs: Math.max(1, startedAt + deadlineMs - clock.monotonic()),
+    });
+
+  const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString("base64");
+  const first = await ask(form, { Authorization: `Basic ${basic}` });
+  if (!first.answered || (first.statusCode !== 400 && first.statusCode !== 401)) return tokenIn(first);
+  return tokenIn(await ask({ ...form, client_id: clientId, client_secret: clientSecret }, {}));
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams({ "": text }).toString().slice(1);
+}
+
+function tokenIn(outcome: OutboundAnswer | OutboundFailure): Fetched {
+  if (!outcome.answered) return { error: `the token endpoint gave no token: ${outcome.error}` };
+  const { statusCode, body } = outcome;
+  const fields = jsonObject(body);
+  if (statusCode !== 200) {
+    const { error } = fields;
+    const named = typeof error === "string" && /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : "";
+    return { error: `the token endpoint answered ${statusCode}${named}` };
+  }
+  const { access_token: token, expires_in: seconds } = fields;
+  if (typeof token !== "string" || !/^[!-~]{1,12288}$/.test(token)) {
+    return { error: "the token endpoint's answer holds no usable access_token" };
+  }
+  const stated = seconds === undefined || seconds === null ? unstatedMs : Number(seconds) * 1000;
+  return { token, lifetimeMs: Number.isFinite(stated) ? stated : unstatedMs };
+}
+
+function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body).toString());
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
