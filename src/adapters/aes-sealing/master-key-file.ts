@@ -1,0 +1,80 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+export interface MasterKeyFile {
+  /** 32 bytes. */
+  readonly key: Uint8Array;
+  readonly path: string;
+  /** Whether this start made it; the operator should be told. */
+  readonly created: boolean;
+}
+
+/**
+ * The master key kept in `<dataDir>/master.key` (base64, mode 0600), made durably when there is none. Two
+ * processes that start at once get the same one. Throws an Error that names the file when it holds no key.
+ */
+export function loadOrCreateMasterKey(dataDir: string): MasterKeyFile {
+  const path = join(dataDir, "master.key");
+  const found = read(path);
+  if (found) return { key: found, path, created: false };
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const created = create(dataDir, path);
+  const key = read(path);
+  if (!key) throw new Error(`${path} vanished while it was made`);
+  return { key, path, created };
+}
+
+/** A whole file takes its name in one step, and only where no other has it: true when it was this one. */
+function create(dataDir: string, path: string): boolean {
+  const draft = `${path}.${randomBytes(8).toString("hex")}.new`;
+  try {
+    writeDurably(draft, `${randomBytes(32).toString("base64")}\n`);
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+    syncFolder(dataDir);
+  }
+}
+
+function writeDurably(path: string, text: string): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function read(path: string): Uint8Array | null {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8").trim();
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return null;
+    throw error;
+  }
+  const key = Buffer.from(text, "base64");
+  if (key.length !== 32 || key.toString("base64") !== text) {
+    throw new Error(`${path}: must hold the base64 of exactly 32 bytes`);
+  }
+  return key;
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

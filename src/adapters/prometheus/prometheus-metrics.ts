@@ -1,0 +1,134 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Metrics } from "../../ports/telemetry.ts";
+
+type Reading<T> = () => T | Promise<T>;
+
+/** What is read at each scrape. A reading that fails, or takes over a second, leaves its gauge out of that scrape. */
+export interface Readings {
+  /** Events that wait for an attempt. */
+  readonly backlog: Reading<number>;
+  /** By how long the oldest due attempt is late, seconds; 0 when none is due. */
+  readonly oldestDueSeconds: Reading<number>;
+  readonly projectionLagSeconds: Reading<number>;
+  /** Log entries not yet projected. */
+  readonly projectionLagEntries: Reading<number>;
+  /** How many circuits are in each position. */
+  readonly circuits: Reading<Readonly<Record<string, number>>>;
+}
+
+const readingTimeoutMs = 1000;
+const fast = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const slow = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** Counts and durations in a registry of its own, as Prometheus reads them. */
+export class PrometheusMetrics implements Metrics {
+  readonly #registry = new Registry();
+  readonly #accepted: Counter;
+  readonly #ingest: Histogram;
+  readonly #attempts: Counter<"outcome" | "reason">;
+  readonly #attemptSeconds: Histogram<"outcome">;
+  readonly #firstAttemptDelay: Histogram;
+  readonly #troubles: Counter<"kind">;
+
+  constructor() {
+    const registers = [this.#registry];
+    collectDefaultMetrics({ register: this.#registry });
+    this.#accepted = new Counter({
+      name: "relay_events_accepted_total", help: "Events accepted for delivery", registers,
+    });
+    this.#ingest = new Histogram({
+      name: "relay_ingest_duration_seconds", help: "Time to answer an ingest request", buckets: fast, registers,
+    });
+    this.#attempts = new Counter({
+      name: "relay_delivery_attempts_total", help: "Delivery attempts that ended, by outcome and reason of failure",
+      labelNames: ["outcome", "reason"], registers,
+    });
+    this.#attemptSeconds = new Histogram({
+      name: "relay_delivery_attempt_duration_seconds", help: "Time a delivery attempt took, by outcome",
+      labelNames: ["outcome"], buckets: slow, registers,
+    });
+    this.#firstAttemptDelay = new Histogram({
+      name: "relay_first_attempt_delay_seconds", help: "Time from acceptance to the start of the first attempt",
+      buckets: slow, registers,
+    });
+    this.#troubles = new Counter({
+      name: "relay_troubles_total", help: "Oddities that an operator should look at, by kind",
+      labelNames: ["kind"], registers,
+    });
+  }
+
+  accepted(): void {
+    this.#accepted.inc();
+  }
+
+  ingest(seconds: number): void {
+    this.#ingest.observe(seconds);
+  }
+
+  attempt(outcome: "succeeded" | "failed", reason: string, seconds: number): void {
+    this.#attempts.inc({ outcome, reason });
+    this.#attemptSeconds.observe({ outcome }, seconds);
+  }
+
+  firstAttemptDelay(seconds: number): void {
+    this.#firstAttemptDelay.observe(seconds);
+  }
+
+  trouble(kind: string): void {
+    this.#troubles.inc({ kind });
+  }
+
+  /** Adds gauges for the given readings; each may be given once. */
+  watch(readings: Partial<Readings>): void {
+    const { backlog, oldestDueSeconds, projectionLagSeconds, projectionLagEntries, circuits } = readings;
+    this.#watch("relay_backlog_events", "Events that wait for an attempt", backlog);
+    this.#watch("relay_oldest_due_seconds", "By how long the oldest due attempt is late", oldestDueSeconds);
+    this.#watch("relay_projection_lag_seconds", "How far behind the log the read models are", projectionLagSeconds);
+    this.#watch("relay_projection_lag_entries", "Log entries not yet projected", projectionLagEntries);
+    this.#watch("relay_circuits", "Circuits that are not closed, by position", circuits, "position");
+  }
+
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+  /** Everything, in Prometheus' text format. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #watch(name: string, help: string, read: Reading<number> | undefined): void;
+  #watch(name: string, help: string, read: Readings["circuits"] | undefined, label: string): void;
+  #watch(
+    name: string, help: string,
+    read: Reading<number | Readonly<Record<string, number>>> | undefined, label?: string,
+  ): void {
+    if (!read) return;
+    const trouble = () => this.trouble("metric not readable");
+    new Gauge({
+      name, help, labelNames: label ? [label] : [], registers: [this.#registry],
+      async collect() {
+        const value = await inTime(read).catch(trouble);
+        this.reset();
+        if (typeof value === "object") {
+          for (const [key, count] of Object.entries(value)) this.set({ [label ?? ""]: key }, count);
+        } else if (typeof value === "number") {
+          this.set(value);
+        } else if (!label) {
+          // A gauge without labels would show 0 otherwise.
+          this.remove();
+        }
+      },
+    });
+  }
+}
+
+async function inTime<T>(read: Reading<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error("took too long")), readingTimeoutMs).unref();
+  });
+  try {
+    return await Promise.race([read(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,41 @@
+import { expect } from "chai";
+import { AesSealing, masterKeyId } from "../../src/adapters/aes-sealing/aes-sealing.ts";
+import { Unsealable } from "../../src/ports/sealing.ts";
+import { sealingContract } from "./sealing.ts";
+
+describe("AES-256-GCM sealing", () => {
+  const first = new Uint8Array(32).fill(1);
+  const second = new Uint8Array(32).fill(2);
+  const dataKey = { bytes: new Uint8Array(32).fill(3) };
+
+  sealingContract(() => new AesSealing(first));
+
+  it("opens the envelopes of earlier releases", () => {
+    const sealed = "s1.iN_4DO-SdnniX9P_euMsuOJBRpjBazfqhcNkj4ZOzHvz";
+    const wrapped =
+      "w1.e5f73acbc2ec2986.eite5MDERur2oV-WaMI8iJ5BkVgM8eBv-G2PG4fMxRMrdIssQPlZ7CbwDquRAG36EN_okWKnIIPIZyMH";
+    const sealing = new AesSealing(first);
+    expect(sealing.open(sealed, dataKey, "t/x")).to.equal("clear");
+    expect(sealing.unwrap(wrapped, "t/dataKey").bytes).to.deep.equal(Buffer.from(dataKey.bytes));
+  });
+
+  it("keeps what an old master key wrapped readable, and wraps under the new one", () => {
+    const old = new AesSealing(first).wrap(dataKey, "t/dataKey");
+    const rotated = new AesSealing(second, [first]);
+    expect(rotated.unwrap(old, "t/dataKey").bytes).to.deep.equal(Buffer.from(dataKey.bytes));
+    expect(rotated.isCurrent(old)).to.equal(false);
+    const rewrapped = rotated.wrap(rotated.unwrap(old, "t/dataKey"), "t/dataKey");
+    expect(rotated.isCurrent(rewrapped)).to.equal(true);
+    expect(new AesSealing(second).unwrap(rewrapped, "t/dataKey").bytes).to.deep.equal(Buffer.from(dataKey.bytes));
+  });
+
+  it("names the master key that is missing", () => {
+    const wrapped = new AesSealing(first).wrap(dataKey, "t/dataKey");
+    expect(() => new AesSealing(second).unwrap(wrapped, "t/dataKey")).to.throw(Unsealable, masterKeyId(first));
+  });
+
+  it("takes master keys of 32 bytes only", () => {
+    expect(() => new AesSealing(new Uint8Array(16))).to.throw(RangeError);
+    expect(() => new AesSealing(first, [new Uint8Array(31)])).to.throw(RangeError);
+  });
+});

@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { getRounds } from "bcryptjs";
+import { BcryptPasswords } from "../../src/adapters/bcrypt/bcrypt-passwords.ts";
+import { passwordsContract } from "./passwords.ts";
+
+describe("bcrypt in a thread of its own", () => {
+  passwordsContract(() => new BcryptPasswords(4));
+
+  it("leaves the event loop to others while it works, at the cost asked for", async () => {
+    const passwords = new BcryptPasswords(10);
+    let turns = 0;
+    let working = true;
+    const turn = () => { turns += 1; if (working) setImmediate(turn); };
+    turn();
+    const hash = await passwords.hash("correct horse");
+    working = false;
+    expect(turns).to.be.greaterThan(20);
+    expect(getRounds(hash)).to.equal(10);
+    expect(getRounds(passwords.nobody)).to.equal(10);
+    await passwords.close();
+  });
+
+  it("goes on after a hash that is none", async () => {
+    const passwords = new BcryptPasswords(4);
+    const broken = await passwords.matches("correct horse", `$2b$99$${".".repeat(53)}`).catch((error: Error) => error);
+    expect(broken).to.be.instanceOf(Error);
+    expect(await passwords.matches("correct horse", "garbage")).to.equal(false);
+    expect(await passwords.matches("correct horse", await passwords.hash("correct horse"))).to.equal(true);
+    await passwords.close();
+  });
+
+  it("finishes what waits when it is closed, then takes no more", async () => {
+    const passwords = new BcryptPasswords(4);
+    const waiting = Promise.all([
+      passwords.hash("correct horse"),
+      passwords.matches("correct horse", passwords.nobody),
+    ]);
+    await passwords.close();
+    expect((await waiting)[1]).to.equal(false);
+    const late = await passwords.hash("correct horse").catch((error: Error) => error);
+    expect(late).to.be.instanceOf(Error);
+    await new BcryptPasswords(4).close();
+  });
+
+  it("hashes nothing that is no password", async () => {
+    const passwords = new BcryptPasswords(4);
+    for (const text of ["seven77", "x".repeat(73), "pass\0word", "password\udc00"]) {
+      const outcome = await passwords.hash(text).catch((error: Error) => error);
+      expect(outcome, JSON.stringify(text)).to.be.instanceOf(RangeError);
+    }
+    await passwords.close();
+  });
+});

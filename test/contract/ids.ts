@@ -1,0 +1,36 @@
+import { expect } from "chai";
+import type { Ids } from "../../src/ports/ids.ts";
+
+/** What every source of ids and chance keeps. */
+export function idsContract(make: () => Ids): void {
+  describe("ids", () => {
+    it("makes UUIDv7 that differ and go up", () => {
+      const ids = make();
+      const made = Array.from({ length: 50_000 }, () => ids.uuid());
+      for (const id of made.slice(0, 1000)) {
+        expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      }
+      for (let at = 1; at < made.length; at++) {
+        if (!((made[at - 1] ?? "") < (made[at] ?? ""))) expect.fail(`${made[at - 1]} stands before ${made[at]}`);
+      }
+    });
+
+    it("gives as many secret bytes as asked, different each time", () => {
+      const ids = make();
+      for (const length of [0, 1, 16, 32, 1000]) expect(ids.secretBytes(length)).to.have.length(length);
+      const drawn = Array.from({ length: 1000 }, () => Buffer.from(ids.secretBytes(16)).toString("hex"));
+      expect(new Set(drawn)).to.have.length(1000);
+    });
+
+    it("draws from all of [0, 1)", () => {
+      const ids = make();
+      const tenths = new Set<number>();
+      for (let drawn = 0; drawn < 1000; drawn++) {
+        const value = ids.random();
+        expect(value).to.be.at.least(0).and.below(1);
+        tenths.add(Math.floor(value * 10));
+      }
+      expect(tenths).to.have.length(10);
+    });
+  });
+}

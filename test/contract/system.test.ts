@@ -1,0 +1,10 @@
+import { setTimeout } from "node:timers/promises";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import { SystemIds } from "../../src/adapters/system/system-ids.ts";
+import { clockContract } from "./clock.ts";
+import { idsContract } from "./ids.ts";
+
+describe("the system's own time and chance", () => {
+  clockContract(() => ({ clock: new SystemClock(), pass: (ms) => setTimeout(ms) }));
+  idsContract(() => new SystemIds());
+});

@@ -1,0 +1,71 @@
+import { expect } from "chai";
+import { execFileSync } from "node:child_process";
+import { createLogger } from "../../../src/adapters/pino/logger.ts";
+import type { Logger } from "../../../src/ports/telemetry.ts";
+
+/** The lines, parsed and as text, that `say` makes a logger write. */
+function lines(say: (logger: Logger) => void, level: Parameters<typeof createLogger>[0] = "info") {
+  const texts: string[] = [];
+  say(createLogger(level, { write: (text) => { texts.push(text); } }));
+  return texts.map((text) => ({ text, line: JSON.parse(text) as Record<string, unknown> }));
+}
+
+describe("the logger", () => {
+  it("writes one JSON line for each message, at its level and above", () => {
+    const written = lines((logger) => {
+      logger.debug({}, "not shown");
+      logger.info({ eventId: "e1" }, "shown");
+      logger.error({ err: new Error("broken") }, "shown too");
+    });
+    expect(written).to.have.length(2);
+    expect(written[0]?.line).to.include({ level: "info", eventId: "e1", msg: "shown" });
+    expect(written[0]?.line.time).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(written[1]?.line.err).to.include({ type: "Error", message: "broken" });
+    expect(lines((logger) => logger.debug({}, "shown"), "debug")).to.have.length(1);
+    expect(lines((logger) => logger.error({}, "not shown"), "silent")).to.have.length(0);
+  });
+
+  it("blots secrets out by the field's name, however deep, and leaves the line whole", () => {
+    const secret = 'hid"den\\ } ] value';
+    const written = lines((logger) => logger.info({
+      password: secret,
+      body: { ownerPassword: secret, deeper: [{ accessToken: secret, kept: "visible" }] },
+      request: { headers: { Authorization: secret, "x-api-key": secret, cookie: secret } },
+      credentials: { headerName: "X-Key", value: secret },
+      clientSecret: secret, webhookSecret: secret, passwordHash: secret, tokenId: "kept",
+    }, "request"));
+    expect(written[0]?.text).to.not.include("hid");
+    expect(written[0]?.line).to.deep.include({
+      password: "[secret]", credentials: "[secret]", tokenId: "kept", msg: "request",
+      body: { ownerPassword: "[secret]", deeper: [{ accessToken: "[secret]", kept: "visible" }] },
+    });
+  });
+
+  it("blots out what looks like a key, a token or a hash of this service, wherever it turns up", () => {
+    const body = "Abcdefghijklmnopqrstuvwxyz0123456789_-";
+    const secrets = [
+      `rk_${body}`, `inv_${body}`, `dst_${body}`, `sndr_${body}`, `whsec_${Buffer.alloc(32, 250).toString("base64")}`,
+      `eyJhbGciOi.${body}.${body}`, `$2b$12$${"a".repeat(53)}`,
+    ];
+    for (const secret of secrets) {
+      const written = lines((logger) => {
+        logger.info({ url: `/api/v1/ingest/t/${secret}?x=1` }, "in a field");
+        logger.info({}, `in a message: ${secret}`);
+        logger.error({ err: new Error(`in an error: ${secret}`) }, "in an error");
+      });
+      for (const { text } of written) expect(text).to.include("[secret]").and.not.include(secret.slice(8, 24));
+    }
+  });
+
+  it("writes to standard output, up to the last line before the process ends", () => {
+    const source = new URL("../../../src/adapters/pino/logger.ts", import.meta.url).href;
+    const script = `const { createLogger } = await import(${JSON.stringify(source)});
+      const logger = createLogger("info");
+      for (let n = 0; n < 1000; n++) logger.info({ n }, "counted");
+      process.exit(0);`;
+    const options = ["--input-type=module", "--disable-warning=ExperimentalWarning"];
+    const output = execFileSync(process.execPath, [...options, "-e", script]);
+    const numbers = output.toString().trim().split("\n").map((line) => (JSON.parse(line) as { n: number }).n);
+    expect(numbers).to.deep.equal(Array.from({ length: 1000 }, (_, n) => n));
+  });
+});

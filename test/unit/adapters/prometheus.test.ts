@@ -1,0 +1,74 @@
+import { expect } from "chai";
+import { PrometheusMetrics } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
+
+/** The samples of a scrape by their name with labels. */
+async function samples(metrics: PrometheusMetrics): Promise<Map<string, number>> {
+  const lines = (await metrics.text()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  return new Map(lines.map((line) => {
+    const at = line.lastIndexOf(" ");
+    return [line.slice(0, at), Number(line.slice(at + 1))];
+  }));
+}
+
+describe("Prometheus metrics", () => {
+  it("counts and measures", async () => {
+    const metrics = new PrometheusMetrics();
+    metrics.accepted();
+    metrics.accepted();
+    metrics.ingest(0.004);
+    metrics.attempt("failed", "timeout", 15);
+    metrics.attempt("succeeded", "", 0.02);
+    metrics.firstAttemptDelay(0.003);
+    metrics.trouble("unreadable entry");
+    const found = await samples(metrics);
+    expect(found.get("relay_events_accepted_total")).to.equal(2);
+    expect(found.get("relay_ingest_duration_seconds_sum")).to.equal(0.004);
+    expect(found.get('relay_ingest_duration_seconds_bucket{le="0.0025"}')).to.equal(0);
+    expect(found.get('relay_ingest_duration_seconds_bucket{le="0.005"}')).to.equal(1);
+    expect(found.get('relay_delivery_attempts_total{outcome="failed",reason="timeout"}')).to.equal(1);
+    expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason=""}')).to.equal(1);
+    expect(found.get('relay_delivery_attempt_duration_seconds_sum{outcome="failed"}')).to.equal(15);
+    expect(found.get("relay_first_attempt_delay_seconds_count")).to.equal(1);
+    expect(found.get('relay_troubles_total{kind="unreadable entry"}')).to.equal(1);
+    expect([...found.keys()]).to.include("process_cpu_seconds_total").and.include("nodejs_eventloop_lag_p99_seconds");
+  });
+
+  it("keeps a registry of its own", async () => {
+    const [one, other] = [new PrometheusMetrics(), new PrometheusMetrics()];
+    one.accepted();
+    expect((await samples(other)).get("relay_events_accepted_total")).to.equal(0);
+  });
+
+  it("reads the gauges at every scrape", async () => {
+    const metrics = new PrometheusMetrics();
+    let circuits: Record<string, number> = { Open: 2, HalfOpen: 1 };
+    let backlog = 7;
+    metrics.watch({ backlog: () => backlog, circuits: () => Promise.resolve(circuits) });
+    const before = await samples(metrics);
+    expect(before.get("relay_backlog_events")).to.equal(7);
+    expect(before.get('relay_circuits{position="Open"}')).to.equal(2);
+    expect(before.get('relay_circuits{position="HalfOpen"}')).to.equal(1);
+    [circuits, backlog] = [{ Open: 1 }, 0];
+    const [after, same] = await Promise.all([samples(metrics), samples(metrics)]);
+    for (const found of [after, same]) {
+      expect(found.get("relay_backlog_events")).to.equal(0);
+      expect(found.get('relay_circuits{position="Open"}')).to.equal(1);
+      expect(found.has('relay_circuits{position="HalfOpen"}')).to.equal(false);
+    }
+  });
+
+  it("leaves a gauge out whose reading fails or takes too long, and says so", async () => {
+    const metrics = new PrometheusMetrics();
+    metrics.watch({
+      backlog: () => Promise.reject(new Error("no read models")),
+      oldestDueSeconds: () => { throw new Error("no read models"); },
+      projectionLagSeconds: () => new Promise(() => undefined),
+      projectionLagEntries: () => 3,
+      circuits: () => Promise.reject(new Error("no read models")),
+    });
+    const found = await samples(metrics);
+    expect([...found.keys()].filter((name) => /^relay_(backlog|oldest|projection|circuits)/.test(name)))
+      .to.deep.equal(["relay_projection_lag_entries"]);
+    expect((await samples(metrics)).get('relay_troubles_total{kind="metric not readable"}')).to.be.at.least(4);
+  });
+});
