@@ -1,4 +1,80 @@
+import type { ApiKeyEvent } from "../domain/api-key/events.ts";
+import type { AuthType } from "../domain/destination/events.ts";
+import type { Destination } from "../domain/destination/state.ts";
 import type { Webhook } from "../domain/event/state.ts";
+import type { Role } from "../domain/roles.ts";
+import type { UserStatus } from "../domain/tenant/events.ts";
+import type { Tenant, User } from "../domain/tenant/state.ts";
+import type { DestinationStatus } from "./directory.ts";
+
+/** A tenant as the API shows it. */
+export interface TenantView {
+  readonly id: string;
+  readonly name: string;
+  readonly maxTrys: number;
+  readonly circuitBreakerTimer: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The API's view of a folded tenant. */
+export function tenantView({ id, name, maxTrys, circuitBreakerTimer, createdAt, updatedAt }: Tenant): TenantView {
+  return { id, name, maxTrys, circuitBreakerTimer, createdAt, updatedAt };
+}
+
+/** A user as the API shows it. */
+export interface UserView {
+  readonly id: string;
+  readonly tenantId: string;
+  /** Null only while a deletion is under way. */
+  readonly email: string | null;
+  readonly status: UserStatus;
+  readonly role: Role;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The API's view of a folded user, with its opened email. */
+export function userView(tenantId: string, user: User, email: string | null): UserView {
+  const { id, status, role, createdAt, updatedAt } = user;
+  return { id, tenantId, email, status, role, createdAt, updatedAt };
+}
+
+/** A destination as the API shows it; `authType` is there only when authentication is configured. */
+export interface DestinationView {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly url: string;
+  readonly status: DestinationStatus;
+  readonly serverRateLimit: number;
+  readonly authType?: AuthType;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The API's view of a folded destination. */
+export function destinationView(destination: Destination, status: DestinationStatus): DestinationView {
+  const { id, tenantId, url, serverRateLimit, auth, createdAt, updatedAt } = destination;
+  return { id, tenantId, url, status, serverRateLimit, ...(auth && { authType: auth.type }), createdAt, updatedAt };
+}
+
+/** An API key as the API shows it. */
+export interface ApiKeyView {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly last4: string;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+}
+
+/** The API's view of a key just issued. */
+export function apiKeyView(issued: Extract<ApiKeyEvent, { type: "ApiKeyIssued" }>["data"]): ApiKeyView {
+  const { keyId: id, tenantId, name, prefix, last4, expiresAt, at } = issued;
+  return { id, tenantId, name, prefix, last4, createdAt: at, expiresAt, lastUsedAt: null };
+}
 
 /** An event as the API shows it. */
 export interface EventView {

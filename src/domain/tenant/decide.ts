@@ -9,6 +9,7 @@ export interface Caller {
   readonly role: Role;
 }
 
+/** `reservation` names the one that keeps a new name or email free for the command. */
 export type TenantCommand =
   | {
       readonly type: "CreateTenant";
@@ -20,6 +21,7 @@ export type TenantCommand =
       readonly type: "ChangeTenant";
       readonly by: Caller;
       readonly name?: { readonly text: string; readonly hash: string } | undefined;
+      readonly reservation?: string | undefined;
       readonly maxTrys?: number | undefined;
       readonly circuitBreakerTimer?: number | undefined;
       readonly at: string;
@@ -35,6 +37,7 @@ export type TenantCommand =
       readonly type: "CreateUser";
       readonly by: Caller;
       readonly user: NewUser & { readonly role: Role };
+      readonly reservation?: string | undefined;
       readonly at: string;
     }
   | {
@@ -42,6 +45,7 @@ export type TenantCommand =
       readonly by: Caller;
       readonly userId: string;
       readonly email?: { readonly sealed: string; readonly hash: string } | undefined;
+      readonly reservation?: string | undefined;
       /** Present only when it differs from the one in force. */
       readonly passwordHash?: string | undefined;
       readonly role?: Role | undefined;
@@ -68,6 +72,9 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
     ];
   }
   if (!state) refuse("not-found", "tenant not found");
+  if ("reservation" in command && command.reservation !== undefined && state.refused.has(command.reservation)) {
+    refuse("conflict", "the name was given to another meanwhile");
+  }
   switch (command.type) {
     case "ChangeTenant":
       return changeTenant(state, command);

@@ -63,5 +63,8 @@ export type TenantEvent =
       { tenantId: string; userId: string; from: UserStatus; status: UserStatus; role: Role; at: Timestamp }
     >
   | DomainEvent<"UserDeleted", { tenantId: string; userId: string; role: Role; status: UserStatus; at: Timestamp }>
-  /** A stale reservation of this stream's was taken over: whoever still meant to use it must lose. */
+  /**
+   * A stale reservation of this tenant's (`<stream>@<revision>`) was taken over: whoever still meant to
+   * use it must lose.
+   */
   | DomainEvent<"ReservationRefused", { reservation: string; at: Timestamp }>;

@@ -26,6 +26,8 @@ export interface Tenant {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly users: ReadonlyMap<string, User>;
+  /** Reservations taken from this tenant as stale; what still meant to rely on one must lose. */
+  readonly refused: ReadonlySet<string>;
 }
 
 /** The tenant, or undefined before it was created. */
@@ -35,9 +37,12 @@ export type TenantState = Tenant | undefined;
 export function evolve(state: TenantState, event: TenantEvent): TenantState {
   if (event.type === "TenantCreated") {
     const { tenantId, at, ...settings } = event.data;
-    return { ...settings, id: tenantId, createdAt: at, updatedAt: at, users: new Map() };
+    return { ...settings, id: tenantId, createdAt: at, updatedAt: at, users: new Map(), refused: new Set() };
   }
-  if (!state || event.type === "ReservationRefused") return state;
+  if (!state) return state;
+  if (event.type === "ReservationRefused") {
+    return { ...state, refused: new Set(state.refused).add(event.data.reservation) };
+  }
   const { data } = event;
   switch (event.type) {
     case "TenantRenamed":

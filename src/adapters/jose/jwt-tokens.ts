@@ -1,0 +1,56 @@
+import { jwtVerify, SignJWT, type JWTPayload } from "jose";
+import { JOSEError } from "jose/errors";
+import { millis, timestamp } from "../../domain/time.ts";
+import type { SessionClaims, Tokens } from "../../ports/tokens.ts";
+
+const algorithm = "HS256";
+const issuer = "webhook-relay";
+const audience = "webhook-relay-api";
+/** The user's session version; not a registered claim. */
+const versionClaim = "ver";
+const requiredClaims = ["sub", "tenantId", "role", "jti", "iat", "exp", "iss", "aud", versionClaim];
+
+/** Access tokens as JWTs, HS256 and nothing else. */
+export class JwtTokens implements Tokens {
+  sign(claims: SessionClaims, key: Uint8Array): Promise<string> {
+    return new SignJWT({ tenantId: claims.tenantId, role: claims.role, [versionClaim]: claims.sessionVersion })
+      .setProtectedHeader({ alg: algorithm, typ: "JWT" })
+      .setSubject(claims.userId)
+      .setJti(claims.tokenId)
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setIssuedAt(millis(claims.issuedAt) / 1000)
+      .setExpirationTime(millis(claims.expiresAt) / 1000)
+      .sign(key);
+  }
+
+  async verify(token: string, key: Uint8Array, now: number): Promise<SessionClaims | null> {
+    if (!token.split(".").every(isCanonical)) return null;
+    try {
+      const checks = { algorithms: [algorithm], typ: "JWT", issuer, audience, requiredClaims, currentDate: new Date(now) };
+      return claimsOf((await jwtVerify(token, key, checks)).payload);
+    } catch (error) {
+      if (error instanceof JOSEError) return null;
+      throw error;
+    }
+  }
+}
+
+function claimsOf({ sub, tenantId, role, jti, iat, exp, [versionClaim]: version }: JWTPayload): SessionClaims | null {
+  const texts = [sub, tenantId, role, jti].every((claim) => typeof claim === "string");
+  if (!texts || iat === undefined || exp === undefined || typeof version !== "number") return null;
+  return {
+    userId: sub as string,
+    tenantId: tenantId as string,
+    role: role as string,
+    tokenId: jti as string,
+    sessionVersion: version,
+    issuedAt: timestamp(iat * 1000),
+    expiresAt: timestamp(exp * 1000),
+  };
+}
+
+/** Base64url has other spellings of the same bytes (padding, unused bits set); jose takes them all. */
+function isCanonical(part: string): boolean {
+  return Buffer.from(part, "base64url").toString("base64url") === part;
+}

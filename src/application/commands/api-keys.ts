@@ -1,0 +1,56 @@
+import { decide, type ApiKeyCommand } from "../../domain/api-key/api-key.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { requireRole } from "../../domain/tenant/decide.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Ids } from "../../ports/ids.ts";
+import { requireOwn } from "../access.ts";
+import { apiKeys } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { sha256 } from "../hashing.ts";
+import type { Origin } from "../origin.ts";
+import { apiKeyView, type ApiKeyView } from "../views.ts";
+import type { Caller } from "./caller.ts";
+import { cleanName, parseDateTime } from "./input-rules.ts";
+
+export interface NewApiKey {
+  readonly name: string;
+  readonly expiresAt?: string;
+}
+
+const prefix = "rk_";
+
+/** What is done to API keys. */
+export class ApiKeyCommands {
+  readonly #parts: { aggregates: Aggregates; clock: Clock; ids: Ids };
+
+  constructor(parts: { aggregates: Aggregates; clock: Clock; ids: Ids }) {
+    this.#parts = parts;
+  }
+
+  /** Issues a key, told here only. Throws a Refusal (invalid, forbidden). */
+  async issue(caller: Caller, input: NewApiKey, origin: Origin): Promise<ApiKeyView & { readonly apiKey: string }> {
+    const { aggregates, clock, ids } = this.#parts;
+    const name = cleanName("name", input.name);
+    const expiresAt = input.expiresAt === undefined ? null : parseDateTime("expiresAt", input.expiresAt);
+    const keyId = ids.uuid();
+    const apiKey = prefix + Buffer.from(ids.secretBytes(32)).toString("base64url");
+    const key = { keyId, tenantId: caller.tenantId, name, keyHash: sha256(apiKey), prefix, last4: apiKey.slice(-4), expiresAt };
+    const command: ApiKeyCommand = { type: "IssueApiKey", key, at: timestamp(clock.now()) };
+    decide(undefined, command);
+    requireRole(caller, "Developer", "issue API keys");
+    await aggregates.change(apiKeys, keyId, origin, (state) => decide(state, command));
+    return { ...apiKeyView({ ...key, at: command.at }), apiKey };
+  }
+
+  /** Throws a Refusal (not-found, forbidden). */
+  async revoke(caller: Caller, id: string, origin: Origin): Promise<void> {
+    const { aggregates, clock } = this.#parts;
+    const { state } = await aggregates.current(apiKeys, id);
+    if (!state || state.revoked) return refuse("not-found", "API key not found");
+    requireOwn(state, caller, "API key");
+    requireRole(caller, "Developer", "revoke API keys");
+    const at = timestamp(clock.now());
+    await aggregates.change(apiKeys, id, origin, (current) => decide(current, { type: "RevokeApiKey", at }));
+  }
+}

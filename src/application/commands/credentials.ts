@@ -1,0 +1,83 @@
+import { authTypes, type AuthType } from "../../domain/destination/events.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { OutboundClient } from "../../ports/outbound.ts";
+import { isSettableHeader } from "../delivery/request.ts";
+import { checkOutboundUrl } from "./input-rules.ts";
+
+/** How a destination wants to be shown who calls, as a caller gives it. */
+export interface AuthInput {
+  readonly type: AuthType;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+interface Field {
+  readonly name: string;
+  readonly optional?: boolean;
+  readonly check: (field: string, value: string, outbound: Pick<OutboundClient, "refusalOf">) => void;
+}
+
+const mostCharacters = 4_096;
+
+const shapes: Readonly<Record<AuthType, readonly Field[]>> = {
+  ApiKey: [{ name: "headerName", check: headerName }, { name: "value", check: headerValue }],
+  BearerToken: [{ name: "token", check: headerValue }],
+  JwtBearer: [
+    { name: "tokenEndpoint", check: checkOutboundUrl },
+    { name: "clientId", check: text },
+    { name: "clientSecret", check: text },
+    { name: "scope", optional: true, check: text },
+  ],
+  BasicAuth: [{ name: "username", check: username }, { name: "password", check: text }],
+};
+
+/**
+ * What a body says of authentication: undefined when nothing. Only the fields of the type are kept. Throws
+ * a Refusal (invalid) that names the field at fault and never quotes a value.
+ */
+export function readAuth(
+  body: { readonly authType?: string | undefined; readonly credentials?: object | undefined },
+  outbound: Pick<OutboundClient, "refusalOf">,
+): AuthInput | undefined {
+  const { authType, credentials } = body;
+  if (authType === undefined) {
+    if (credentials !== undefined) refuse("invalid", "credentials: need an authType");
+    return undefined;
+  }
+  const type = authTypes.find((known) => known === authType);
+  if (!type) refuse("invalid", `authType: must be one of ${authTypes.join(", ")}`);
+  if (credentials === undefined) refuse("invalid", "credentials: are required with an authType");
+  const given = credentials as Readonly<Record<string, unknown>>;
+  const kept: Record<string, string> = {};
+  for (const { name, optional, check } of shapes[type]) {
+    const field = `credentials.${name}`;
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (value === undefined && optional) continue;
+    if (typeof value !== "string") refuse("invalid", value === undefined ? `${field}: is required` : `${field}: must be a string`);
+    if (value.length > mostCharacters) refuse("invalid", `${field}: must be at most ${mostCharacters} characters long`);
+    check(field, value, outbound);
+    kept[name] = value;
+  }
+  return { type, credentials: kept };
+}
+
+function headerName(field: string, name: string): void {
+  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name)) refuse("invalid", `${field}: must be the name of an HTTP header`);
+  if (!isSettableHeader(name)) refuse("invalid", `${field}: this header is not for credentials to set`);
+}
+
+function headerValue(field: string, value: string): void {
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
+    refuse("invalid", `${field}: must be printable ASCII, neither empty nor with spaces around it`);
+  }
+}
+
+function username(field: string, value: string): void {
+  text(field, value);
+  if (value.includes(":")) refuse("invalid", `${field}: must not contain a colon`);
+}
+
+function text(field: string, value: string): void {
+  if (value === "") refuse("invalid", `${field}: must not be empty`);
+  if (/\p{Cc}/u.test(value)) refuse("invalid", `${field}: must not contain control characters`);
+  if (!value.isWellFormed()) refuse("invalid", `${field}: must be well-formed Unicode`);
+}

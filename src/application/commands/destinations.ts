@@ -1,0 +1,151 @@
+import { decide as decideCircuit, newCircuit } from "../../domain/circuit/circuit.ts";
+import { decide, type DestinationCommand } from "../../domain/destination/decide.ts";
+import type { Destination } from "../../domain/destination/state.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { requireRole } from "../../domain/tenant/decide.ts";
+import type { Tenant } from "../../domain/tenant/state.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { OutboundClient } from "../../ports/outbound.ts";
+import { ownTenant, requireOwn } from "../access.ts";
+import { circuits, destinations } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { sha256 } from "../hashing.ts";
+import type { Origin } from "../origin.ts";
+import type { DestinationQueries } from "../queries/destinations.ts";
+import { places, type Vault } from "../vault.ts";
+import type { DestinationView } from "../views.ts";
+import type { Caller } from "./caller.ts";
+import { readAuth, type AuthInput } from "./credentials.ts";
+import { checkOutboundUrl } from "./input-rules.ts";
+
+export interface NewDestination {
+  readonly url: string;
+  readonly serverRateLimit?: number;
+  readonly authType?: string;
+  readonly credentials?: object;
+}
+
+export interface DestinationChange {
+  readonly url?: string;
+  readonly serverRateLimit?: number;
+  readonly status?: "active" | "inactive";
+  readonly authType?: string;
+  readonly credentials?: object;
+  readonly removeAuth?: boolean;
+}
+
+/** What is done to destinations. */
+export class DestinationCommands {
+  readonly #parts: {
+    aggregates: Aggregates; queries: DestinationQueries; vault: Vault; outbound: Pick<OutboundClient, "refusalOf">;
+    clock: Clock; ids: Ids;
+  };
+
+  constructor(parts: {
+    aggregates: Aggregates; queries: DestinationQueries; vault: Vault; outbound: Pick<OutboundClient, "refusalOf">;
+    clock: Clock; ids: Ids;
+  }) {
+    this.#parts = parts;
+  }
+
+  /** Registers a destination; its ingest token is told here only. Throws a Refusal (invalid, not-found, forbidden). */
+  async register(
+    caller: Caller,
+    input: NewDestination,
+    origin: Origin,
+  ): Promise<DestinationView & { readonly ingestToken: string }> {
+    const { aggregates, queries, outbound, ids } = this.#parts;
+    checkOutboundUrl("url", input.url, outbound);
+    const auth = readAuth(input, outbound);
+    const { tenantId } = caller;
+    const tenant = await ownTenant(aggregates, tenantId, caller);
+    requireRole(caller, "Developer", "register destinations");
+    const destinationId = ids.uuid();
+    const ingestToken = this.#newToken();
+    const command: DestinationCommand = {
+      type: "RegisterDestination",
+      destination: {
+        destinationId, tenantId,
+        url: input.url,
+        serverRateLimit: input.serverRateLimit ?? 5,
+        auth: auth ? this.#seal(auth, tenant, destinationId) : null,
+        ingestTokenHash: sha256(ingestToken),
+      },
+      at: this.#now(),
+    };
+    await aggregates.change(destinations, destinationId, origin, (state) => decide(state, command));
+    return { ...(await queries.get(caller, destinationId)), ingestToken };
+  }
+
+  /** Throws a Refusal (invalid, not-found, forbidden). */
+  async change(caller: Caller, id: string, input: DestinationChange, origin: Origin): Promise<DestinationView> {
+    const { aggregates, queries, outbound } = this.#parts;
+    if (input.url !== undefined) checkOutboundUrl("url", input.url, outbound);
+    if (input.removeAuth && input.authType !== undefined) refuse("invalid", "removeAuth: excludes an authType");
+    const auth = readAuth(input, outbound);
+    await this.#own(caller, id, "change destinations");
+    const tenant = await ownTenant(aggregates, caller.tenantId, caller);
+    const command: DestinationCommand = {
+      type: "ChangeDestination",
+      url: input.url,
+      serverRateLimit: input.serverRateLimit,
+      active: input.status && input.status === "active",
+      auth: auth ? this.#seal(auth, tenant, id) : input.removeAuth ? null : undefined,
+      at: this.#now(),
+    };
+    await aggregates.change(destinations, id, origin, (state) => decide(state, command));
+    if (input.status === "active") await this.#closeCircuit(caller, id, origin);
+    return queries.get(caller, id);
+  }
+
+  /** Replaces the ingest token; answers the new one. Throws a Refusal (not-found, forbidden). */
+  async regenerateToken(caller: Caller, id: string, origin: Origin): Promise<string> {
+    await this.#own(caller, id, "regenerate ingest tokens");
+    const ingestToken = this.#newToken();
+    const command: DestinationCommand = {
+      type: "RegenerateIngestToken",
+      ingestTokenHash: sha256(ingestToken),
+      at: this.#now(),
+    };
+    await this.#parts.aggregates.change(destinations, id, origin, (state) => decide(state, command));
+    return ingestToken;
+  }
+
+  /** Deletes a destination; its queued events are cancelled in the background. Throws a Refusal (not-found, forbidden). */
+  async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
+    await this.#own(caller, id, "delete destinations");
+    const command: DestinationCommand = { type: "DeleteDestination", at: this.#now() };
+    await this.#parts.aggregates.change(destinations, id, origin, (state) => decide(state, command));
+  }
+
+  async #own(caller: Caller, id: string, to: string): Promise<Destination> {
+    const { state } = await this.#parts.aggregates.current(destinations, id);
+    if (!state || state.deleted) return refuse("not-found", "destination not found");
+    requireOwn(state, caller, "destination");
+    requireRole(caller, "Developer", to);
+    return state;
+  }
+
+  /** A person's word stands above the circuit's. */
+  async #closeCircuit({ tenantId }: Caller, id: string, origin: Origin): Promise<void> {
+    const { aggregates } = this.#parts;
+    await aggregates.current(circuits, id);
+    await aggregates.change(circuits, id, origin, (state = newCircuit(id, tenantId)) =>
+      decideCircuit(state, { type: "Close", at: this.#now() }));
+  }
+
+  #seal({ type, credentials }: AuthInput, tenant: Tenant, destinationId: string) {
+    const place = places.credentials(tenant.id, destinationId);
+    return { type, credentials: this.#parts.vault.seal(JSON.stringify(credentials), tenant, place) };
+  }
+
+  #newToken(): string {
+    return `dst_${Buffer.from(this.#parts.ids.secretBytes(32)).toString("base64url")}`;
+  }
+
+  #now(): string {
+    return timestamp(this.#parts.clock.now());
+  }
+}

@@ -1,0 +1,60 @@
+import { decide, type WebhookCommand } from "../../domain/event/decide.ts";
+import { evolve, type Webhook } from "../../domain/event/state.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { streams } from "../../domain/streams.ts";
+import { requireRole } from "../../domain/tenant/decide.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import { requireOwn } from "../access.ts";
+import { destinations } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { entriesOf, type Origin } from "../origin.ts";
+import { eventView, type EventView } from "../views.ts";
+import { loadWebhook } from "../webhooks.ts";
+import type { Caller } from "./caller.ts";
+
+/** What people do to accepted events. */
+export class EventCommands {
+  readonly #parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids };
+
+  constructor(parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids }) {
+    this.#parts = parts;
+  }
+
+  /** Puts an event that was given up back to work. Throws a Refusal (not-found, forbidden, invalid, rejected). */
+  async replay(caller: Caller, id: string, origin: Origin): Promise<EventView> {
+    return this.#change(caller, id, origin, "replay events", { type: "Replay", at: this.#now() });
+  }
+
+  /** Takes an event that waits for an attempt out for good. Throws a Refusal (not-found, forbidden, invalid). */
+  async cancel(caller: Caller, id: string, origin: Origin): Promise<EventView> {
+    return this.#change(caller, id, origin, "cancel events", { type: "Cancel", reason: "requested", at: this.#now() });
+  }
+
+  async #change(caller: Caller, id: string, origin: Origin, to: string, command: WebhookCommand): Promise<EventView> {
+    const { store, aggregates } = this.#parts;
+    for (;;) {
+      const { state, revision } = await loadWebhook(store, id);
+      if (!state) return refuse("not-found", "event not found");
+      requireOwn(state, caller, "event");
+      requireRole(caller, "Developer", to);
+      const facts = decide(state, command);
+      if (command.type === "Replay" && ((await aggregates.current(destinations, state.destinationId)).state?.deleted ?? true)) {
+        refuse("rejected", "the event's destination was deleted");
+      }
+      try {
+        await store.append(streams.event(id), revision, entriesOf(facts, origin, this.#parts));
+        return eventView(facts.reduce<Webhook>((before, fact) => evolve(before, fact) ?? before, state));
+      } catch (error) {
+        // A worker was first: what may be done now depends on what it did.
+        if (!(error instanceof RevisionConflict)) throw error;
+      }
+    }
+  }
+
+  #now(): string {
+    return timestamp(this.#parts.clock.now());
+  }
+}

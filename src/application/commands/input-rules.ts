@@ -1,0 +1,71 @@
+import { refuse } from "../../domain/refusal.ts";
+import { passwordProblem } from "../../domain/tenant/password.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { OutboundClient } from "../../ports/outbound.ts";
+
+const mostCharacters = 255;
+const mostUrlCharacters = 2_048;
+
+const control = /\p{Cc}/u;
+/** As browsers check it in a form, but that the domain must have a dot. */
+const emailForm =
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+/** Throws a Refusal (invalid) unless the text is an email address of at most 255 characters. */
+export function checkEmail(field: string, email: string): void {
+  if (email.length > mostCharacters) refuse("invalid", `${field}: must be at most ${mostCharacters} characters long`);
+  const local = email.slice(0, email.indexOf("@"));
+  const dots = local.startsWith(".") || local.endsWith(".") || local.includes("..");
+  if (dots || !emailForm.test(email)) refuse("invalid", `${field}: must be an email address`);
+}
+
+/** Throws a Refusal (invalid) unless the text can be a password. */
+export function checkPassword(field: string, password: string): void {
+  const problem = passwordProblem(password);
+  if (problem !== null) refuse("invalid", `${field}: ${problem}`);
+}
+
+/** A name as it is kept: trimmed. Throws a Refusal (invalid) when it is empty, too long or not plain text. */
+export function cleanName(field: string, name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === "") refuse("invalid", `${field}: must not be empty`);
+  if (trimmed.length > mostCharacters) refuse("invalid", `${field}: must be at most ${mostCharacters} characters long`);
+  checkPlainText(field, name);
+  return trimmed;
+}
+
+/** Throws a Refusal (invalid) when the text holds control characters or is not well-formed Unicode. */
+export function checkPlainText(field: string, text: string): void {
+  if (control.test(text)) refuse("invalid", `${field}: must not contain control characters`);
+  if (!text.isWellFormed()) refuse("invalid", `${field}: must be well-formed Unicode`);
+}
+
+/** Throws a Refusal (invalid) unless the URL is one that outbound calls may be made to. */
+export function checkOutboundUrl(field: string, text: string, outbound: Pick<OutboundClient, "refusalOf">): void {
+  if (text.length > mostUrlCharacters) refuse("invalid", `${field}: must be at most ${mostUrlCharacters} characters long`);
+  checkPlainText(field, text);
+  const url = /\s/.test(text) ? null : URL.parse(text);
+  if (url?.protocol !== "https:") refuse("invalid", `${field}: must be an HTTPS URL`);
+  if (url.username !== "" || url.password !== "") refuse("invalid", `${field}: must not contain a user or password`);
+  const refusal = outbound.refusalOf(text);
+  if (refusal !== null) refuse("invalid", `${field}: ${refusal}`);
+}
+
+const dateTime = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})?)?$/;
+
+/** An ISO 8601 date or date-time (UTC where it names no offset) as a timestamp. Throws a Refusal (invalid). */
+export function parseDateTime(field: string, text: string): string {
+  const bad = () => refuse("invalid", `${field}: must be an ISO 8601 date-time, for example 2026-01-31T23:59:59.000Z`);
+  const [, year, month, day, hour = "00", minute = "00", second = "00", fraction = "", offset = "Z"] =
+    dateTime.exec(text) ?? bad();
+  const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, "0").slice(0, 3)}Z`;
+  const ms = Date.parse(local);
+  // Date.parse takes the 30th of February for a day in March, and 24:00 for the next day.
+  if (Number.isNaN(ms) || timestamp(ms) !== local) bad();
+  const [, sign, hours = "00", minutes = "00"] = /^([+-])(\d{2}):?(\d{2})$/.exec(offset) ?? [];
+  if (Number(hours) > 23 || Number(minutes) > 59) bad();
+  const shifted = ms - (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  // Beyond these years timestamps no longer sort as text.
+  if (shifted < Date.parse("0001-01-01T00:00:00.000Z") || shifted > Date.parse("9999-12-31T23:59:59.999Z")) bad();
+  return timestamp(shifted);
+}

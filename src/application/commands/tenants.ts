@@ -1,0 +1,188 @@
+import { refuse } from "../../domain/refusal.ts";
+import { comparableEmail, comparableName } from "../../domain/reservation/reservation.ts";
+import { streams } from "../../domain/streams.ts";
+import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { noStream, RevisionConflict, type EventStore } from "../../ports/event-store.ts";
+import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Passwords } from "../../ports/passwords.ts";
+import type { Sealing } from "../../ports/sealing.ts";
+import { ownTenant } from "../access.ts";
+import { tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { keyedHash, sha256 } from "../hashing.ts";
+import { entriesOf, type Origin } from "../origin.ts";
+import type { People } from "../people.ts";
+import type { PlatformKeys } from "../platform-keys.ts";
+import { nameOf, type Reservations } from "../reservations.ts";
+import { places, type Vault } from "../vault.ts";
+import { tenantView, type TenantView } from "../views.ts";
+import type { Caller } from "./caller.ts";
+import { checkEmail, checkPassword, cleanName } from "./input-rules.ts";
+
+export interface NewTenant {
+  readonly name: string;
+  readonly ownerEmail: string;
+  readonly ownerPassword: string;
+  readonly maxTrys?: number;
+  readonly circuitBreakerTimer?: number;
+}
+
+/** What the creator of a tenant is told, the webhook secret in clear among it. */
+export interface CreatedTenant {
+  readonly tenantId: string;
+  readonly tenantName: string;
+  readonly webhookSecret: string;
+  readonly maxTrys: number;
+  readonly circuitBreakerTimer: number;
+  readonly tenantCreatedAt: string;
+  readonly ownerUserId: string;
+  readonly ownerEmail: string;
+  readonly ownerRole: "Owner";
+  readonly ownerCreatedAt: string;
+}
+
+export interface TenantChange {
+  readonly name?: string;
+  readonly maxTrys?: number;
+  readonly circuitBreakerTimer?: number;
+}
+
+const nameTaken = "name: a tenant with this name exists already";
+
+/** What is done to tenants. */
+export class TenantCommands {
+  readonly #parts: {
+    store: EventStore; aggregates: Aggregates; reservations: Reservations; people: People; keys: PlatformKeys; vault: Vault;
+    sealing: Sealing; passwords: Passwords; state: ExpiringState; clock: Clock; ids: Ids;
+  };
+  readonly #limit: RateLimit | null;
+
+  /** `creationLimit`: requests to create a tenant per address; null for none. */
+  constructor(
+    parts: {
+      store: EventStore; aggregates: Aggregates; reservations: Reservations; people: People; keys: PlatformKeys; vault: Vault;
+      sealing: Sealing; passwords: Passwords; state: ExpiringState; clock: Clock; ids: Ids;
+    },
+    options: { readonly creationLimit: RateLimit | null },
+  ) {
+    this.#parts = parts;
+    this.#limit = options.creationLimit;
+  }
+
+  /** Counts a request to create a tenant, whatever becomes of it. Throws a Refusal (too-many). */
+  async admitCreation(address: string): Promise<void> {
+    if (!this.#limit) return;
+    const ticket = await this.#parts.state.admit([`tenant-creation:${address}`], this.#limit);
+    if (!ticket) refuse("too-many", "too many tenants were asked for from this address; try again later");
+  }
+
+  /** Creates a tenant and its Owner in one append. Throws a Refusal (invalid, conflict). */
+  async create(input: NewTenant, origin: Origin): Promise<CreatedTenant> {
+    const name = cleanName("name", input.name);
+    checkEmail("ownerEmail", input.ownerEmail);
+    checkPassword("ownerPassword", input.ownerPassword);
+    const { store, reservations, people, keys, vault, sealing, passwords, ids } = this.#parts;
+    const { nameHashKey } = await keys.get();
+    const passwordHash = await passwords.hash(input.ownerPassword);
+    const [tenantId, userId] = [ids.uuid(), ids.uuid()];
+    const nameHash = keyedHash(nameHashKey, comparableName(name));
+    const emailHash = keyedHash(nameHashKey, comparableEmail(input.ownerEmail));
+    const dataKey = sealing.wrap({ bytes: ids.secretBytes(32) }, places.dataKey(tenantId));
+    const tenant = { id: tenantId, dataKey };
+    const secret = this.#newSecret();
+    const claims = [
+      { stream: streams.tenantName(nameHash), holder: { tenantId, userId: null }, taken: nameTaken },
+      { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: "ownerEmail: is in use already" },
+    ];
+    const { maxTrys = 10, circuitBreakerTimer = 300 } = input;
+    const at = await reservations.during(claims, origin, async () => {
+      await people.create(tenant, userId, origin);
+      const email = await people.seal(tenant, userId, input.ownerEmail);
+      const at = this.#now();
+      const facts = decide(undefined, {
+        type: "CreateTenant",
+        tenant: {
+          tenantId, name, nameHash, maxTrys, circuitBreakerTimer, dataKey,
+          webhookSecret: vault.seal(secret, tenant, places.webhookSecret(tenantId)),
+          webhookSecretFingerprint: fingerprint(secret),
+        },
+        owner: { userId, email, emailHash, passwordHash },
+        at,
+      });
+      try {
+        await store.append(streams.tenant(tenantId), noStream, entriesOf(facts, origin, this.#parts));
+        return at;
+      } catch (error) {
+        // The only other writer to a stream nobody knows yet is one who took over a reservation of ours.
+        if (error instanceof RevisionConflict) refuse("conflict", nameTaken);
+        throw error;
+      }
+    });
+    return {
+      tenantId, tenantName: name, webhookSecret: secret, maxTrys, circuitBreakerTimer, tenantCreatedAt: at,
+      ownerUserId: userId, ownerEmail: input.ownerEmail, ownerRole: "Owner", ownerCreatedAt: at,
+    };
+  }
+
+  /** Throws a Refusal (invalid, not-found, forbidden, conflict). */
+  async change(caller: Caller, id: string, input: TenantChange, origin: Origin): Promise<TenantView> {
+    const text = input.name === undefined ? undefined : cleanName("name", input.name);
+    const { aggregates, reservations, keys } = this.#parts;
+    const tenant = await ownTenant(aggregates, id, caller);
+    const hash = text === undefined ? tenant.nameHash : keyedHash((await keys.get()).nameHashKey, comparableName(text));
+    const command: Extract<TenantCommand, { type: "ChangeTenant" }> = {
+      type: "ChangeTenant",
+      by: caller,
+      name: text === undefined ? undefined : { text, hash },
+      maxTrys: input.maxTrys,
+      circuitBreakerTimer: input.circuitBreakerTimer,
+      at: this.#now(),
+    };
+    decide(tenant, command);
+    const change = (reservation?: string) =>
+      aggregates.change(tenants, id, origin, (state) => {
+        if (text !== undefined && state?.nameHash !== tenant.nameHash) refuse("conflict", "name: was changed by another request");
+        return decide(state, { ...command, reservation });
+      });
+    if (hash === tenant.nameHash) await change();
+    else {
+      const previous = await reservations.find(streams.tenantName(tenant.nameHash));
+      const claim = { stream: streams.tenantName(hash), holder: { tenantId: id, userId: null }, taken: nameTaken };
+      await reservations.during([claim], origin, ([held]) => change(held && nameOf(held)));
+      if (previous?.holder.tenantId === id) await reservations.release(previous, origin);
+    }
+    return tenantView((await aggregates.read(tenants, id)).state ?? refuse("not-found", "tenant not found"));
+  }
+
+  /** Replaces the webhook secret; answers the new one. Throws a Refusal (not-found, forbidden). */
+  async regenerateWebhookSecret(caller: Caller, id: string, origin: Origin): Promise<string> {
+    const { aggregates, vault } = this.#parts;
+    const tenant = await ownTenant(aggregates, id, caller);
+    const secret = this.#newSecret();
+    const command: TenantCommand = {
+      type: "RegenerateWebhookSecret",
+      by: caller,
+      webhookSecret: vault.seal(secret, tenant, places.webhookSecret(id)),
+      webhookSecretFingerprint: fingerprint(secret),
+      at: this.#now(),
+    };
+    await aggregates.change(tenants, id, origin, (state) => decide(state, command));
+    return secret;
+  }
+
+  #newSecret(): string {
+    return `whsec_${Buffer.from(this.#parts.ids.secretBytes(32)).toString("base64")}`;
+  }
+
+  #now(): string {
+    return timestamp(this.#parts.clock.now());
+  }
+}
+
+/** Tells two secrets apart without telling anything about either. */
+function fingerprint(secret: string): string {
+  return sha256(secret).slice(0, 16);
+}

@@ -1,0 +1,186 @@
+import { refuse } from "../../domain/refusal.ts";
+import { comparableEmail } from "../../domain/reservation/reservation.ts";
+import { roleOfCode, type Role } from "../../domain/roles.ts";
+import { streams } from "../../domain/streams.ts";
+import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
+import type { TenantEvent, UserStatus } from "../../domain/tenant/events.ts";
+import type { Tenant, User } from "../../domain/tenant/state.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Passwords } from "../../ports/passwords.ts";
+import { ownTenant } from "../access.ts";
+import { tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { keyedHash } from "../hashing.ts";
+import type { Origin } from "../origin.ts";
+import type { People } from "../people.ts";
+import type { PlatformKeys } from "../platform-keys.ts";
+import type { UserQueries } from "../queries/users.ts";
+import { nameOf, type Reservations } from "../reservations.ts";
+import type { Sessions } from "../sessions.ts";
+import { userView, type UserView } from "../views.ts";
+import type { Caller } from "./caller.ts";
+import { checkEmail, checkPassword } from "./input-rules.ts";
+
+export interface NewUser {
+  readonly email: string;
+  readonly password: string;
+  /** A role's code. */
+  readonly role?: number;
+}
+
+export interface UserChange {
+  readonly email?: string;
+  readonly password?: string;
+  /** A role's code. */
+  readonly role?: number;
+  /** 0 Active, 1 Inactive. */
+  readonly status?: number;
+}
+
+const emailTaken = "email: a user with this email exists already";
+const endsSessions: readonly TenantEvent["type"][] = ["UserPasswordChanged", "UserRoleChanged", "UserStatusChanged"];
+
+/** What is done to users. */
+export class UserCommands {
+  readonly #parts: {
+    aggregates: Aggregates; reservations: Reservations; people: People; keys: PlatformKeys; passwords: Passwords;
+    sessions: Sessions; users: UserQueries; clock: Clock; ids: Ids;
+  };
+
+  constructor(parts: {
+    aggregates: Aggregates; reservations: Reservations; people: People; keys: PlatformKeys; passwords: Passwords;
+    sessions: Sessions; users: UserQueries; clock: Clock; ids: Ids;
+  }) {
+    this.#parts = parts;
+  }
+
+  /** Creates a user in the caller's tenant. Throws a Refusal (invalid, not-found, forbidden, conflict). */
+  async create(caller: Caller, input: NewUser, origin: Origin): Promise<UserView> {
+    checkEmail("email", input.email);
+    checkPassword("password", input.password);
+    const role = roleOf(input.role ?? 0);
+    const { aggregates, reservations, people, passwords, ids } = this.#parts;
+    const { tenantId } = caller;
+    const tenant = await ownTenant(aggregates, tenantId, caller);
+    const userId = ids.uuid();
+    const emailHash = await this.#emailHash(input.email);
+    const command = (email: string, passwordHash: string, reservation?: string): TenantCommand => ({
+      type: "CreateUser",
+      by: caller,
+      user: { userId, email, emailHash, passwordHash, role },
+      reservation,
+      at: this.#now(),
+    });
+    // Whether the caller may at all comes before any work, and before what it would learn of other tenants.
+    decide(tenant, command("", ""));
+    const passwordHash = await passwords.hash(input.password);
+    const claim = { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: emailTaken };
+    await reservations.during([claim], origin, async ([held]) => {
+      await people.create(tenant, userId, origin);
+      const create = command(await people.seal(tenant, userId, input.email), passwordHash, held && nameOf(held));
+      await aggregates.change(tenants, tenantId, origin, (state) => decide(state, create));
+    });
+    return this.#view(tenantId, userId);
+  }
+
+  /** Throws a Refusal (invalid, not-found, forbidden, conflict, rejected). */
+  async change(caller: Caller, userId: string, input: UserChange, origin: Origin): Promise<UserView> {
+    if (input.email !== undefined) checkEmail("email", input.email);
+    if (input.password !== undefined) checkPassword("password", input.password);
+    const { aggregates, reservations, passwords } = this.#parts;
+    const { tenantId } = caller;
+    const { tenant, user } = await this.#target(caller, userId);
+    const command: Extract<TenantCommand, { type: "ChangeUser" }> = {
+      type: "ChangeUser",
+      by: caller,
+      userId,
+      role: input.role === undefined ? undefined : roleOf(input.role),
+      status: input.status === undefined ? undefined : statusOf(input.status),
+      at: this.#now(),
+    };
+    decide(tenant, command);
+    const passwordHash = await this.#newPasswordHash(passwords, user, input.password);
+    const email = await this.#newEmail(tenant, user, input.email);
+    const change = (reservation?: string) =>
+      aggregates.change(tenants, tenantId, origin, (state) => {
+        const current = state?.users.get(userId);
+        if (email && current?.emailHash !== user.emailHash) refuse("conflict", "email: was changed by another request");
+        return decide(state, { ...command, passwordHash, email, reservation });
+      });
+    let events: readonly TenantEvent[];
+    if (!email || email.hash === user.emailHash) ({ events } = await change());
+    else {
+      const previous = await reservations.find(streams.email(user.emailHash));
+      const claim = { stream: streams.email(email.hash), holder: { tenantId, userId }, taken: emailTaken };
+      ({ events } = await reservations.during([claim], origin, ([held]) => change(held && nameOf(held))));
+      if (previous?.holder.userId === userId) await reservations.release(previous, origin);
+    }
+    if (events.some(({ type }) => endsSessions.includes(type))) {
+      const version = (await aggregates.read(tenants, tenantId)).state?.users.get(userId)?.sessionVersion;
+      await this.#parts.sessions.endBelow(userId, version ?? null);
+    }
+    return this.#view(tenantId, userId);
+  }
+
+  /** Deletes a user for good: its email is free again and can be read nowhere any more. Throws a Refusal. */
+  async remove(caller: Caller, userId: string, origin: Origin): Promise<void> {
+    const { aggregates, reservations, people, sessions } = this.#parts;
+    const { tenant, user } = await this.#target(caller, userId);
+    const command: TenantCommand = { type: "DeleteUser", by: caller, userId, at: this.#now() };
+    decide(tenant, command);
+    const reservation = await reservations.find(streams.email(user.emailHash));
+    await aggregates.change(tenants, caller.tenantId, origin, (state) => {
+      const current = state?.users.get(userId);
+      if (current && current.emailHash !== user.emailHash) refuse("conflict", "the user was changed by another request");
+      return decide(state, command);
+    });
+    await sessions.endBelow(userId, null);
+    if (reservation?.holder.userId === userId) await reservations.release(reservation, origin);
+    await people.forget(userId);
+  }
+
+  async #target(caller: Caller, userId: string): Promise<{ readonly tenant: Tenant; readonly user: User }> {
+    const tenant = await ownTenant(this.#parts.aggregates, caller.tenantId, caller);
+    const user = tenant.users.get(userId) ?? (await this.#parts.users.refuseUnknown(userId));
+    return { tenant, user };
+  }
+
+  /** Undefined when the password is the one in force: a change to the same ends no session. */
+  async #newPasswordHash(passwords: Passwords, user: User, password: string | undefined): Promise<string | undefined> {
+    if (password === undefined || (await passwords.matches(password, user.passwordHash))) return undefined;
+    return passwords.hash(password);
+  }
+
+  async #newEmail(tenant: Tenant, user: User, email: string | undefined): Promise<{ sealed: string; hash: string } | undefined> {
+    const { people } = this.#parts;
+    if (email === undefined || email === (await people.open(tenant, user.id, user.email))) return undefined;
+    return { sealed: await people.seal(tenant, user.id, email), hash: await this.#emailHash(email) };
+  }
+
+  async #view(tenantId: string, userId: string): Promise<UserView> {
+    const { aggregates, people } = this.#parts;
+    const { state: tenant } = await aggregates.read(tenants, tenantId);
+    const user = tenant?.users.get(userId);
+    if (!tenant || !user) return refuse("not-found", "user not found");
+    return userView(tenantId, user, await people.open(tenant, userId, user.email));
+  }
+
+  async #emailHash(email: string): Promise<string> {
+    return keyedHash((await this.#parts.keys.get()).nameHashKey, comparableEmail(email));
+  }
+
+  #now(): string {
+    return timestamp(this.#parts.clock.now());
+  }
+}
+
+function roleOf(code: number): Role {
+  return roleOfCode(code) ?? refuse("invalid", "role: must be one of 0, 1, 10, 20");
+}
+
+function statusOf(code: number): UserStatus {
+  if (code !== 0 && code !== 1) refuse("invalid", "status: must be 0 or 1");
+  return code === 0 ? "Active" : "Inactive";
+}

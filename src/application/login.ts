@@ -1,0 +1,73 @@
+import { refuse } from "../domain/refusal.ts";
+import { comparableEmail } from "../domain/reservation/reservation.ts";
+import { streams } from "../domain/streams.ts";
+import type { Tenant, User } from "../domain/tenant/state.ts";
+import type { ExpiringState, RateLimit } from "../ports/expiring-state.ts";
+import type { Passwords } from "../ports/passwords.ts";
+import { tenants } from "./aggregate-types.ts";
+import type { Aggregates } from "./aggregates.ts";
+import { keyedHash } from "./hashing.ts";
+import type { People } from "./people.ts";
+import type { PlatformKeys } from "./platform-keys.ts";
+import type { Reservations } from "./reservations.ts";
+import type { IssuedToken, Sessions } from "./sessions.ts";
+import { userView, type UserView } from "./views.ts";
+
+/** Trades an email and a password for an access token. */
+export class Login {
+  readonly #parts: {
+    state: ExpiringState; keys: PlatformKeys; reservations: Reservations; aggregates: Aggregates;
+    passwords: Passwords; people: People; sessions: Sessions;
+  };
+  readonly #limit: RateLimit | null;
+
+  /** `limit`: failed attempts per address and per email; null for none. */
+  constructor(
+    parts: {
+      state: ExpiringState; keys: PlatformKeys; reservations: Reservations; aggregates: Aggregates;
+      passwords: Passwords; people: People; sessions: Sessions;
+    },
+    options: { readonly limit: RateLimit | null },
+  ) {
+    this.#parts = parts;
+    this.#limit = options.limit;
+  }
+
+  /**
+   * Whoever fails learns nothing by it: an unknown email, a wrong password and an inactive user get one
+   * answer after the same work. An attempt counts from its start, so that parallel ones get no more checks
+   * than the limit allows. Throws a Refusal (unauthenticated, too-many).
+   */
+  async login(email: string, password: string, address: string): Promise<IssuedToken & { readonly user: UserView }> {
+    const { state, keys, people, sessions } = this.#parts;
+    const hash = keyedHash((await keys.get()).nameHashKey, comparableEmail(email));
+    const counters = [`login:address:${address}`, `login:email:${hash}`];
+    const ticket = this.#limit && (await state.admit(counters, this.#limit));
+    if (this.#limit && !ticket) refuse("too-many", "too many failed logins; try again later");
+    const found = await this.#check(hash, password).catch(async (error: unknown) => {
+      // Nobody's guess was judged.
+      if (ticket) await state.forgive(ticket);
+      throw error;
+    });
+    if (!found) refuse("unauthenticated", "email or password is wrong");
+    if (ticket) await state.forgive(ticket);
+    const { tenant, user } = found;
+    const shown = userView(tenant.id, user, await people.open(tenant, user.id, user.email));
+    return { ...(await sessions.issue(tenant.id, user)), user: shown };
+  }
+
+  async #check(hash: string, password: string): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
+    const { passwords } = this.#parts;
+    const found = await this.#find(hash);
+    const matches = await passwords.matches(password, found?.user.passwordHash ?? passwords.nobody);
+    return matches && found?.user.status === "Active" ? found : undefined;
+  }
+
+  async #find(hash: string): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
+    const holder = (await this.#parts.reservations.find(streams.email(hash)))?.holder;
+    if (!holder || holder.userId === null) return undefined;
+    const { state: tenant } = await this.#parts.aggregates.current(tenants, holder.tenantId);
+    const user = tenant?.users.get(holder.userId);
+    return tenant && user?.emailHash === hash ? { tenant, user } : undefined;
+  }
+}

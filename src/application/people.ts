@@ -1,0 +1,128 @@
+import { LRUCache } from "lru-cache";
+import type { PersonEvent } from "../domain/person/person.ts";
+import { streams } from "../domain/streams.ts";
+import type { TenantEvent } from "../domain/tenant/events.ts";
+import type { Tenant } from "../domain/tenant/state.ts";
+import { timestamp } from "../domain/time.ts";
+import type { Clock } from "../ports/clock.ts";
+import { noStream, type EventStore, type LogEntry } from "../ports/event-store.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Sealing, SealingKey } from "../ports/sealing.ts";
+import { entriesOf, type Origin } from "./origin.ts";
+import { places, type Vault } from "./vault.ts";
+
+type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
+
+/**
+ * People's addresses. Every email in the log is sealed under its person's own key, which stands in a
+ * stream of its own: deleting that stream makes the address unreadable wherever it was written.
+ */
+export class People {
+  readonly #parts: { store: EventStore; sealing: Sealing; vault: Vault; clock: Clock; ids: Ids };
+  readonly #keys: LRUCache<string, SealingKey>;
+
+  constructor(
+    parts: { store: EventStore; sealing: Sealing; vault: Vault; clock: Clock; ids: Ids },
+    options: { readonly max: number },
+  ) {
+    this.#parts = parts;
+    this.#keys = new LRUCache({ max: options.max });
+  }
+
+  /** Makes the key of a new person. It is durable when the promise resolves. */
+  async create(tenant: KeyedTenant, userId: string, origin: Origin): Promise<void> {
+    const { store, vault, clock, ids } = this.#parts;
+    const bytes = ids.secretBytes(32);
+    const key = vault.seal(Buffer.from(bytes).toString("base64"), tenant, places.personKey(tenant.id, userId));
+    const event: PersonEvent = {
+      type: "PersonKeyCreated",
+      data: { userId, tenantId: tenant.id, key, at: timestamp(clock.now()) },
+    };
+    await store.append(streams.person(userId), noStream, entriesOf([event], origin, this.#parts));
+    this.#keys.set(userId, { bytes });
+  }
+
+  /** Seals an address for its person. Throws where the person was deleted. */
+  async seal(tenant: KeyedTenant, userId: string, email: string): Promise<string> {
+    const key = await this.#key(tenant, userId);
+    if (!key) throw new Error(`person ${userId} has no key`);
+    return this.#parts.sealing.seal(email, key, places.email(tenant.id, userId));
+  }
+
+  /** The address, or null where the person was deleted. */
+  async open(tenant: KeyedTenant, userId: string, sealed: string): Promise<string | null> {
+    const key = await this.#key(tenant, userId);
+    return key ? this.#parts.sealing.open(sealed, key, places.email(tenant.id, userId)) : null;
+  }
+
+  /** Erases the person: what was sealed for it stays sealed for good. */
+  async forget(userId: string): Promise<void> {
+    this.#keys.delete(userId);
+    await this.#parts.store.deleteStream(streams.person(userId));
+  }
+
+  async #key(tenant: KeyedTenant, userId: string): Promise<SealingKey | undefined> {
+    const known = this.#keys.get(userId);
+    if (known) return known;
+    const key = await personKey(this.#parts.store, this.#parts.sealing, this.#parts.vault.dataKey(tenant), tenant.id, userId);
+    if (key) this.#keys.set(userId, key);
+    return key;
+  }
+}
+
+/**
+ * What the projection runner does to entries before the pure projections see them: sealed addresses in
+ * tenant facts become clear ones, or null where the person was deleted since. Everything else is passed on.
+ */
+export class EmailOpener {
+  readonly #parts: { store: Pick<EventStore, "readStream">; sealing: Sealing; vault: Vault };
+  readonly #tenants: LRUCache<string, KeyedTenant>;
+
+  constructor(
+    parts: { store: Pick<EventStore, "readStream">; sealing: Sealing; vault: Vault },
+    options: { readonly max: number },
+  ) {
+    this.#parts = parts;
+    this.#tenants = new LRUCache({ max: options.max });
+  }
+
+  /** Throws LogUnavailable, or Unsealable where the master key is not the one the facts were written under. */
+  async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
+    const concerned = (entry: LogEntry) => entry.type === "UserCreated" || entry.type === "UserEmailChanged";
+    if (!entries.some(concerned)) return entries;
+    return Promise.all(entries.map((entry) => (concerned(entry) ? this.#open(entry) : entry)));
+  }
+
+  async #open(entry: LogEntry): Promise<LogEntry> {
+    if (entry.unreadable !== undefined) return entry;
+    const { tenantId, userId, email: sealed } = entry.data as { tenantId: string; userId: string; email: string };
+    const tenant = await this.#tenant(tenantId);
+    const { store, sealing, vault } = this.#parts;
+    const key = tenant && (await personKey(store, sealing, vault.dataKey(tenant), tenantId, userId));
+    const email = key ? sealing.open(sealed, key, places.email(tenantId, userId)) : null;
+    return { ...entry, data: { ...entry.data, email } };
+  }
+
+  async #tenant(id: string): Promise<KeyedTenant | undefined> {
+    const known = this.#tenants.get(id);
+    if (known) return known;
+    const [entry] = await this.#parts.store.readStream(streams.tenant(id), { limit: 1 });
+    if (entry?.unreadable !== undefined || entry?.type !== "TenantCreated") return undefined;
+    const { dataKey } = entry.data as Extract<TenantEvent, { type: "TenantCreated" }>["data"];
+    this.#tenants.set(id, { id, dataKey });
+    return { id, dataKey };
+  }
+}
+
+async function personKey(
+  store: Pick<EventStore, "readStream">,
+  sealing: Sealing,
+  dataKey: SealingKey,
+  tenantId: string,
+  userId: string,
+): Promise<SealingKey | undefined> {
+  const [entry] = await store.readStream(streams.person(userId), { limit: 1 });
+  if (!entry || entry.unreadable !== undefined) return undefined;
+  const { key } = (entry as unknown as PersonEvent).data;
+  return { bytes: Buffer.from(sealing.open(key, dataKey, places.personKey(tenantId, userId)), "base64") };
+}

@@ -1,0 +1,55 @@
+import type { WebhookEvent } from "../../domain/event/events.ts";
+import type { RecordedEvent } from "../../ports/event-store.ts";
+
+/** How an attempt ended; `unknown`: its worker was lost, the receiver may have seen it. */
+export type AttemptOutcome = "in progress" | "succeeded" | "failed" | "unknown";
+
+/** One attempt to deliver an event. What has no value yet, or never came, is null. */
+export interface AttemptView {
+  readonly number: number;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly durationMs: number | null;
+  readonly outcome: AttemptOutcome;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  /** Secrets are masked. */
+  readonly requestHeaders: Readonly<Record<string, string>> | null;
+  readonly responseHeaders: Readonly<Record<string, string>> | null;
+  readonly responseBody: string | null;
+  /** Whether the receiver sent, or may have sent, more than `responseBody`. */
+  readonly truncated: boolean;
+  readonly destinationUrl: string;
+}
+
+/** The attempts that the facts of an event tell of, by number. An outcome that came late replaces "unknown". */
+export function attemptsOf(facts: readonly RecordedEvent<WebhookEvent>[]): readonly AttemptView[] {
+  const attempts = new Map<number, AttemptView>();
+  for (const fact of facts as unknown as readonly WebhookEvent[]) {
+    if (fact.type === "DeliveryAttemptStarted") {
+      const { attempt: number, at: startedAt, url: destinationUrl } = fact.data;
+      attempts.set(number, {
+        number, startedAt, finishedAt: null, durationMs: null, outcome: "in progress", statusCode: null, error: null,
+        requestHeaders: null, responseHeaders: null, responseBody: null, truncated: false, destinationUrl,
+      });
+    } else if (fact.type === "DeliverySucceeded" || fact.type === "DeliveryFailed") {
+      const started = attempts.get(fact.data.attempt);
+      if (started) attempts.set(started.number, { ...started, ...outcomeOf(fact) });
+    }
+  }
+  return [...attempts.values()];
+}
+
+function outcomeOf(fact: Extract<WebhookEvent, { type: "DeliverySucceeded" | "DeliveryFailed" }>): Partial<AttemptView> {
+  const { at: finishedAt, durationMs, requestHeaders, answer } = fact.data;
+  const failed = fact.type === "DeliveryFailed";
+  return {
+    finishedAt, durationMs, requestHeaders,
+    outcome: !failed ? "succeeded" : fact.data.reason === "outcome unknown" ? "unknown" : "failed",
+    error: failed ? fact.data.error : null,
+    statusCode: answer?.statusCode ?? null,
+    responseHeaders: answer?.headers ?? null,
+    responseBody: answer?.body ?? null,
+    truncated: answer?.truncated ?? false,
+  };
+}

@@ -1,0 +1,49 @@
+import {
+  destinations as collection, destinationsCounter, destinationStatus, type DestinationDocument,
+} from "../../../projections/destinations/destinations.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { requireOwn } from "../access.ts";
+import { circuits, destinations } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../commands/caller.ts";
+import { statusOf } from "../directory.ts";
+import type { Freshness } from "../freshness.ts";
+import { destinationView, type DestinationView } from "../views.ts";
+import { offsetOf, type Page, type PageRequest } from "./paging.ts";
+
+/** What is asked of destinations. */
+export class DestinationQueries {
+  readonly #parts: { aggregates: Aggregates; readModels: ReadModels; freshness: Freshness };
+
+  constructor(parts: { aggregates: Aggregates; readModels: ReadModels; freshness: Freshness }) {
+    this.#parts = parts;
+  }
+
+  /** Throws a Refusal (not-found, forbidden). */
+  async get(caller: Caller, id: string): Promise<DestinationView> {
+    const { aggregates } = this.#parts;
+    const [{ state }, circuit] = await Promise.all([aggregates.current(destinations, id), aggregates.current(circuits, id)]);
+    if (!state || state.deleted) return refuse("not-found", "destination not found");
+    requireOwn(state, caller, "destination");
+    return destinationView(state, statusOf(state, circuit.state));
+  }
+
+  /** The destinations of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
+  async list({ tenantId }: Caller, page: PageRequest): Promise<Page<DestinationView>> {
+    const { readModels, freshness } = this.#parts;
+    await freshness.wait();
+    const selected = { collection: collection.name, where: { tenantId } };
+    const [total, found] = await Promise.all([
+      readModels.sum(destinationsCounter(tenantId)),
+      readModels.find({ ...selected, order: page.order, offset: offsetOf(page), limit: page.quantity }),
+    ]);
+    return { total, items: (found as unknown as DestinationDocument[]).map(listed) };
+  }
+}
+
+function listed(document: DestinationDocument): DestinationView {
+  const { id, tenantId, url, serverRateLimit, authType, createdAt, updatedAt } = document;
+  const status = destinationStatus(document);
+  return { id, tenantId, url, status, serverRateLimit, ...(authType && { authType }), createdAt, updatedAt };
+}

@@ -1,0 +1,90 @@
+import { eventsSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
+import { planTotal } from "../../../projections/events/totals.ts";
+import type { Actor } from "../../domain/domain-event.ts";
+import type { WebhookEvent } from "../../domain/event/events.ts";
+import type { Webhook } from "../../domain/event/state.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { streams } from "../../domain/streams.ts";
+import type { EventStore } from "../../ports/event-store.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { requireOwn } from "../access.ts";
+import type { Caller } from "../commands/caller.ts";
+import type { Freshness } from "../freshness.ts";
+import { eventView, type EventView } from "../views.ts";
+import { loadWebhook, type LoadedWebhook } from "../webhooks.ts";
+import { attemptsOf, type AttemptView } from "./attempts.ts";
+import { offsetOf, pageOf, type Page, type PageRequest } from "./paging.ts";
+
+/** A fact of an event's history. */
+export interface HistoryItem {
+  readonly type: string;
+  readonly revision: number;
+  readonly position: string;
+  readonly time: string;
+  readonly actor: Actor;
+  readonly data: object;
+}
+
+/** What is asked of accepted events. */
+export class EventQueries {
+  readonly #parts: { store: EventStore; readModels: ReadModels; freshness: Freshness };
+
+  constructor(parts: { store: EventStore; readModels: ReadModels; freshness: Freshness }) {
+    this.#parts = parts;
+  }
+
+  /** Throws a Refusal (not-found, forbidden). */
+  async get(caller: Caller, id: string): Promise<EventView> {
+    return eventView((await this.#load(caller, id)).state);
+  }
+
+  /** Every attempt to deliver the event, first one first. Throws a Refusal (not-found, forbidden). */
+  async attempts(caller: Caller, id: string, page: PageRequest): Promise<Page<AttemptView>> {
+    return pageOf(attemptsOf((await this.#load(caller, id)).facts), page);
+  }
+
+  /** Every fact of the event. Throws a Refusal (not-found, forbidden). */
+  async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    const { facts } = await this.#load(caller, id);
+    const items = facts.map(({ type, revision, position, metadata: { actor, at: time }, data }) =>
+      ({ type, revision, position, time, actor, data }));
+    return pageOf(items, page);
+  }
+
+  /** The events of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
+  async list({ tenantId }: Caller, filter: Omit<EventFilter, "tenantId">, page: PageRequest): Promise<Page<EventView>> {
+    const { readModels, freshness } = this.#parts;
+    await freshness.wait();
+    const wanted = { tenantId, ...filter };
+    const query = { ...eventsSelected(wanted), order: page.order, offset: offsetOf(page), limit: page.quantity };
+    const [total, found] = await Promise.all([this.#total(wanted), readModels.find(query)]);
+    const items = await Promise.all((found as unknown as EventDocument[]).map((document) => this.#hydrate(document)));
+    return { total, items: items.filter((item) => item !== null) };
+  }
+
+  async #total(filter: EventFilter): Promise<number> {
+    const { readModels } = this.#parts;
+    const { sums, counts } = planTotal(filter);
+    const parts = await Promise.all([
+      ...sums.map(({ scope, from, to }) => readModels.sum(scope, from, to)),
+      ...counts.map((selection) => readModels.count(selection)),
+    ]);
+    return parts.reduce((sum, part) => sum + part, 0);
+  }
+
+  /** The document with its payload, which stands in the log only; null when it was purged meanwhile. */
+  async #hydrate(document: EventDocument): Promise<EventView | null> {
+    const [first] = await this.#parts.store.readStream(streams.event(document.id), { limit: 1 });
+    if (!first || first.unreadable !== undefined) return null;
+    const { payload } = (first as unknown as Extract<WebhookEvent, { type: "EventAccepted" }>).data;
+    return { ...document, payload };
+  }
+
+  async #load(caller: Caller, id: string): Promise<LoadedWebhook & { readonly state: Webhook }> {
+    const loaded = await loadWebhook(this.#parts.store, id);
+    const { state } = loaded;
+    if (!state) return refuse("not-found", "event not found");
+    requireOwn(state, caller, "event");
+    return { ...loaded, state };
+  }
+}

@@ -1,0 +1,42 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { refuse } from "../../domain/refusal.ts";
+import { requireRole } from "../../domain/tenant/decide.ts";
+import { ownTenant } from "../access.ts";
+import { tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../commands/caller.ts";
+import type { Vault } from "../vault.ts";
+import { tenantView, type TenantView } from "../views.ts";
+
+/** What is asked of tenants. */
+export class TenantQueries {
+  readonly #parts: { aggregates: Aggregates; vault: Vault };
+
+  constructor(parts: { aggregates: Aggregates; vault: Vault }) {
+    this.#parts = parts;
+  }
+
+  /** Throws a Refusal (not-found) for another's tenant too. */
+  async get(caller: Caller, id: string): Promise<TenantView> {
+    const { state } = id === caller.tenantId ? await this.#parts.aggregates.current(tenants, id) : {};
+    return tenantView(state ?? refuse("not-found", "tenant not found"));
+  }
+
+  /** The signing secret, in clear. Throws a Refusal (not-found, forbidden). */
+  async webhookSecret(caller: Caller, id: string): Promise<string> {
+    const tenant = await ownTenant(this.#parts.aggregates, id, caller);
+    requireRole(caller, "Developer", "read the webhook secret");
+    return this.#parts.vault.webhookSecret(tenant);
+  }
+
+  /**
+   * Whether `signature` (`sha256=<hex>`) is the one the tenant's secret makes of `payload`. A signature of
+   * any other form is not. Throws a Refusal (not-found, forbidden).
+   */
+  async verifySignature(caller: Caller, id: string, payload: string, signature: string): Promise<boolean> {
+    const tenant = await ownTenant(this.#parts.aggregates, id, caller);
+    const expected = createHmac("sha256", this.#parts.vault.webhookSecret(tenant)).update(payload).digest();
+    const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(signature) ?? [];
+    return hex !== undefined && timingSafeEqual(Buffer.from(hex, "hex"), expected);
+  }
+}

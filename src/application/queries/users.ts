@@ -1,0 +1,53 @@
+import { users, usersCounter, usersSelected } from "../../../projections/users/users.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { Role } from "../../domain/roles.ts";
+import type { UserStatus } from "../../domain/tenant/events.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { ownTenant } from "../access.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../commands/caller.ts";
+import type { Freshness } from "../freshness.ts";
+import type { People } from "../people.ts";
+import { userView, type UserView } from "../views.ts";
+import { offsetOf, type Page, type PageRequest } from "./paging.ts";
+
+/** What is asked of users. */
+export class UserQueries {
+  readonly #parts: { aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; people: People };
+
+  constructor(parts: { aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; people: People }) {
+    this.#parts = parts;
+  }
+
+  /** Throws a Refusal (not-found, forbidden). */
+  async get(caller: Caller, id: string): Promise<UserView> {
+    const { aggregates, people } = this.#parts;
+    const tenant = await ownTenant(aggregates, caller.tenantId, caller);
+    const user = tenant.users.get(id) ?? (await this.refuseUnknown(id));
+    return userView(tenant.id, user, await people.open(tenant, id, user.email));
+  }
+
+  /** Throws the Refusal for a user the caller's tenant does not have: forbidden where another has it, else not-found. */
+  async refuseUnknown(id: string): Promise<never> {
+    const { readModels, freshness } = this.#parts;
+    await freshness.wait();
+    if (await readModels.get(users.name, id)) refuse("forbidden", "the user belongs to another tenant");
+    return refuse("not-found", "user not found");
+  }
+
+  /** The users of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
+  async list(
+    caller: Caller,
+    filter: { readonly status?: UserStatus | undefined; readonly role?: Role | undefined },
+    page: PageRequest,
+  ): Promise<Page<UserView>> {
+    const { readModels, freshness } = this.#parts;
+    await freshness.wait();
+    const wanted = { tenantId: caller.tenantId, ...filter };
+    const [total, found] = await Promise.all([
+      readModels.sum(usersCounter(wanted)),
+      readModels.find({ ...usersSelected(wanted), order: page.order, offset: offsetOf(page), limit: page.quantity }),
+    ]);
+    return { total, items: found as unknown as UserView[] };
+  }
+}

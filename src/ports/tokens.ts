@@ -1,0 +1,23 @@
+/** What an access token says. */
+export interface SessionClaims {
+  readonly userId: string;
+  readonly tenantId: string;
+  readonly role: string;
+  /** The token's own id, by which it is revoked. */
+  readonly tokenId: string;
+  /** The user's session version the token was made under. */
+  readonly sessionVersion: number;
+  /** ISO 8601 UTC, whole seconds. */
+  readonly issuedAt: string;
+  readonly expiresAt: string;
+}
+
+/** Access tokens: signed, not encrypted. */
+export interface Tokens {
+  sign(claims: SessionClaims, key: Uint8Array): Promise<string>;
+  /**
+   * The claims of a token signed with `key` that is not over at `now` (ms since 1970), in its one canonical
+   * spelling and with every claim present; null for anything else.
+   */
+  verify(token: string, key: Uint8Array, now: number): Promise<SessionClaims | null>;
+}
