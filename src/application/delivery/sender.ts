@@ -1,14 +1,130 @@
+import { LRUCache } from "lru-cache";
 import type { Destination } from "../../domain/destination/state.ts";
+import type { FailureReason } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
+import { Unsealable } from "../../ports/sealing.ts";
+import type { Vault } from "../vault.ts";
+import { keptAnswer, keptBodyBytes, retryAfterMs } from "./answer.ts";
 import type { Outcome } from "./outcomes.ts";
+import { attemptRequest, authHeader, bearer } from "./request.ts";
+import type { AttemptRequest, AuthHeader, ClientGrant, Credentials } from "./request.ts";
+import { signerOf, type Signer } from "./signature.ts";
+import type { TokenCache } from "./token-cache.ts";
 
-/** Makes the one request of an attempt: authenticated, signed, over the guarded client. Never throws. */
-export interface Sender {
-  send(delivery: {
-    readonly webhook: Webhook;
-    readonly attempt: number;
-    readonly destination: Destination;
-    readonly tenant: Tenant;
-  }): Promise<Outcome>;
+interface SenderParts {
+  readonly outbound: OutboundClient;
+  readonly tokens: TokenCache;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly userAgent: string;
+}
+
+/** One attempt at an event: to which destination, signed for which tenant. */
+export interface Delivery {
+  readonly webhook: Webhook;
+  readonly attempt: number;
+  readonly destination: Destination;
+  readonly tenant: Tenant;
+}
+
+/** Proof of who calls: a header, and for a fetched token how to forget it should the receiver turn it down. */
+interface Proof {
+  readonly header: AuthHeader | null;
+  readonly turnedDown?: () => void;
+}
+
+const signersKept = 10_000;
+
+/** Makes the one request of an attempt: authenticated, signed, over the guarded client. */
+export class Sender {
+  readonly #parts: SenderParts;
+  readonly #signers = new LRUCache<string, Signer>({ max: signersKept });
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Sends, and says how it ended; never throws for anything a receiver or a setting can cause. */
+  async send(delivery: Delivery): Promise<Outcome> {
+    const { clock, outbound } = this.#parts;
+    const startedAt = clock.monotonic();
+    const elapsed = () => Math.round(clock.monotonic() - startedAt);
+    let request: AttemptRequest;
+    let proof: Proof;
+    const body = Buffer.from(delivery.webhook.payload);
+    try {
+      const proven = await this.#prove(delivery);
+      if ("error" in proven) return failed("token", proven.error, elapsed(), {});
+      proof = proven;
+      request = this.#request(delivery, body, proof.header);
+    } catch (error) {
+      if (!(error instanceof Unsealable)) throw error;
+      const why = "the secret or the credentials cannot be opened with the master key at hand";
+      return failed("token", why, elapsed(), {});
+    }
+    const answer = await outbound.post({
+      url: delivery.destination.url,
+      headers: request.headers,
+      body,
+      keepBytes: keptBodyBytes,
+    });
+    if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
+    return outcomeOf(answer, request, elapsed(), clock.now());
+  }
+
+  #request({ webhook, attempt, tenant }: Delivery, body: Uint8Array, auth: AuthHeader | null): AttemptRequest {
+    const { clock, userAgent } = this.#parts;
+    const signer = this.#signerOf(tenant);
+    return attemptRequest({ eventId: webhook.id, number: attempt, body, signer, auth, userAgent, at: clock.now() });
+  }
+
+  async #prove({ destination, tenant }: Delivery): Promise<Proof | { readonly error: string }> {
+    const { vault, tokens } = this.#parts;
+    if (!destination.auth) return { header: null };
+    const fields = vault.credentials(destination, tenant);
+    const credentials = { type: destination.auth.type, ...fields } as unknown as Credentials;
+    if (credentials.type !== "JwtBearer") return { header: authHeader(credentials) };
+    const grant: ClientGrant = credentials;
+    const result = await tokens.token(grant);
+    if ("error" in result) return result;
+    return { header: bearer(result.token), turnedDown: () => tokens.drop(grant, result.token) };
+  }
+
+  #signerOf(tenant: Tenant): Signer {
+    let signer = this.#signers.get(tenant.webhookSecret);
+    if (!signer) {
+      signer = signerOf(this.#parts.vault.webhookSecret(tenant));
+      this.#signers.set(tenant.webhookSecret, signer);
+    }
+    return signer;
+  }
+}
+
+function outcomeOf(
+  result: OutboundAnswer | OutboundFailure,
+  { loggedHeaders }: AttemptRequest,
+  durationMs: number,
+  now: number,
+): Outcome {
+  if (!result.answered) return failed(result.reason, result.error, durationMs, loggedHeaders);
+  const answer = keptAnswer(result);
+  const { statusCode } = result;
+  if (statusCode >= 200 && statusCode < 300) return { ok: true, answer, durationMs, requestHeaders: loggedHeaders };
+  return {
+    ...failed("status", `the receiver answered ${statusCode}`, durationMs, loggedHeaders),
+    answer,
+    retryAfterMs: retryAfterMs(result, now),
+  };
+}
+
+function failed(
+  reason: FailureReason,
+  error: string,
+  durationMs: number,
+  requestHeaders: Readonly<Record<string, string>>,
+): Outcome & { readonly ok: false } {
+  return { ok: false, reason, error, durationMs, requestHeaders, answer: null, retryAfterMs: null };
 }

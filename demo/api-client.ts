@@ -1,0 +1,34 @@
+/** A JSON object as it comes. */
+export type Json = Record<string, unknown>;
+
+/** The relay's API, spoken with plain fetch. Throws on any answer that is not a success. */
+export class ApiClient {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
+    this.#url = url;
+    this.#headers = headers;
+  }
+
+  /** The same API with more headers on every request. */
+  as(headers: Readonly<Record<string, string>>): ApiClient {
+    return new ApiClient(this.#url, { ...this.#headers, ...headers });
+  }
+
+  get(path: string): Promise<Json> {
+    return this.#send("GET", path, {});
+  }
+
+  post(path: string, body: Json, headers: Readonly<Record<string, string>> = {}): Promise<Json> {
+    return this.#send("POST", path, { "content-type": "application/json", ...headers }, JSON.stringify(body));
+  }
+
+  async #send(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Json> {
+    const init = { method, headers: { ...this.#headers, ...headers }, ...(body === undefined ? {} : { body }) };
+    const answer = await fetch(this.#url + path, init);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return JSON.parse(text) as Json;
+  }
+}

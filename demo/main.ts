@@ -1,0 +1,137 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { startReceiver, type Receiver } from "../test/support/receiver.ts";
+import { ApiClient, type Json } from "./api-client.ts";
+import { heading, say, table } from "./story.ts";
+
+const keep = process.env["KEEP"] === "1";
+const folder = mkdtempSync(join(tmpdir(), "relay-demo-"));
+
+/** A receiver that answers 503 to the first two attempts at every event, and 200 from then on. */
+async function moodyReceiver(): Promise<Receiver> {
+  const seen = new Map<string, number>();
+  return startReceiver({
+    script: ({ headers }) => {
+      const id = String(headers["webhook-id"]);
+      const count = (seen.get(id) ?? 0) + 1;
+      seen.set(id, count);
+      return count <= 2 ? { status: 503, body: "not now" } : { status: 200, body: "thank you" };
+    },
+  });
+}
+
+async function startRelay(receiver: Receiver): Promise<{ readonly process: ChildProcess; readonly url: string }> {
+  const caFile = join(folder, "receiver-ca.pem");
+  writeFileSync(caFile, receiver.caPem);
+  const relay = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "src/main.ts"], {
+    cwd: join(import.meta.dirname, ".."),
+    stdio: ["ignore", "pipe", "inherit"],
+    env: {
+      ...process.env,
+      RELAY_PORT: keep ? "8080" : "0",
+      RELAY_DATA_DIR: join(folder, "data"),
+      RELAY_ALLOWED_NETWORKS: "127.0.0.0/8",
+      RELAY_EXTRA_CA_FILE: caFile,
+      RELAY_RETRY_SCHEDULE: "500ms,1s",
+    },
+  });
+  const lines = createInterface({ input: relay.stdout });
+  for await (const line of lines) {
+    const { msg, url } = JSON.parse(line) as { msg: string; url?: string };
+    if (msg === "ready" && url) {
+      lines.close();
+      relay.stdout.resume();
+      return { process: relay, url };
+    }
+  }
+  throw new Error("the relay ended before it was ready");
+}
+
+async function tell(receiver: Receiver, relay: { readonly url: string }): Promise<void> {
+  heading("A tenant, its Owner, a destination, an API key");
+  const anyone = new ApiClient(relay.url);
+  const account = { name: "Acme", ownerEmail: "owner@acme.example", ownerPassword: "correct horse battery" };
+  const tenant = await anyone.post("/api/v1/tenants", account);
+  const login = { email: account.ownerEmail, password: account.ownerPassword };
+  const session = await anyone.post("/api/v1/auth/login", login);
+  const owner = anyone.as({ authorization: `Bearer ${String(session["accessToken"])}` });
+  const destination = await owner.post("/api/v1/destinations", { url: receiver.url("/hooks") });
+  const key = await owner.post("/api/v1/api-keys", { name: "demo producer" });
+  say(`tenant ${String(tenant["tenantId"])} delivers to ${String(destination["url"])}`);
+
+  heading("Three events posted by a producer");
+  const producer = anyone.as({ "x-api-key": String(key["apiKey"]) });
+  const ingest = `/api/v1/ingest/${String(tenant["tenantId"])}/${String(destination["ingestToken"])}`;
+  const accepted: Json[] = [];
+  for (let order = 1; order <= 3; order += 1) {
+    const event = await producer.post(ingest, { type: "order.paid", order, amount: 19.9 }, { "x-idempotency-key": `order-${order}` });
+    accepted.push(event);
+    say(`202 ${String(event["eventId"])} ${String(event["status"])}`);
+  }
+  const again = await producer.post(ingest, { type: "order.paid", order: 1 }, { "x-idempotency-key": "order-1" });
+  say(`the first one posted again: 200, the same event ${String(again["eventId"])}, nothing sent twice`);
+
+  heading("Delivered over TLS: refused twice, retried, received");
+  await receiver.waitFor(({ requests }) => requests.length >= 9, 30_000);
+  const id = String(accepted[0]?.["eventId"]);
+  const event = await until(() => owner.get(`/api/v1/events/${id}`), ({ status }) => status === "Succeeded");
+  const last = receiver.requests.findLast(({ headers }) => headers["webhook-id"] === id);
+  say(`the receiver got ${receiver.requests.length} requests; the last for event ${id}:`);
+  for (const name of ["x-relay-attempt", "x-service-signature", "webhook-signature"]) say(`  ${name}: ${String(last?.headers[name])}`);
+  say(`  body: ${String(last?.body)}`);
+  const verified = await owner.post(`/api/v1/tenants/${String(tenant["tenantId"])}/webhook-secret/verify`, {
+    payload: String(last?.body),
+    signature: String(last?.headers["x-service-signature"]),
+  });
+  say(`the signature is ${verified["valid"] === true ? "valid" : "NOT valid"}; the event is ${String(event["status"])}`);
+
+  heading(`What exactly happened to ${id}, and why: every fact of it, from the log`);
+  const history = await owner.get(`/api/v1/events/${id}/history?Qt=100`);
+  table((history["items"] as Json[]).map(({ revision, time, type, actor, data }) => [
+    String(revision), String(time), String(type), who(actor as Json), detail(data as Json),
+  ]));
+  if (verified["valid"] !== true || event["status"] !== "Succeeded") throw new Error("the story ended otherwise than promised");
+}
+
+function who({ type, id, part }: Json): string {
+  return `${String(type)} ${String(part ?? id ?? "")}`;
+}
+
+function detail(data: Json): string {
+  const answer = data["answer"] as Json | null | undefined;
+  const parts = [
+    data["attempt"] === undefined ? "" : `attempt ${String(data["attempt"])}`,
+    answer ? `answered ${String(answer["statusCode"])}` : "",
+    data["nextAttemptAt"] === undefined ? "" : `next at ${String(data["nextAttemptAt"])}`,
+    data["to"] === undefined ? "" : `-> ${String(data["to"])}`,
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+async function until(ask: () => Promise<Json>, holds: (answer: Json) => boolean): Promise<Json> {
+  for (;;) {
+    const answer = await ask();
+    if (holds(answer)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const receiver = await moodyReceiver();
+const relay = await startRelay(receiver);
+try {
+  await tell(receiver, relay);
+  if (keep) {
+    say("");
+    say(`the relay stays up at ${relay.url}, its data in ${folder}; end with Ctrl-C`);
+    await once(process, "SIGINT");
+  }
+} finally {
+  relay.process.kill("SIGTERM");
+  await once(relay.process, "exit");
+  await receiver.close();
+  rmSync(folder, { recursive: true, force: true });
+}
