@@ -1,6 +1,12 @@
 /** A JSON object as it comes. */
 export type Json = Record<string, unknown>;
 
+/** A field that is a text or a number; empty where there is none. */
+export function text(json: Json, field: string): string {
+  const value = json[field];
+  return typeof value === "string" || typeof value === "number" ? value.toString() : "";
+}
+
 /** The relay's API, spoken with plain fetch. Throws on any answer that is not a success. */
 export class ApiClient {
   readonly #url: string;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { startReceiver, type Receiver } from "../test/support/receiver.ts";
-import { ApiClient, type Json } from "./api-client.ts";
+import { ApiClient, text, type Json } from "./api-client.ts";
 import { heading, say, table } from "./story.ts";
 
 const keep = process.env["KEEP"] === "1";
@@ -58,22 +58,23 @@ async function tell(receiver: Receiver, relay: { readonly url: string }): Promis
   const tenant = await anyone.post("/api/v1/tenants", account);
   const login = { email: account.ownerEmail, password: account.ownerPassword };
   const session = await anyone.post("/api/v1/auth/login", login);
-  const owner = anyone.as({ authorization: `Bearer ${String(session["accessToken"])}` });
+  const owner = anyone.as({ authorization: `Bearer ${text(session, "accessToken")}` });
   const destination = await owner.post("/api/v1/destinations", { url: receiver.url("/hooks") });
   const key = await owner.post("/api/v1/api-keys", { name: "demo producer" });
-  say(`tenant ${String(tenant["tenantId"])} delivers to ${String(destination["url"])}`);
+  say(`tenant ${text(tenant, "tenantId")} delivers to ${text(destination, "url")}`);
 
   heading("Three events posted by a producer");
-  const producer = anyone.as({ "x-api-key": String(key["apiKey"]) });
-  const ingest = `/api/v1/ingest/${String(tenant["tenantId"])}/${String(destination["ingestToken"])}`;
+  const producer = anyone.as({ "x-api-key": text(key, "apiKey") });
+  const ingest = `/api/v1/ingest/${text(tenant, "tenantId")}/${text(destination, "ingestToken")}`;
   const accepted: Json[] = [];
   for (let order = 1; order <= 3; order += 1) {
-    const event = await producer.post(ingest, { type: "order.paid", order, amount: 19.9 }, { "x-idempotency-key": `order-${order}` });
+    const body = { type: "order.paid", order, amount: 19.9 };
+    const event = await producer.post(ingest, body, { "x-idempotency-key": `order-${order}` });
     accepted.push(event);
-    say(`202 ${String(event["eventId"])} ${String(event["status"])}`);
+    say(`202 ${text(event, "eventId")} ${text(event, "status")}`);
   }
   const again = await producer.post(ingest, { type: "order.paid", order: 1 }, { "x-idempotency-key": "order-1" });
-  say(`the first one posted again: 200, the same event ${String(again["eventId"])}, nothing sent twice`);
+  say(`the first one posted again: 200, the same event ${text(again, "eventId")}, nothing sent twice`);
 
   heading("Delivered over TLS: refused twice, retried, received");
   await receiver.waitFor(({ requests }) => requests.length >= 9, 30_000);
@@ -81,33 +82,35 @@ async function tell(receiver: Receiver, relay: { readonly url: string }): Promis
   const event = await until(() => owner.get(`/api/v1/events/${id}`), ({ status }) => status === "Succeeded");
   const last = receiver.requests.findLast(({ headers }) => headers["webhook-id"] === id);
   say(`the receiver got ${receiver.requests.length} requests; the last for event ${id}:`);
-  for (const name of ["x-relay-attempt", "x-service-signature", "webhook-signature"]) say(`  ${name}: ${String(last?.headers[name])}`);
+  for (const name of ["x-relay-attempt", "x-service-signature", "webhook-signature"]) {
+    say(`  ${name}: ${String(last?.headers[name])}`);
+  }
   say(`  body: ${String(last?.body)}`);
-  const verified = await owner.post(`/api/v1/tenants/${String(tenant["tenantId"])}/webhook-secret/verify`, {
+  const verified = await owner.post(`/api/v1/tenants/${text(tenant, "tenantId")}/webhook-secret/verify`, {
     payload: String(last?.body),
     signature: String(last?.headers["x-service-signature"]),
   });
-  say(`the signature is ${verified["valid"] === true ? "valid" : "NOT valid"}; the event is ${String(event["status"])}`);
+  say(`the signature is ${verified["valid"] === true ? "valid" : "NOT valid"}; the event is ${text(event, "status")}`);
 
   heading(`What exactly happened to ${id}, and why: every fact of it, from the log`);
   const history = await owner.get(`/api/v1/events/${id}/history?Qt=100`);
-  table((history["items"] as Json[]).map(({ revision, time, type, actor, data }) => [
-    String(revision), String(time), String(type), who(actor as Json), detail(data as Json),
+  table((history["items"] as Json[]).map((fact) => [
+    text(fact, "revision"), text(fact, "time"), text(fact, "type"), who(fact["actor"] as Json), detail(fact["data"] as Json),
   ]));
-  if (verified["valid"] !== true || event["status"] !== "Succeeded") throw new Error("the story ended otherwise than promised");
+  if (verified["valid"] !== true || event["status"] !== "Succeeded") throw new Error("the story ended otherwise");
 }
 
-function who({ type, id, part }: Json): string {
-  return `${String(type)} ${String(part ?? id ?? "")}`;
+function who(actor: Json): string {
+  return `${text(actor, "type")} ${text(actor, "part") || text(actor, "id")}`;
 }
 
 function detail(data: Json): string {
   const answer = data["answer"] as Json | null | undefined;
   const parts = [
-    data["attempt"] === undefined ? "" : `attempt ${String(data["attempt"])}`,
-    answer ? `answered ${String(answer["statusCode"])}` : "",
-    data["nextAttemptAt"] === undefined ? "" : `next at ${String(data["nextAttemptAt"])}`,
-    data["to"] === undefined ? "" : `-> ${String(data["to"])}`,
+    "attempt" in data ? `attempt ${text(data, "attempt")}` : "",
+    answer ? `answered ${text(answer, "statusCode")}` : "",
+    "nextAttemptAt" in data ? `next at ${text(data, "nextAttemptAt")}` : "",
+    "to" in data ? `-> ${text(data, "to")}` : "",
   ];
   return parts.filter((part) => part !== "").join(", ");
 }
