@@ -95,7 +95,9 @@ async function tell(receiver: Receiver, relay: { readonly url: string }): Promis
   heading(`What exactly happened to ${id}, and why: every fact of it, from the log`);
   const history = await owner.get(`/api/v1/events/${id}/history?Qt=100`);
   table((history["items"] as Json[]).map((fact) => [
-    text(fact, "revision"), text(fact, "time"), text(fact, "type"), who(fact["actor"] as Json), detail(fact["data"] as Json),
+    ...["revision", "time", "type"].map((field) => text(fact, field)),
+    who(fact["actor"] as Json),
+    detail(fact["data"] as Json),
   ]));
   if (verified["valid"] !== true || event["status"] !== "Succeeded") throw new Error("the story ended otherwise");
 }

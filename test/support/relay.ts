@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ApiClient, text, type Json } from "../../demo/api-client.ts";
+import { createLogger } from "../../src/adapters/pino/logger.ts";
+import { startRelay, type Relay } from "../../src/composition/relay.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { readSecrets } from "../../src/config/secrets.ts";
+import type { Receiver } from "./receiver.ts";
+
+/** A relay of a test's own, on the embedded engines, with short times and cheap passwords. */
+export interface TestRelay {
+  readonly url: string;
+  readonly dataDir: string;
+  /** Stops it and starts another on the same data. */
+  restart(): Promise<void>;
+  /** Stops it and removes its data. */
+  close(): Promise<void>;
+}
+
+/** Environment of a relay under test; `receiver` is one it may call. */
+export function testEnvironment(dataDir: string, receiver: Pick<Receiver, "caPem"> | null): Record<string, string> {
+  const caFile = join(dataDir, "..", "receiver-ca.pem");
+  if (receiver) writeFileSync(caFile, receiver.caPem);
+  return {
+    RELAY_PORT: "0",
+    RELAY_DATA_DIR: dataDir,
+    RELAY_PASSWORD_COST: "4",
+    RELAY_LIMIT_TENANT_CREATION: "off",
+    RELAY_RETRY_SCHEDULE: "50ms,100ms",
+    RELAY_DELIVERY_TIMEOUT: "2s",
+    RELAY_LOG_LEVEL: "silent",
+    ...(receiver ? { RELAY_EXTRA_CA_FILE: caFile, RELAY_ALLOWED_NETWORKS: "127.0.0.0/8" } : {}),
+  };
+}
+
+/** A folder of a test's own, the data folder to be made in it. */
+export function temporaryDataDir(): string {
+  return join(mkdtempSync(join(tmpdir(), "relay-test-")), "data");
+}
+
+/** Starts a relay in this process. `env` goes over the defaults of {@link testEnvironment}. */
+export async function startTestRelay(
+  receiver: Pick<Receiver, "caPem"> | null,
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestRelay> {
+  const dataDir = temporaryDataDir();
+  const environment = { ...testEnvironment(dataDir, receiver), ...env };
+  const start = () => {
+    const config = readConfig(environment);
+    return startRelay({ config, secrets: readSecrets(environment, config), logger: createLogger(config.logLevel) });
+  };
+  let relay: Relay = await start();
+  return {
+    get url() {
+      return relay.url;
+    },
+    dataDir,
+    async restart() {
+      await relay.stop();
+      relay = await start();
+    },
+    async close() {
+      await relay.stop();
+      rmSync(join(dataDir, ".."), { recursive: true, force: true });
+    },
+  };
+}
+
+/** A tenant with its Owner logged in, and a producer's key. */
+export interface Account {
+  readonly tenantId: string;
+  readonly webhookSecret: string;
+  readonly email: string;
+  readonly password: string;
+  readonly owner: ApiClient;
+  readonly producer: ApiClient;
+  /** A destination and the path its events are posted to. */
+  destination(fields: Json): Promise<{ readonly id: string; readonly ingest: string }>;
+}
+
+let accounts = 0;
+
+/** Makes a tenant by the API. */
+export async function openAccount(url: string, settings: Json = {}): Promise<Account> {
+  accounts += 1;
+  const email = `owner-${accounts}-${process.pid}@example.com`;
+  const password = "correct horse battery";
+  const anyone = new ApiClient(url);
+  const fields = { name: `Tenant ${accounts} ${process.pid}`, ownerEmail: email, ownerPassword: password, ...settings };
+  const tenant = await anyone.post("/api/v1/tenants", fields);
+  const session = await anyone.post("/api/v1/auth/login", { email, password });
+  const owner = anyone.as({ authorization: `Bearer ${text(session, "accessToken")}` });
+  const key = await owner.post("/api/v1/api-keys", { name: "producer" });
+  const tenantId = text(tenant, "tenantId");
+  return {
+    tenantId,
+    webhookSecret: text(tenant, "webhookSecret"),
+    email,
+    password,
+    owner,
+    producer: anyone.as({ "x-api-key": text(key, "apiKey") }),
+    async destination(destination) {
+      const made = await owner.post("/api/v1/destinations", destination);
+      return { id: text(made, "id"), ingest: `/api/v1/ingest/${tenantId}/${text(made, "ingestToken")}` };
+    },
+  };
+}
+
+/** Asks again until the answer is as wanted. Rejects with the last answer after `timeoutMs`. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  wanted: (answer: T) => boolean,
+  timeoutMs = 10_000,
+): Promise<T> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer)) return answer;
+    if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms; last: ${JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Waits until an event has a status. */
+export function eventReaches(api: ApiClient, eventId: string, status: string, timeoutMs?: number): Promise<Json> {
+  return eventually(() => api.get(`/api/v1/events/${eventId}`), (event) => event["status"] === status, timeoutMs);
+}
