@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
+import type { CircuitEvent } from "../../domain/circuit/circuit.ts";
+import type { DestinationEvent } from "../../domain/destination/events.ts";
+import type { WebhookEvent } from "../../domain/event/events.ts";
+import type { PersonEvent } from "../../domain/person/person.ts";
+import type { PlatformEvent } from "../../domain/platform/platform.ts";
+import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
+import type { SessionEvent } from "../../domain/session/session.ts";
+import type { TenantEvent } from "../../domain/tenant/events.ts";
+
+/** Every fact of the domain. */
+export type AnyEvent =
+  | ApiKeyEvent
+  | CircuitEvent
+  | DestinationEvent
+  | PersonEvent
+  | PlatformEvent
+  | ReservationEvent
+  | SessionEvent
+  | TenantEvent
+  | WebhookEvent;
+
+/** Turns the data of one version into that of the next; may rely on what the schema of its version says. */
+export type Upcaster = (data: Readonly<Record<string, unknown>>) => object;
+
+/** What the codec knows about types of facts. */
+export interface Catalogue {
+  /** The version each type is written under. */
+  readonly versions: Readonly<Record<string, number>>;
+  /** By type, by the version that goes in. */
+  readonly upcasters: Readonly<Record<string, Readonly<Record<number, Upcaster>>>>;
+  /** The JSON Schema of a name such as `EventAccepted.v1`, or of `metadata`. */
+  readonly schema: (name: string) => object;
+}
+
+/** A changed shape raises the version here, adds `schemas/events/<type>.v<n>.json` and an example, and an upcaster. */
+const versions = {
+  ApiKeyIssued: 1,
+  ApiKeyRevoked: 1,
+  CircuitClosed: 1,
+  CircuitCounted: 1,
+  CircuitHalfOpened: 1,
+  CircuitOpened: 1,
+  CircuitProbeClaimed: 1,
+  CircuitProbeReleased: 1,
+  DeliveryAttemptStarted: 1,
+  DeliveryExhausted: 1,
+  DeliveryFailed: 1,
+  DeliverySucceeded: 1,
+  DestinationActivated: 1,
+  DestinationAuthConfigured: 1,
+  DestinationAuthRemoved: 1,
+  DestinationDeactivated: 1,
+  DestinationDeleted: 1,
+  DestinationRateLimitChanged: 1,
+  DestinationRegistered: 1,
+  DestinationUrlChanged: 1,
+  EventAccepted: 1,
+  EventCancelled: 1,
+  EventReplayed: 1,
+  IngestTokenRegenerated: 1,
+  NameReleased: 1,
+  NameReserved: 1,
+  PersonKeyCreated: 1,
+  PlatformKeysCreated: 1,
+  ReservationRefused: 1,
+  RetryScheduled: 1,
+  SessionRevoked: 1,
+  TenantCreated: 1,
+  TenantDeliveryPolicyChanged: 1,
+  TenantRenamed: 1,
+  UserCreated: 1,
+  UserDeleted: 1,
+  UserEmailChanged: 1,
+  UserPasswordChanged: 1,
+  UserRoleChanged: 1,
+  UserStatusChanged: 1,
+  WebhookSecretRegenerated: 1,
+} as const satisfies Record<AnyEvent["type"], number>;
+
+const schemaFolder = new URL("../../../schemas/events/", import.meta.url);
+
+/** The domain's own facts. */
+export const catalogue = {
+  versions,
+  upcasters: {},
+  schema: (name: string) => JSON.parse(readFileSync(new URL(`${name}.json`, schemaFolder), "utf8")) as object,
+} as const satisfies Catalogue;

@@ -1,0 +1,99 @@
+import { expect } from "chai";
+import type { DomainEvent, Metadata } from "../../src/domain/domain-event.ts";
+import type { EventCodec } from "../../src/ports/event-codec.ts";
+import { UnacceptableEntry } from "../../src/ports/event-store.ts";
+
+const event = {
+  type: "UserPasswordChanged",
+  data: {
+    tenantId: "0193a1b2-c3d4-7000-8000-000000000001",
+    userId: "0193a1b2-c3d4-7000-8000-000000000002",
+    passwordHash: "$2b$12$s3cret",
+    at: "2026-01-15T09:30:00.000Z",
+  },
+} as const satisfies DomainEvent;
+
+const metadata: Metadata = {
+  actor: { type: "user", id: event.data.userId, role: "Owner" },
+  correlationId: "c1", causationId: null, at: event.data.at,
+};
+
+/** What every codec of the domain's facts keeps. */
+export function eventCodecContract(make: () => EventCodec): void {
+  describe("event codec", () => {
+    const codec = make();
+    const encoded = codec.encode(event, metadata);
+    const reasonFor = (change: Partial<typeof encoded>): string => {
+      const decoded = codec.decode({ ...encoded, ...change });
+      if (!("unreadable" in decoded)) throw new Error("it was read");
+      return decoded.unreadable;
+    };
+
+    it("reads what it wrote", () => {
+      expect(codec.decode(encoded)).to.deep.equal({ event, metadata });
+      expect(encoded.type).to.equal(event.type);
+      expect(JSON.parse(encoded.data)).to.deep.equal(event.data);
+    });
+
+    it("writes the schema version beside the metadata", () => {
+      expect(JSON.parse(encoded.metadata)).to.deep.equal({ ...metadata, schemaVersion: 1 });
+    });
+
+    const actors: readonly Metadata["actor"][] = [
+      { type: "user", id: "u", role: "Viewer" },
+      { type: "apiKey", id: "k" },
+      { type: "anonymous" },
+      { type: "service", part: "sweeper" },
+    ];
+    for (const actor of actors) {
+      it(`keeps who did it: ${actor.type}`, () => {
+        const decoded = codec.decode(codec.encode(event, { ...metadata, actor, causationId: "m1" }));
+        expect(decoded).to.deep.equal({ event, metadata: { ...metadata, actor, causationId: "m1" } });
+      });
+    }
+
+    const changed = (change: object): DomainEvent => ({ type: event.type, data: { ...event.data, ...change } });
+    const unacceptable: readonly (readonly [what: string, event: DomainEvent, metadata?: object])[] = [
+      ["an unknown type", { type: "UserEnchanted", data: event.data }],
+      ["a type that every object has", { type: "constructor", data: {} }],
+      ["a missing field", changed({ at: undefined })],
+      ["a field too many", changed({ password: "s3cret" })],
+      ["an id that is no UUID in lower case", changed({ userId: event.data.userId.toUpperCase() })],
+      ["a time that is not UTC with milliseconds", changed({ at: "2026-01-15T09:30:00Z" })],
+      ["metadata without an actor", event, { actor: undefined }],
+      ["an actor that is incomplete", event, { actor: { type: "user", id: "u" } }],
+      ["an actor of another kind", event, { actor: { type: "ghost" } }],
+    ];
+    for (const [what, bad, change] of unacceptable) {
+      it(`does not write ${what}, and does not quote it`, () => {
+        expect(() => codec.encode(bad, { ...metadata, ...change })).to.throw(UnacceptableEntry)
+          .with.property("message").that.does.not.include("s3cret");
+      });
+    }
+
+    const unreadable: readonly (readonly [what: string, change: Partial<typeof encoded>])[] = [
+      ["an unknown type", { type: "UserEnchanted" }],
+      ["a type that every object has", { type: "__proto__" }],
+      ["a newer version", { metadata: JSON.stringify({ ...metadata, schemaVersion: 99 }) }],
+      ["version 0", { metadata: JSON.stringify({ ...metadata, schemaVersion: 0 }) }],
+      ["no version", { metadata: JSON.stringify(metadata) }],
+      ["data that is not JSON", { data: '{"s3cret":' }],
+      ["metadata that is not JSON", { metadata: "s3cret" }],
+      ["empty texts", { data: "", metadata: "" }],
+      ["data that is no object", { data: "null" }],
+      ["data that is a list", { data: "[]" }],
+      ["data with a field of the wrong type", { data: JSON.stringify({ ...event.data, userId: "s3cret" }) }],
+      ["data with a field that is not known", { data: JSON.stringify({ ...event.data, s3cret: 1 }) }],
+    ];
+    for (const [what, change] of unreadable) {
+      it(`calls ${what} unreadable, without quoting it`, () => {
+        expect(reasonFor(change)).to.match(/\w/).and.not.include("s3cret");
+      });
+    }
+
+    it("passes over metadata that a later release added", () => {
+      const stored = JSON.stringify({ ...JSON.parse(encoded.metadata) as object, region: "eu" });
+      expect(codec.decode({ ...encoded, metadata: stored })).to.have.property("event").deep.equal(event);
+    });
+  });
+}

@@ -1,0 +1,217 @@
+import { expect } from "chai";
+import { globSync, readdirSync, readFileSync } from "node:fs";
+import { catalogue, type AnyEvent } from "../../../src/adapters/event-codec/catalogue.ts";
+import { JsonEventCodec } from "../../../src/adapters/event-codec/event-codec.ts";
+import { authTypes } from "../../../src/domain/destination/events.ts";
+import type { DomainEvent, Metadata } from "../../../src/domain/domain-event.ts";
+import { eventStatuses, failureReasons } from "../../../src/domain/event/events.ts";
+import { roles } from "../../../src/domain/roles.ts";
+
+interface Schema {
+  readonly $id?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly additionalProperties?: boolean | Schema;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly enum?: readonly unknown[];
+}
+
+interface Example {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly metadata: Metadata & { readonly schemaVersion: number };
+}
+
+type Data<T extends AnyEvent["type"]> = Extract<AnyEvent, { type: T }>["data"];
+
+/** The JSON type of a field's TypeScript type; `?` where it may be null. */
+type Kind<V> = null extends V ? `${NonNullKind<NonNullable<V>>}?` : NonNullKind<V>;
+type NonNullKind<V> =
+  [V] extends [string] ? "string"
+    : [V] extends [number] ? "number"
+      : [V] extends [boolean] ? "boolean"
+        : "object";
+
+type Kinds = { readonly [T in AnyEvent["type"]]: { readonly [K in keyof Data<T>]-?: Kind<Data<T>[K]> } };
+
+const s = "string";
+const n = "number";
+const user = { tenantId: s, userId: s } as const;
+const secret = { webhookSecret: s, webhookSecretFingerprint: s } as const;
+const destination = { destinationId: s, tenantId: s, at: s } as const;
+const circuit = { ...destination, position: s, failures: n, openUntil: "string?", probe: "object?" } as const;
+const event = { eventId: s, tenantId: s, destinationId: s } as const;
+const moved = { ...event, acceptedAt: s, from: s, to: s, at: s } as const;
+
+/** Every field of every fact: the compiler holds it against the domain, the tests against the schemas. */
+const kinds: Kinds = {
+  ApiKeyIssued: { keyId: s, tenantId: s, name: s, keyHash: s, prefix: s, last4: s, expiresAt: "string?", at: s },
+  ApiKeyRevoked: { keyId: s, tenantId: s, keyHash: s, at: s },
+  CircuitClosed: circuit,
+  CircuitCounted: circuit,
+  CircuitHalfOpened: circuit,
+  CircuitOpened: circuit,
+  CircuitProbeClaimed: circuit,
+  CircuitProbeReleased: circuit,
+  DeliveryAttemptStarted: {
+    ...moved, attempt: n, leaseUntil: s, worker: s, url: s, authType: "string?", destinationRevision: n,
+    secretFingerprint: s, probe: "boolean",
+  },
+  DeliveryExhausted: { ...moved, retryCount: n, reason: s },
+  DeliveryFailed: {
+    ...moved, attempt: n, durationMs: n, reason: s, error: s, requestHeaders: "object", answer: "object?",
+    retryCount: n,
+  },
+  DeliverySucceeded: { ...moved, attempt: n, durationMs: n, requestHeaders: "object", answer: "object" },
+  DestinationActivated: destination,
+  DestinationAuthConfigured: { ...destination, auth: "object" },
+  DestinationAuthRemoved: destination,
+  DestinationDeactivated: destination,
+  DestinationDeleted: { ...destination, ingestTokenHash: s },
+  DestinationRateLimitChanged: { ...destination, serverRateLimit: n },
+  DestinationRegistered: { ...destination, url: s, serverRateLimit: n, auth: "object?", ingestTokenHash: s },
+  DestinationUrlChanged: { ...destination, url: s },
+  EventAccepted: {
+    ...event, apiKeyId: s, senderId: "string?", idempotencyKey: "string?", payload: s, original: "string?", at: s,
+  },
+  EventCancelled: { ...moved, reason: s },
+  EventReplayed: { ...moved, nextAttemptAt: s },
+  IngestTokenRegenerated: { ...destination, ingestTokenHash: s, previousTokenHash: s },
+  NameReleased: { holder: "object", at: s },
+  NameReserved: { holder: "object", at: s },
+  PersonKeyCreated: { userId: s, tenantId: s, key: s, at: s },
+  PlatformKeysCreated: { nameHashKey: s, tokenKey: s, at: s },
+  ReservationRefused: { reservation: s, at: s },
+  RetryScheduled: { ...moved, retryCount: n, nextAttemptAt: s },
+  SessionRevoked: { tokenId: s, userId: s, tenantId: s, expiresAt: s, at: s },
+  TenantCreated: {
+    tenantId: s, name: s, nameHash: s, maxTrys: n, circuitBreakerTimer: n, dataKey: s, ...secret, at: s,
+  },
+  TenantDeliveryPolicyChanged: { tenantId: s, maxTrys: n, circuitBreakerTimer: n, at: s },
+  TenantRenamed: { tenantId: s, name: s, nameHash: s, at: s },
+  UserCreated: { ...user, email: s, emailHash: s, passwordHash: s, role: s, at: s },
+  UserDeleted: { ...user, role: s, status: s, at: s },
+  UserEmailChanged: { ...user, email: s, emailHash: s, at: s },
+  UserPasswordChanged: { ...user, passwordHash: s, at: s },
+  UserRoleChanged: { ...user, from: s, role: s, status: s, at: s },
+  UserStatusChanged: { ...user, from: s, status: s, role: s, at: s },
+  WebhookSecretRegenerated: { tenantId: s, ...secret, at: s },
+};
+
+const folder = new URL("../../../schemas/events/", import.meta.url);
+const read = (file: string): unknown => JSON.parse(readFileSync(new URL(file, folder), "utf8"));
+/** `<type>.v<version>` of every schema file there is, old versions included. */
+const stored = readdirSync(folder).filter((file) => /\.v\d+\.json$/.test(file)).map((file) => file.slice(0, -5));
+const codec = new JsonEventCodec();
+const decode = ({ type, data, metadata }: Example) =>
+  codec.decode({ type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) });
+const encode = ({ type, data, metadata }: Example) => codec.encode({ type, data }, metadata);
+
+/** A value that no field of the JSON type takes. */
+const wrong = (schema: Schema): unknown => (schema.type === "object" ? "an object" : { not: "this" });
+
+describe("event schemas", () => {
+  it("are there for every fact the domain's sources declare, and no other", () => {
+    const domain = new URL("../../../src/domain/", import.meta.url);
+    const sources = globSync("**/*.ts", { cwd: domain }).map((file) => readFileSync(new URL(file, domain), "utf8"));
+    const facts = sources.flatMap((text) => [...text.matchAll(/(?:DomainEvent|Fact)<\s*"(\w+)"/g)]);
+    const declared = facts.map(([, type]) => type);
+    expect(declared.length).to.be.greaterThan(40);
+    expect(Object.keys(catalogue.versions).sort()).to.deep.equal(declared.sort());
+  });
+
+  it("are there for every version up to the current one, each with an example", () => {
+    const wanted = Object.entries(catalogue.versions)
+      .flatMap(([type, version]) => Array.from({ length: version }, (_, before) => `${type}.v${before + 1}`));
+    expect(stored.sort()).to.deep.equal(wanted.sort());
+    expect(readdirSync(new URL("examples/", folder)).map((file) => file.slice(0, -5)).sort()).to.deep.equal(wanted);
+  });
+
+  for (const name of stored) {
+    const [type = "", version = ""] = name.split(".v");
+    const schema = read(`${name}.json`) as Schema;
+    const examples = read(`examples/${name}.json`) as readonly Example[];
+    const fields = Object.entries(schema.properties ?? {});
+
+    describe(name, () => {
+      it("is named, described and strict", () => {
+        expect(schema.$id).to.equal(`urn:webhook-relay:event:${type}:v${version}`);
+        expect(schema.description).to.match(/\.$/);
+        const strict = (part: Schema): void => {
+          for (const each of Object.values(part.properties ?? {})) strict(each);
+          if (!part.properties) return;
+          expect(part.additionalProperties).to.equal(false);
+          expect([...part.required ?? []].sort()).to.deep.equal(Object.keys(part.properties).sort());
+        };
+        strict(schema);
+      });
+
+      it("has examples that are read", () => {
+        expect(examples).to.not.be.empty;
+        for (const example of examples) {
+          expect(example).to.include({ type }).and.nested.property("metadata.schemaVersion", Number(version));
+          expect(decode(example)).to.have.nested.property("event.type", type);
+        }
+      });
+
+      if (Number(version) !== catalogue.versions[type as AnyEvent["type"]]) return;
+
+      it("has the fields of the domain's type, in the same kinds", () => {
+        const ofSchema = Object.fromEntries(fields.map(([field, { type: types }]) => {
+          const [first = "", nullable] = [types ?? []].flat();
+          return [field, first.replace("integer", "number") + (nullable ? "?" : "")];
+        }));
+        expect(ofSchema).to.deep.equal(kinds[type as AnyEvent["type"]]);
+      });
+
+      it("gives back what was written", () => {
+        for (const example of examples) {
+          const decoded = codec.decode(encode(example)) as { event: DomainEvent };
+          expect(decoded.event).to.deep.equal({ type, data: example.data });
+        }
+      });
+
+      it("refuses every field that is missing, of another type or too many", () => {
+        for (const example of examples) {
+          const { data } = example;
+          for (const [field, of] of fields) {
+            const { [field]: _left, ...rest } = data;
+            for (const bad of [rest, { ...data, [field]: wrong(of) }, { ...data, [field]: undefined }]) {
+              expect(() => encode({ ...example, data: bad }), field).to.throw("violates");
+              expect(decode({ ...example, data: bad }), field).to.have.property("unreadable");
+            }
+            if (![of.type ?? []].flat().includes("null")) {
+              expect(() => encode({ ...example, data: { ...data, [field]: null } }), field).to.throw("violates");
+            }
+          }
+          expect(() => encode({ ...example, data: { ...data, extra: 1 } })).to.throw("violates");
+        }
+      });
+    });
+  }
+
+  it("know the domain's words", () => {
+    const words = (name: AnyEvent["type"], field: string) => (read(`${name}.v1.json`) as Schema).properties?.[field];
+    expect(words("UserCreated", "role")?.enum).to.deep.equal(roles);
+    expect(words("RetryScheduled", "from")?.enum).to.deep.equal(eventStatuses);
+    expect(words("RetryScheduled", "to")?.enum).to.deep.equal(eventStatuses);
+    expect(words("DeliveryFailed", "reason")?.enum).to.deep.equal(failureReasons);
+    expect(words("DeliveryAttemptStarted", "authType")?.enum).to.deep.equal([...authTypes, null]);
+    expect(words("DestinationAuthConfigured", "auth")?.properties?.type?.enum).to.deep.equal(authTypes);
+  });
+
+  it("let no email and no secret stand in clear", () => {
+    const clear: Partial<Record<AnyEvent["type"], Record<string, unknown>>> = {
+      UserCreated: { email: "ada@example.com" },
+      UserEmailChanged: { email: "ada@example.com" },
+      TenantCreated: { webhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw/+=" },
+      DestinationAuthConfigured: { auth: { type: "BasicAuth", credentials: '{"username":"ada","password":"s3cret"}' } },
+    };
+    for (const [type, change] of Object.entries(clear)) {
+      const [example] = read(`examples/${type}.v1.json`) as readonly [Example];
+      expect(() => encode({ ...example, data: { ...example.data, ...change } }), type).to.throw("violates");
+    }
+  });
+});
