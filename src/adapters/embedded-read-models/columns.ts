@@ -1,0 +1,108 @@
+import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../ports/read-models.ts";
+
+/** The type each kind of field has as a column: ids as 16 bytes and times as integers keep indexes small. */
+const columnTypes: Readonly<Record<FieldKind, string>> = {
+  id: "BLOB",
+  text: "TEXT",
+  number: "INTEGER",
+  boolean: "INTEGER",
+  time: "INTEGER",
+  json: "TEXT",
+};
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A value no column holds: conditions with it select nothing. */
+export const unmatched = Symbol("unmatched");
+
+/** A field's value as its column holds it, or {@link unmatched} where no column of the kind can hold it. */
+export function encode(kind: FieldKind, value: FieldValue): SQLInputValue | typeof unmatched {
+  if (value === null) return null;
+  switch (kind) {
+    case "id":
+      return typeof value === "string" && uuid.test(value) ? Buffer.from(value.replaceAll("-", ""), "hex") : unmatched;
+    case "time": {
+      const ms = typeof value === "string" ? Date.parse(value) : NaN;
+      return Number.isNaN(ms) ? unmatched : ms;
+    }
+    case "boolean":
+      return typeof value === "boolean" ? Number(value) : unmatched;
+    case "number":
+      return typeof value === "number" ? value : unmatched;
+    case "text":
+      return typeof value === "string" ? value : unmatched;
+    case "json":
+      return JSON.stringify(value);
+  }
+}
+
+/** Like {@link encode}, for values to store. Throws a TypeError where the kind cannot hold the value. */
+export function encodeStored(definition: CollectionDefinition, field: string, value: FieldValue): SQLInputValue {
+  const kind = definition.fields[field];
+  const encoded = kind === undefined ? unmatched : encode(kind, value);
+  if (encoded === unmatched) throw new TypeError(`${definition.name}.${field}: not a value of kind ${kind ?? "unknown"}`);
+  return encoded;
+}
+
+/** The value of a column as the field's value. */
+export function decode(kind: FieldKind, value: SQLOutputValue): FieldValue {
+  if (value === null) return null;
+  switch (kind) {
+    case "id": {
+      const bytes = value as Uint8Array;
+      const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
+      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+    }
+    case "time":
+      return new Date(value as number).toISOString();
+    case "boolean":
+      return value === 1;
+    case "json":
+      return JSON.parse(value as string) as FieldValue;
+    case "text":
+    case "number":
+      return value as string | number;
+  }
+}
+
+/** A row (its columns in the order of the definition's fields) as a document. */
+export function decodeRow(definition: CollectionDefinition, row: readonly SQLOutputValue[]): Document {
+  const document: Record<string, FieldValue> = {};
+  let column = 0;
+  for (const field in definition.fields) {
+    document[field] = decode(definition.fields[field] ?? "json", row[column] ?? null);
+    column += 1;
+  }
+  return document;
+}
+
+/** An identifier of ours, quoted. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+export function tableOf(definition: CollectionDefinition): string {
+  return quoted(`c_${definition.name}`);
+}
+
+export function indexOf(definition: CollectionDefinition, index: readonly string[]): string {
+  return quoted(`i_${definition.name}_${index.join("_")}`);
+}
+
+/** The columns of an index: its fields, and the key where they do not name it. */
+export function columnsOf(definition: CollectionDefinition, index: readonly string[]): readonly string[] {
+  return index.includes(definition.key) ? index : [...index, definition.key];
+}
+
+/** The statements that make a collection's table and its indexes. */
+export function schemaOf(definition: CollectionDefinition): string[] {
+  const columns = Object.entries(definition.fields).map(
+    ([field, kind]) => `${quoted(field)} ${columnTypes[kind]}${field === definition.key ? " NOT NULL UNIQUE" : ""}`,
+  );
+  const indexes = definition.indexes.map((index) => {
+    const names = columnsOf(definition, index).map(quoted).join(", ");
+    return `CREATE INDEX ${indexOf(definition, index)} ON ${tableOf(definition)} (${names})`;
+  });
+  return [`CREATE TABLE ${tableOf(definition)} (${columns.join(", ")}) STRICT`, ...indexes];
+}

@@ -1,0 +1,49 @@
+import { rmSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { ReadModelsUnavailable } from "../../ports/read-models.ts";
+
+const pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;";
+const ownTables = `
+  CREATE TABLE IF NOT EXISTS state (
+    one INTEGER PRIMARY KEY CHECK (one = 1), checkpoint TEXT NOT NULL, fingerprint TEXT NOT NULL, definitions TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS scopes (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+  CREATE TABLE IF NOT EXISTS counters (
+    scope INTEGER, bucket INTEGER, total INTEGER NOT NULL, PRIMARY KEY (scope, bucket)
+  ) STRICT, WITHOUT ROWID;
+`;
+
+/** SQLite's codes for a file that is damaged, or is no database. */
+const damaged = [11, 26];
+
+/** Opens the file of the read models. One that is damaged is begun anew: it is built again from the log. */
+export function openDatabase(file: string): DatabaseSync {
+  try {
+    return prepared(file);
+  } catch (error) {
+    if (!isSqliteError(error) || !damaged.includes(error.errcode & 0xff)) throw error;
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
+    return prepared(file);
+  }
+}
+
+function prepared(file: string): DatabaseSync {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(pragmas);
+    database.exec(ownTables);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function isSqliteError(error: unknown): error is Error & { readonly errcode: number } {
+  return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR" && "errcode" in error;
+}
+
+/** An error of the engine as the port's; any other as it is. */
+export function unavailable(error: unknown): unknown {
+  return isSqliteError(error) ? new ReadModelsUnavailable(error.message, { cause: error }) : error;
+}

@@ -1,0 +1,153 @@
+import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { CollectionDefinition, Document, FieldValue, Query, Selection } from "../../ports/read-models.ts";
+import { accessPath, orderFieldOf, type AccessPath } from "./access-path.ts";
+import { decode, decodeRow, encode, indexOf, quoted, tableOf, unmatched } from "./columns.ts";
+import { conditionOf, type Condition } from "./conditions.ts";
+import { Statements } from "./statements.ts";
+
+/** So many rows are cheaper to sort than to look for in an index that has only their order. */
+const sortable = 2_000;
+
+/** Answers questions from the tables, each from an index where there is one. */
+export class Queries {
+  readonly #statements: Statements;
+
+  constructor(database: DatabaseSync) {
+    this.#statements = new Statements(database);
+  }
+
+  get(definition: CollectionDefinition, key: string): Document | null {
+    const encoded = encode(definition.fields[definition.key] ?? "text", key);
+    if (encoded === unmatched) return null;
+    const [row] = this.#rows(`SELECT * FROM ${tableOf(definition)} WHERE ${quoted(definition.key)} = ?`, [encoded]);
+    return row ? decodeRow(definition, row) : null;
+  }
+
+  find(definition: CollectionDefinition, query: Query): Document[] {
+    const orderField = orderFieldOf(definition, query, query.order.field);
+    const path = this.#pathOf(definition, query, orderField);
+    const arms = path.merges && path.ordered ? this.#armsOf(definition, query, path) : [query];
+    const conditions = arms.flatMap((arm) => conditionOf(definition, arm) ?? []);
+    if (conditions.length === 0) return [];
+    const order = [...new Set([orderField, definition.key])];
+    const sql = pageOf(definition, path, conditions, order, query.order.descending);
+    const values = [...conditions.flatMap((condition) => condition.values), query.limit, query.offset ?? 0];
+    return this.#rows(sql, values).map((row) => decodeRow(definition, row));
+  }
+
+  count(definition: CollectionDefinition, selection: Selection): number {
+    const condition = conditionOf(definition, selection);
+    if (!condition) return 0;
+    const from = source(definition, accessPath(definition, selection, undefined, "range"));
+    return this.#number(`SELECT count(*) FROM ${from} WHERE ${condition.sql}`, condition.values);
+  }
+
+  /** In steps from one value to the next, so that it costs the same however many documents share one. */
+  distinct(
+    definition: CollectionDefinition,
+    selection: Selection,
+    field: string,
+    { after, limit }: { readonly after?: FieldValue; readonly limit: number },
+  ): FieldValue[] {
+    const kind = definition.fields[field] ?? "json";
+    const above = after === undefined ? null : encode(kind, after);
+    const condition = conditionOf(definition, selection);
+    if (!condition || above === unmatched) return [];
+    const { range, ...unranged } = selection;
+    const select = `SELECT ${quoted(field)} FROM ${tableOf(definition)} WHERE`;
+    if (range?.from !== undefined && range.to !== undefined) {
+      const sql = `${select} ${condition.sql} AND ${quoted(field)} ${above === null ? "IS NOT" : ">"} ?`;
+      const rows = this.#rows(`${sql} GROUP BY 1 ORDER BY 1 LIMIT ?`, [...condition.values, above, limit]);
+      return rows.map(([value]) => decode(kind, value ?? null));
+    }
+    const steps = conditionOf(definition, unranged) ?? condition;
+    const next = (operator: string, bound: SQLInputValue): SQLOutputValue | undefined => {
+      const sql = `${select} ${steps.sql} AND ${quoted(field)} ${operator} ? ORDER BY 1 LIMIT 1`;
+      return this.#rows(sql, [...steps.values, bound])[0]?.[0];
+    };
+    const within = `${select} ${condition.sql} AND ${quoted(field)} = ? LIMIT 1`;
+    const isSelected = (value: SQLOutputValue) => !range || this.#rows(within, [...condition.values, value]).length > 0;
+    const found: FieldValue[] = [];
+    let value = above === null ? next("IS NOT", null) : next(">", above);
+    while (value !== undefined && found.length < limit) {
+      if (isSelected(value)) found.push(decode(kind, value));
+      value = next(">", value);
+    }
+    return found;
+  }
+
+  sum(scope: string, from: number, to: number): number {
+    const counters = "counters JOIN scopes ON counters.scope = scopes.number";
+    const sql = `SELECT coalesce(sum(total), 0) FROM ${counters} WHERE scopes.name = ? AND bucket BETWEEN ? AND ?`;
+    return this.#number(sql, [scope, from, to]);
+  }
+
+  /**
+   * The index for a query. One that has the order but not the range would be searched for documents
+   * within it: where few are, they are found by the range and sorted instead.
+   */
+  #pathOf(definition: CollectionDefinition, query: Query, orderField: string): AccessPath {
+    const byOrder = accessPath(definition, query, orderField, "order");
+    if (!query.range || byOrder.ranged) return byOrder;
+    const byRange = accessPath(definition, query, orderField, "range");
+    const condition = conditionOf(definition, query);
+    if (!byRange.ranged || !condition) return byOrder;
+    if (!byOrder.ordered) return byRange;
+    const some = `SELECT 1 FROM ${source(definition, byRange)} WHERE ${condition.sql} LIMIT ${sortable}`;
+    return this.#number(`SELECT count(*) FROM (${some})`, condition.values) < sortable ? byRange : byOrder;
+  }
+
+  /** The query once for each value of its `anyOf`, as far as there are documents. */
+  #armsOf(definition: CollectionDefinition, query: Query, path: AccessPath): Selection[] {
+    const { anyOf, where = {}, ...rest } = query;
+    if (!anyOf) return [query];
+    const arms = anyOf.values.map((value) => ({ ...rest, where: { ...where, [anyOf.field]: value } }));
+    return arms.filter((arm) => {
+      const fixed = Object.fromEntries(path.fixed.map((field) => [field, arm.where[field] ?? null]));
+      const condition = conditionOf(definition, { collection: definition.name, where: fixed });
+      if (!condition) return false;
+      const sql = `SELECT 1 FROM ${source(definition, path)} WHERE ${condition.sql} LIMIT 1`;
+      return this.#rows(sql, condition.values).length > 0;
+    });
+  }
+
+  #rows(sql: string, values: readonly SQLInputValue[]): SQLOutputValue[][] {
+    return this.#statements.rowsOf(sql).all(...values) as unknown as SQLOutputValue[][];
+  }
+
+  #number(sql: string, values: readonly SQLInputValue[]): number {
+    return Number(this.#rows(sql, values)[0]?.[0] ?? 0);
+  }
+}
+
+/** The table, read by way of a path's index. */
+function source(definition: CollectionDefinition, { index }: AccessPath): string {
+  return index ? `${tableOf(definition)} INDEXED BY ${indexOf(definition, index)}` : tableOf(definition);
+}
+
+/**
+ * One page of documents. Several conditions are as many ranges of one index, merged in its order; only
+ * the documents of the page are looked up.
+ */
+function pageOf(
+  definition: CollectionDefinition,
+  path: AccessPath,
+  conditions: readonly Condition[],
+  order: readonly string[],
+  descending: boolean,
+): string {
+  const from = source(definition, path);
+  const direction = descending ? " DESC" : "";
+  const by = (columns: readonly string[]) => columns.map((column) => column + direction).join(", ");
+  const [only] = conditions;
+  if (conditions.length === 1 && only) {
+    return `SELECT * FROM ${from} WHERE ${only.sql} ORDER BY ${by(order.map(quoted))} LIMIT ? OFFSET ?`;
+  }
+  const columns = order.map((field, at) => `${quoted(field)} AS o${at}`).join(", ");
+  const ranges = conditions.map(({ sql }) => `SELECT ${columns}, rowid AS place FROM ${from} WHERE ${sql}`);
+  const aliases = order.map((_, at) => `o${at}`);
+  return (
+    `SELECT documents.* FROM (${ranges.join(" UNION ALL ")} ORDER BY ${by(aliases)} LIMIT ? OFFSET ?) AS page ` +
+    `CROSS JOIN ${tableOf(definition)} AS documents ON documents.rowid = place ORDER BY ${by(aliases)}`
+  );
+}

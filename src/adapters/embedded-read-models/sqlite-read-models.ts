@@ -1,0 +1,175 @@
+import { DatabaseSync } from "node:sqlite";
+import type { Clock } from "../../ports/clock.ts";
+import { logStart, type Position } from "../../ports/event-store.ts";
+import {
+  ReadModelsUnavailable,
+  type CollectionDefinition,
+  type Document,
+  type FieldValue,
+  type PositionedChanges,
+  type Query,
+  type ReadModels,
+  type ReadModelWriter,
+  type Selection,
+} from "../../ports/read-models.ts";
+import { schemaOf, tableOf } from "./columns.ts";
+import { openDatabase, unavailable } from "./database.ts";
+import { fold } from "./fold.ts";
+import { Queries } from "./queries.ts";
+import { Waiters } from "./waiters.ts";
+import { Writer } from "./writer.ts";
+
+interface State {
+  readonly checkpoint: Position;
+  readonly fingerprint: string;
+}
+
+/**
+ * Read models in one SQLite file, for the one thread that both writes and asks. A batch is written
+ * in slices with room for queries between them; those read over a connection of their own, which sees
+ * whole batches only. The file can be lost: the log has everything.
+ */
+export class SqliteReadModels implements ReadModels, ReadModelWriter {
+  readonly #toWrite: DatabaseSync;
+  readonly #toRead: DatabaseSync;
+  readonly #waiters: Waiters;
+  #definitions: ReadonlyMap<string, CollectionDefinition> = new Map();
+  #writer: Writer;
+  #queries: Queries;
+  #state: State | null;
+  #writing: Promise<unknown> = Promise.resolve();
+
+  /** `file`: a path in a folder that exists. */
+  constructor(file: string, clock: Clock) {
+    this.#toWrite = openDatabase(file);
+    this.#toRead = new DatabaseSync(file, { readOnly: true });
+    this.#waiters = new Waiters(clock);
+    this.#writer = new Writer(this.#toWrite);
+    this.#queries = new Queries(this.#toRead);
+    this.#state = this.#load();
+  }
+
+  /** Calls `listener` with each position somebody begins to wait for. */
+  onWanted(listener: (position: Position) => void): void {
+    this.#waiters.onWaiting = listener;
+  }
+
+  async get(collection: string, key: string): Promise<Document | null> {
+    return this.#ask(collection, (definition) => this.#queries.get(definition, key));
+  }
+
+  async find(query: Query): Promise<readonly Document[]> {
+    return this.#ask(query.collection, (definition) => this.#queries.find(definition, query));
+  }
+
+  async count(selection: Selection): Promise<number> {
+    return this.#ask(selection.collection, (definition) => this.#queries.count(definition, selection));
+  }
+
+  async distinct(
+    selection: Selection,
+    field: string,
+    options: { readonly after?: FieldValue; readonly limit: number },
+  ): Promise<readonly FieldValue[]> {
+    const { collection } = selection;
+    return this.#ask(collection, (definition) => this.#queries.distinct(definition, selection, field, options));
+  }
+
+  async sum(scope: string, from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER): Promise<number> {
+    try {
+      return this.#queries.sum(scope, from, to);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  async checkpoint(): Promise<Position> {
+    return this.#state?.checkpoint ?? logStart;
+  }
+
+  async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
+    return this.#waiters.wait(position, timeoutMs);
+  }
+
+  async state(): Promise<State | null> {
+    return this.#state;
+  }
+
+  reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void> {
+    return this.#exclusively(async () => {
+      await this.#transaction(async () => {
+        for (const old of this.#definitions.values()) this.#toWrite.exec(`DROP TABLE ${tableOf(old)}`);
+        this.#toWrite.exec("DELETE FROM counters; DELETE FROM scopes;");
+        for (const definition of definitions) for (const sql of schemaOf(definition)) this.#toWrite.exec(sql);
+        this.#toWrite
+          .prepare("INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?)")
+          .run(logStart, fingerprint, JSON.stringify(definitions));
+      });
+      this.#writer = new Writer(this.#toWrite);
+      this.#queries = new Queries(this.#toRead);
+      this.#state = this.#load();
+    });
+  }
+
+  apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
+    return this.#exclusively(async () => {
+      const state = this.#state;
+      if (!state) throw new ReadModelsUnavailable("the read models are not built yet");
+      // A batch whose success was not heard of comes again.
+      const folded = fold(batch.filter(({ position }) => position > state.checkpoint));
+      const reached = checkpoint > state.checkpoint ? checkpoint : state.checkpoint;
+      await this.#transaction(async () => {
+        await this.#writer.write(this.#definitions, folded);
+        this.#toWrite.prepare("UPDATE state SET checkpoint = ?").run(reached);
+      });
+      this.#state = { ...state, checkpoint: reached };
+      this.#waiters.reached(reached);
+    });
+  }
+
+  /** Once what is being written is written. Whoever still waits for a position is told false. */
+  async close(): Promise<void> {
+    await this.#writing;
+    this.#waiters.close();
+    this.#toRead.close();
+    this.#toWrite.close();
+  }
+
+  #load(): State | null {
+    const row = this.#toWrite.prepare("SELECT * FROM state").get();
+    const definitions = JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
+    this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
+    const checkpoint = String(row?.["checkpoint"] ?? logStart);
+    this.#waiters.reached(checkpoint);
+    return row ? { checkpoint, fingerprint: String(row["fingerprint"]) } : null;
+  }
+
+  #ask<Answer>(collection: string, question: (definition: CollectionDefinition) => Answer): Answer {
+    const definition = this.#definitions.get(collection);
+    if (!definition) throw new ReadModelsUnavailable(`the read models have no collection ${collection}`);
+    try {
+      return question(definition);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  /** Runs one write after the other: a transaction spans several turns of the event loop. */
+  #exclusively(write: () => Promise<void>): Promise<void> {
+    const run = this.#writing.then(write);
+    this.#writing = run.catch(() => undefined);
+    return run;
+  }
+
+  async #transaction(write: () => Promise<void>): Promise<void> {
+    try {
+      this.#toWrite.exec("BEGIN IMMEDIATE");
+      await write();
+      this.#toWrite.exec("COMMIT");
+    } catch (error) {
+      if (this.#toWrite.isTransaction) this.#toWrite.exec("ROLLBACK");
+      this.#writer.forget();
+      throw unavailable(error);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { MessageChannel } from "node:worker_threads";
+import { ReadModelsClient, serveReadModels } from "../../src/adapters/embedded-read-models/read-models-client.ts";
+import { SqliteReadModels } from "../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
+import { sized } from "../support/size.ts";
+import { readModelsContract, type ReadModelsUnderTest } from "./read-models.ts";
+
+const newFolder = () => mkdtempSync(join(tmpdir(), "read-models-"));
+
+function openSqlite(folder: string, remote: boolean): ReadModelsUnderTest {
+  const models = new SqliteReadModels(join(folder, "read-models.db"), new SystemClock());
+  const { port1, port2 } = new MessageChannel();
+  serveReadModels(port1, models);
+  const client = new ReadModelsClient(port2);
+  const close = async () => {
+    client.close();
+    await models.close();
+  };
+  return {
+    reader: remote ? client : models,
+    writer: models,
+    reopen: async () => {
+      await close();
+      return openSqlite(folder, remote);
+    },
+    crashDuring: async (write, moment) => {
+      const writing = write();
+      // The batch is written in a few slices, one in each turn.
+      for (let turn = 0; turn < moment * 4; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      const found = newFolder();
+      cpSync(folder, found, { recursive: true });
+      await writing;
+      return openSqlite(found, remote);
+    },
+    close: async () => {
+      await close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+for (const remote of [false, true]) {
+  const name = remote ? "SQLite, from another thread," : "SQLite";
+  const traits = { wholeBatches: true, crashes: true, runs: sized(100, 2_000) };
+  readModelsContract(name, async () => openSqlite(newFolder(), remote), traits);
+}
+
+/** The yardstick of the random cases keeps to the contract itself. */
+function openInMemory(models = new InMemoryReadModels()): ReadModelsUnderTest {
+  return { reader: models, writer: models, reopen: async () => openInMemory(models), close: async () => undefined };
+}
+
+readModelsContract("The plain model", async () => openInMemory(), {
+  wholeBatches: false,
+  crashes: false,
+  runs: 5,
+});

@@ -1,0 +1,134 @@
+import { logStart, type Position } from "../../src/ports/event-store.ts";
+import type {
+  CollectionDefinition,
+  Document,
+  FieldValue,
+  PositionedChanges,
+  Query,
+  ReadModels,
+  ReadModelWriter,
+  Selection,
+} from "../../src/ports/read-models.ts";
+
+/** The port as plainly as it can be said: what every engine's read models are compared with. */
+export class InMemoryReadModels implements ReadModels, ReadModelWriter {
+  #definitions = new Map<string, CollectionDefinition>();
+  #collections = new Map<string, Map<string, Document>>();
+  #counters = new Map<string, Map<number, number>>();
+  #state: { checkpoint: Position; fingerprint: string } | null = null;
+  #waiting: { position: Position; resolve: (reached: true) => void }[] = [];
+
+  async get(collection: string, key: string): Promise<Document | null> {
+    return this.#collections.get(collection)?.get(key) ?? null;
+  }
+
+  async find({ order, offset = 0, limit, ...selection }: Query): Promise<readonly Document[]> {
+    const key = this.#definitions.get(selection.collection)?.key ?? "";
+    const sign = order.descending ? -1 : 1;
+    return this.#select(selection)
+      .sort((a, b) => sign * (compare(a[order.field], b[order.field]) || compare(a[key], b[key])))
+      .slice(offset, offset + limit);
+  }
+
+  async count(selection: Selection): Promise<number> {
+    return this.#select(selection).length;
+  }
+
+  async distinct(
+    selection: Selection,
+    field: string,
+    { after, limit }: { readonly after?: FieldValue; readonly limit: number },
+  ): Promise<readonly FieldValue[]> {
+    const values = new Set(this.#select(selection).map((document) => document[field] ?? null));
+    return [...values]
+      .filter((value) => value !== null && (after === undefined || compare(value, after) > 0))
+      .sort(compare)
+      .slice(0, limit);
+  }
+
+  async sum(scope: string, from = -Infinity, to = Infinity): Promise<number> {
+    const buckets = [...(this.#counters.get(scope) ?? [])];
+    return buckets.reduce((sum, [bucket, total]) => (bucket >= from && bucket <= to ? sum + total : sum), 0);
+  }
+
+  async checkpoint(): Promise<Position> {
+    return this.#state?.checkpoint ?? logStart;
+  }
+
+  async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
+    if (position <= (this.#state?.checkpoint ?? logStart)) return true;
+    return new Promise((resolve) => {
+      this.#waiting.push({ position, resolve });
+      setTimeout(() => resolve(false), timeoutMs);
+    });
+  }
+
+  async state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null> {
+    return this.#state;
+  }
+
+  async reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void> {
+    this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
+    this.#collections = new Map(definitions.map(({ name }) => [name, new Map()]));
+    this.#counters = new Map();
+    this.#state = { checkpoint: logStart, fingerprint };
+  }
+
+  async apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
+    const state = this.#state;
+    if (!state) throw new Error("reset first");
+    for (const { position, changes } of batch) if (position > state.checkpoint) changes.forEach((change) => this.#apply(change));
+    if (checkpoint > state.checkpoint) state.checkpoint = checkpoint;
+    for (const { position, resolve } of this.#waiting) if (position <= state.checkpoint) resolve(true);
+  }
+
+  /** Everything there is, in one comparable value; counters of nothing left out. */
+  contents(): { documents: Record<string, Record<string, Document>>; counters: Record<string, Record<string, number>> } {
+    const documents = Object.fromEntries([...this.#collections].map(([name, all]) => [name, Object.fromEntries(all)]));
+    const counters: Record<string, Record<string, number>> = {};
+    for (const [scope, buckets] of this.#counters) {
+      const counted = [...buckets].filter(([, total]) => total !== 0);
+      if (counted.length > 0) counters[scope] = Object.fromEntries(counted);
+    }
+    return { documents, counters };
+  }
+
+  #apply(change: PositionedChanges["changes"][number]): void {
+    if (change.op === "add") {
+      const buckets = this.#counters.get(change.scope) ?? new Map<number, number>();
+      buckets.set(change.bucket, (buckets.get(change.bucket) ?? 0) + change.by);
+      this.#counters.set(change.scope, buckets);
+      return;
+    }
+    const collection = this.#collections.get(change.collection);
+    const definition = this.#definitions.get(change.collection);
+    if (!collection || !definition) throw new Error(`no collection ${change.collection}`);
+    const before = collection.get(change.key);
+    if (change.op === "remove") collection.delete(change.key);
+    else if (change.op === "put") {
+      const fields = Object.keys(definition.fields).map((field) => [field, change.document[field] ?? null]);
+      collection.set(change.key, Object.fromEntries(fields) as Document);
+    } else if (before) collection.set(change.key, { ...before, ...change.fields });
+  }
+
+  #select({ collection, where = {}, anyOf, range }: Selection): Document[] {
+    return [...(this.#collections.get(collection)?.values() ?? [])].filter((document) => {
+      if (Object.entries(where).some(([field, value]) => document[field] !== value)) return false;
+      if (anyOf && !anyOf.values.includes(document[anyOf.field] ?? null)) return false;
+      const ranged = range ? document[range.field] ?? null : null;
+      if (!range) return true;
+      if (ranged === null) return false;
+      return !(range.from !== undefined && compare(ranged, range.from) < 0)
+        && !(range.to !== undefined && compare(ranged, range.to) > 0);
+    });
+  }
+}
+
+/** Null first, then by value; texts by code point. */
+function compare(a: FieldValue | undefined, b: FieldValue | undefined): number {
+  if (a === b) return 0;
+  if (a === null || a === undefined) return -1;
+  if (b === null || b === undefined) return 1;
+  if (typeof a === "string" && typeof b === "string") return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a < b ? -1 : 1;
+}
