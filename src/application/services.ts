@@ -1,0 +1,107 @@
+import type { Clock } from "../ports/clock.ts";
+import type { EventStore } from "../ports/event-store.ts";
+import type { ExpiringState, RateLimit } from "../ports/expiring-state.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { OutboundClient } from "../ports/outbound.ts";
+import type { Passwords } from "../ports/passwords.ts";
+import type { ReadModels } from "../ports/read-models.ts";
+import type { Sealing } from "../ports/sealing.ts";
+import type { Metrics } from "../ports/telemetry.ts";
+import type { Tokens } from "../ports/tokens.ts";
+import type { Aggregates } from "./aggregates.ts";
+import { ApiKeyCommands } from "./commands/api-keys.ts";
+import { DestinationCommands } from "./commands/destinations.ts";
+import { EventCommands } from "./commands/events.ts";
+import { TenantCommands } from "./commands/tenants.ts";
+import { UserCommands } from "./commands/users.ts";
+import type { Directory } from "./directory.ts";
+import type { Freshness } from "./freshness.ts";
+import { Ingest } from "./ingest.ts";
+import { Login } from "./login.ts";
+import { People } from "./people.ts";
+import { PlatformKeys } from "./platform-keys.ts";
+import { ApiKeyQueries } from "./queries/api-keys.ts";
+import { DestinationQueries } from "./queries/destinations.ts";
+import { EventQueries } from "./queries/events.ts";
+import { TenantQueries } from "./queries/tenants.ts";
+import { UserQueries } from "./queries/users.ts";
+import { Reservations } from "./reservations.ts";
+import { Sessions } from "./sessions.ts";
+import type { Vault } from "./vault.ts";
+
+/** What the services need of the world; `aggregates` and `directory` are fed by the log. */
+export interface World {
+  readonly store: EventStore;
+  readonly readModels: ReadModels;
+  readonly state: ExpiringState;
+  readonly sealing: Sealing;
+  readonly passwords: Passwords;
+  readonly tokens: Tokens;
+  readonly outbound: Pick<OutboundClient, "refusalOf">;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly metrics: Metrics;
+  readonly aggregates: Aggregates;
+  readonly directory: Directory;
+  readonly freshness: Freshness;
+  readonly vault: Vault;
+}
+
+export interface ServiceSettings {
+  readonly accessTokenTtlMs: number;
+  readonly limits: { readonly loginFailures: RateLimit | null; readonly tenantCreation: RateLimit | null };
+  /** How many people's keys are kept in memory. */
+  readonly peopleInMemory: number;
+}
+
+/** Everything the API can do. */
+export interface Services {
+  readonly commands: {
+    readonly tenants: TenantCommands;
+    readonly users: UserCommands;
+    readonly destinations: DestinationCommands;
+    readonly apiKeys: ApiKeyCommands;
+    readonly events: EventCommands;
+  };
+  readonly queries: {
+    readonly tenants: TenantQueries;
+    readonly users: UserQueries;
+    readonly destinations: DestinationQueries;
+    readonly apiKeys: ApiKeyQueries;
+    readonly events: EventQueries;
+  };
+  readonly sessions: Sessions;
+  readonly login: Login;
+  readonly ingest: Ingest;
+}
+
+/** Puts the services together. */
+export function createServices(world: World, settings: ServiceSettings): Services {
+  const { limits } = settings;
+  const keys = new PlatformKeys(world);
+  const reservations = new Reservations(world);
+  const people = new People(world, { max: settings.peopleInMemory });
+  const sessions = new Sessions({ ...world, keys }, { ttlMs: settings.accessTokenTtlMs });
+  const users = new UserQueries({ ...world, people });
+  const destinations = new DestinationQueries(world);
+  const own = { ...world, keys, reservations, people, sessions };
+  return {
+    commands: {
+      tenants: new TenantCommands(own, { creationLimit: limits.tenantCreation }),
+      users: new UserCommands({ ...own, users }),
+      destinations: new DestinationCommands({ ...own, queries: destinations }),
+      apiKeys: new ApiKeyCommands(own),
+      events: new EventCommands(own),
+    },
+    queries: {
+      tenants: new TenantQueries(own),
+      users,
+      destinations,
+      apiKeys: new ApiKeyQueries(own),
+      events: new EventQueries(own),
+    },
+    sessions,
+    login: new Login(own, { limit: limits.loginFailures }),
+    ingest: new Ingest(own),
+  };
+}

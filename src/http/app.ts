@@ -1,0 +1,132 @@
+import type { RequestListener } from "node:http";
+import Router from "@koa/router";
+import Koa, { type Context } from "koa";
+import { commonHeaders, json, plainText, sendAndHangUp } from "./answer.ts";
+import type { Api } from "./api.ts";
+import { authenticate } from "./authenticate.ts";
+import { readJsonObject } from "./body.ts";
+import { clientAddress } from "./client-address.ts";
+import { errorAnswer } from "./errors.ts";
+import { givenRequestId } from "./identifiers.ts";
+import { createIngestHandler, ingestPath } from "./ingest.ts";
+import type { Answer, Exchange, Route } from "./route.ts";
+import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { destinationRoutes } from "./routes/destinations.ts";
+import { eventRoutes } from "./routes/events.ts";
+import { healthRoutes } from "./routes/health.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+import { tenantRoutes } from "./routes/tenants.ts";
+import { userRoutes } from "./routes/users.ts";
+
+/** The whole API as a request listener. */
+export function createApp(api: Api): RequestListener {
+  const fail = failures(api);
+  const ingest = createIngestHandler(api, fail);
+  const rest = createKoa(api, fail).callback();
+  return (request, response) => {
+    request.url = originForm(request.url ?? "/");
+    const path = ingestPath(request.url);
+    if (path) void ingest(request, response, path);
+    else void rest(request, response);
+  };
+}
+
+type Fail = (error: unknown, requestId: string) => { readonly status: number; readonly text: string };
+
+/** What to answer to an error; the operator learns of those nobody foresaw. */
+function failures({ logger, metrics }: Api): Fail {
+  return (error, requestId) => {
+    const { status, text, unforeseen } = errorAnswer(error);
+    if (unforeseen) {
+      metrics.trouble("request failed");
+      logger.error({ err: error, requestId }, "a request failed");
+    } else if (status === 503) logger.warn({ err: error, requestId }, "a request could not be served");
+    return { status, text };
+  };
+}
+
+function createKoa(api: Api, fail: Fail): Koa {
+  const { services, health } = api;
+  const app = new Koa();
+  // What gets past the answering of errors below concerns connections that broke.
+  app.on("error", (error: unknown) => api.logger.debug({ err: error }, "a connection failed"));
+  app.use(async (context, next) => {
+    const requestId = givenRequestId(context.headers["x-request-id"]) ?? api.ids.uuid();
+    context.set({ ...commonHeaders, "X-Request-Id": requestId });
+    context.state = { requestId };
+    try {
+      await next();
+    } catch (error) {
+      const { status, text } = fail(error, requestId);
+      if (status === 413) {
+        context.respond = false;
+        sendAndHangUp(context.req, context.res, { status, text, requestId }, api.clock);
+      } else answer(context, { status, text });
+    }
+  });
+  const routes = [
+    ...healthRoutes(health),
+    ...sessionRoutes(services),
+    ...tenantRoutes(services),
+    ...userRoutes(services),
+    ...destinationRoutes(services),
+    ...apiKeyRoutes(services),
+    ...eventRoutes(services),
+  ];
+  app.use(routerOf(routes, api).routes());
+  app.use(answerUnmatched);
+  return app;
+}
+
+function routerOf(routes: readonly Route[], api: Api): Router {
+  const router = new Router({ strict: true, sensitive: true });
+  for (const { method, path, run } of routes) {
+    router.register(path, [method], async (context) => {
+      answer(context, await run(exchangeOf(context, context.params, api)));
+    });
+  }
+  return router;
+}
+
+function exchangeOf(context: Context, params: Readonly<Record<string, string>>, api: Api): Exchange {
+  const { req: request, res: response, querystring: query } = context;
+  const { requestId } = context.state as { readonly requestId: string };
+  return {
+    request, response, params, query, requestId,
+    address: clientAddress(request, api.trustedProxies),
+    authenticate: () => authenticate(request, api.services.sessions),
+    body: async () => (await readJsonObject(request, response, api.maxBodyBytes)).value,
+  };
+}
+
+function answer(context: Context, { status, body, text, type }: Answer): void {
+  context.status = status;
+  if (body) {
+    context.type = json;
+    context.body = JSON.stringify(body);
+  } else if (text !== undefined) {
+    context.type = type ?? plainText;
+    context.body = text;
+  } else context.body = null;
+  context.status = status;
+}
+
+/** 404 for a path that is none, else 405, or 204 to OPTIONS. */
+function answerUnmatched(context: Context): void {
+  const matched = (context as Context & { readonly matched?: readonly { readonly methods: readonly string[] }[] }).matched;
+  const methods = new Set((matched ?? []).flatMap((layer) => layer.methods));
+  if (methods.size === 0) {
+    answer(context, { status: 404, text: "no such path" });
+    return;
+  }
+  context.set("Allow", [...methods.add("OPTIONS")].sort().join(", "));
+  answer(context, context.method === "OPTIONS" ? { status: 204 } : { status: 405, text: "method not allowed" });
+}
+
+/** Requests may also name the whole URL, as to a proxy. */
+function originForm(url: string): string {
+  if (url.startsWith("/")) return url;
+  const parsed = URL.parse(url);
+  return parsed ? parsed.pathname + parsed.search : "/*";
+}
+

@@ -1,0 +1,27 @@
+import createApiKey from "../../schemas/requests/create-api-key.json" with { type: "json" };
+import createDestination from "../../schemas/requests/create-destination.json" with { type: "json" };
+import createTenant from "../../schemas/requests/create-tenant.json" with { type: "json" };
+import createUser from "../../schemas/requests/create-user.json" with { type: "json" };
+import login from "../../schemas/requests/login.json" with { type: "json" };
+import updateDestination from "../../schemas/requests/update-destination.json" with { type: "json" };
+import updateTenant from "../../schemas/requests/update-tenant.json" with { type: "json" };
+import updateUser from "../../schemas/requests/update-user.json" with { type: "json" };
+import verifySignature from "../../schemas/requests/verify-signature.json" with { type: "json" };
+import type { NewApiKey } from "../application/commands/api-keys.ts";
+import type { DestinationChange, NewDestination } from "../application/commands/destinations.ts";
+import type { NewTenant, TenantChange } from "../application/commands/tenants.ts";
+import type { NewUser, UserChange } from "../application/commands/users.ts";
+import { validator } from "./validate.ts";
+
+/** What request bodies must be. */
+export const bodies = {
+  createTenant: validator<NewTenant>(createTenant),
+  updateTenant: validator<TenantChange>(updateTenant),
+  verifySignature: validator<{ readonly payload: string; readonly signature: string }>(verifySignature),
+  createUser: validator<NewUser>(createUser),
+  updateUser: validator<UserChange>(updateUser),
+  createDestination: validator<NewDestination>(createDestination),
+  updateDestination: validator<DestinationChange>(updateDestination),
+  login: validator<{ readonly email: string; readonly password: string }>(login),
+  createApiKey: validator<NewApiKey>(createApiKey),
+} as const;

@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Refusal, refuse } from "../domain/refusal.ts";
+import { parseJsonObject, type JsonObject } from "./json-text.ts";
+
+const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/;
+
+/**
+ * Reads the body of a request: a JSON object of at most `maxBytes`. Throws a Refusal: wrong-type by its headers,
+ * too-large by its length or its count, invalid by its content.
+ */
+export async function readJsonObject(request: IncomingMessage, response: ServerResponse, maxBytes: number): Promise<JsonObject> {
+  checkType(request);
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (request.headers.expect !== undefined) response.writeContinue();
+  return parseJsonObject(await readBytes(request, maxBytes));
+}
+
+function checkType({ headers }: IncomingMessage): void {
+  const type = headers["content-type"];
+  if (type !== "application/json") {
+    const [essence = "", ...parameters] = (type ?? "").toLowerCase().split(";").map((part) => part.trim());
+    const charsets = parameters.filter((parameter) => parameter.startsWith("charset"));
+    const utf8 = charsets.every((charset) => /^charset\s*=\s*"?utf-?8"?$/.test(charset));
+    if (!jsonType.test(essence) || !utf8) refuse("wrong-type", "Content-Type: must be application/json in UTF-8");
+  }
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    refuse("wrong-type", "Content-Encoding: the body must not be encoded");
+  }
+}
+
+function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes) chunks.push(chunk);
+      else {
+        request.removeAllListeners("data").pause();
+        reject(tooLarge(maxBytes));
+      }
+    });
+    request.once("end", () => {
+      const [only] = chunks;
+      resolve(only && chunks.length === 1 ? only : Buffer.concat(chunks, size));
+    });
+    const brokeOff = () => reject(new Refusal("invalid", "body: broke off"));
+    request.once("close", brokeOff).once("error", brokeOff);
+    if (request.destroyed) brokeOff();
+  });
+}
+
+function tooLarge(maxBytes: number): Refusal {
+  return new Refusal("too-large", `body: must be at most ${maxBytes} bytes`);
+}

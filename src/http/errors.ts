@@ -1,0 +1,36 @@
+import { Refusal, type RefusalKind } from "../domain/refusal.ts";
+import { LogUnavailable, RevisionConflict } from "../ports/event-store.ts";
+import { ReadModelsUnavailable } from "../ports/read-models.ts";
+
+const statusOf: Readonly<Record<RefusalKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  "not-found": 404,
+  conflict: 409,
+  "too-large": 413,
+  "wrong-type": 415,
+  rejected: 422,
+  "too-many": 429,
+  unavailable: 503,
+};
+
+/** What a caller is told when something went wrong. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** Whether nobody foresaw it, so that an operator must learn of it. */
+  readonly unforeseen: boolean;
+}
+
+/** The answer to an error. Nothing of an error that is not a Refusal is shown. */
+export function errorAnswer(error: unknown): ErrorAnswer {
+  if (error instanceof Refusal) return { status: statusOf[error.kind], text: error.message, unforeseen: false };
+  if (error instanceof LogUnavailable || error instanceof ReadModelsUnavailable) {
+    return { status: 503, text: "the service cannot reach its storage; try again", unforeseen: false };
+  }
+  if (error instanceof RevisionConflict) {
+    return { status: 503, text: "too many changes of the same thing at once; try again", unforeseen: false };
+  }
+  return { status: 500, text: "something went wrong here; it has been noted", unforeseen: true };
+}

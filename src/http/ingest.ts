@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isUtf8 } from "node:buffer";
+import { refuse } from "../domain/refusal.ts";
+import { json, plainText, send, sendAndHangUp } from "./answer.ts";
+import type { Api } from "./api.ts";
+import { readJsonObject } from "./body.ts";
+import { givenRequestId, uuidOf } from "./identifiers.ts";
+
+const prefix = "/api/v1/ingest/";
+/** No tenant has it, so that what is not a UUID is answered as any unknown tenant. */
+const nobody = "00000000-0000-0000-0000-000000000000";
+
+interface IngestPath {
+  readonly tenant: string;
+  readonly token: string;
+}
+
+/** The parts of an ingest path, or undefined for any other URL. */
+export function ingestPath(url: string): IngestPath | undefined {
+  if (!url.startsWith(prefix)) return undefined;
+  const query = url.indexOf("?");
+  const [tenant, token, ...more] = url.slice(prefix.length, query < 0 ? undefined : query).split("/");
+  return tenant && token && more.length === 0 ? { tenant: decode(tenant), token: decode(token) } : undefined;
+}
+
+/** Answers ingest requests past the framework: the one path whose cost counts. */
+export function createIngestHandler(api: Api, fail: (error: unknown, requestId: string) => { status: number; text: string }) {
+  const { services: { ingest }, ids, clock, metrics, maxBodyBytes } = api;
+  return async (request: IncomingMessage, response: ServerResponse, { tenant, token }: IngestPath): Promise<void> => {
+    const startedAt = clock.monotonic();
+    const requestId = givenRequestId(request.headers["x-request-id"]) ?? ids.uuid();
+    if (request.method !== "POST") {
+      answerOtherMethod(request, response, requestId);
+      return;
+    }
+    try {
+      const admission = await ingest.admit(uuidOf(tenant) ?? nobody, token, oneHeader(request, "x-api-key"));
+      const idempotencyKey = readIdempotencyKey(oneHeader(request, "x-idempotency-key"));
+      const { text } = await readJsonObject(request, response, maxBodyBytes);
+      const outcome = await ingest.accept(admission, text, idempotencyKey, requestId);
+      if ("accepted" in outcome) send(response, 202, json, JSON.stringify(outcome.accepted), requestId);
+      else send(response, 200, json, JSON.stringify(outcome.duplicate), requestId);
+    } catch (error) {
+      const { status, text } = fail(error, requestId);
+      if (status === 413) sendAndHangUp(request, response, { status, text, requestId }, clock);
+      else send(response, status, plainText, text, requestId);
+    }
+    metrics.ingest((clock.monotonic() - startedAt) / 1000);
+  };
+}
+
+function answerOtherMethod(request: IncomingMessage, response: ServerResponse, requestId: string): void {
+  response.setHeader("Allow", "OPTIONS, POST");
+  if (request.method === "OPTIONS") send(response, 204, plainText, "", requestId);
+  else send(response, 405, plainText, "method not allowed", requestId);
+}
+
+function oneHeader(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Throws a Refusal (invalid) for an empty key: silence would lose the protection that was asked for. */
+function readIdempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
+  // Node reads headers as Latin-1; who sends more than ASCII sends UTF-8.
+  const bytes = /^[\x20-\x7e]*$/.test(header) ? undefined : Buffer.from(header, "latin1");
+  const key = bytes && isUtf8(bytes) ? bytes.toString("utf8") : header;
+  if (key === "") refuse("invalid", "X-Idempotency-Key: must not be empty");
+  if ((bytes ? [...key].length : key.length) > 255) refuse("invalid", "X-Idempotency-Key: must be at most 255 characters long");
+  if (bytes && /\p{Cc}/u.test(key)) refuse("invalid", "X-Idempotency-Key: must not contain control characters");
+  return key;
+}
+
+function decode(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

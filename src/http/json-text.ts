@@ -1,0 +1,61 @@
+import { isUtf8 } from "node:buffer";
+import { refuse } from "../domain/refusal.ts";
+
+/** An object's own text, and what it says. */
+export interface JsonObject {
+  /** As received: encoding it as UTF-8 gives the received bytes. */
+  readonly text: string;
+  readonly value: object;
+}
+
+const deepest = 128;
+
+/** Reads a JSON object from bytes. Throws a Refusal (invalid) for anything else, and for one nested too deep. */
+export function parseJsonObject(bytes: Buffer): JsonObject {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) refuse("invalid", "body: must not begin with a byte order mark");
+  if (!isUtf8(bytes)) refuse("invalid", "body: must be UTF-8");
+  const text = bytes.toString("utf8");
+  if (isDeeperThan(text, deepest)) refuse("invalid", `body: must not be nested deeper than ${deepest}`);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    refuse("invalid", "body: must be valid JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) refuse("invalid", "body: must be a JSON object");
+  return { text, value };
+}
+
+/** Whether brackets outside of strings nest deeper than `limit`; of text that is not JSON, whatever. */
+function isDeeperThan(text: string, limit: number): boolean {
+  // Nesting needs two characters a level: most payloads are too short to reach it.
+  if (text.length < 2 * limit) return false;
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    switch (text.charCodeAt(index)) {
+      case 0x22:
+        index = endOfString(text, index);
+        break;
+      case 0x5b:
+      case 0x7b:
+        depth += 1;
+        if (depth > limit) return true;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth -= 1;
+        break;
+    }
+  }
+  return false;
+}
+
+/** The index of the quote that ends the string begun at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(end - 1 - backslashes) === 0x5c) backslashes += 1;
+    if (backslashes % 2 === 0) return end;
+  }
+  return text.length;
+}

@@ -1,0 +1,26 @@
+import listApiKeys from "../../schemas/requests/list-api-keys.json" with { type: "json" };
+import listAttempts from "../../schemas/requests/list-attempts.json" with { type: "json" };
+import listDestinations from "../../schemas/requests/list-destinations.json" with { type: "json" };
+import listEvents from "../../schemas/requests/list-events.json" with { type: "json" };
+import listHistory from "../../schemas/requests/list-history.json" with { type: "json" };
+import listUsers from "../../schemas/requests/list-users.json" with { type: "json" };
+import type { EventStatus } from "../domain/event/events.ts";
+import { listReader } from "./list-parameters.ts";
+
+/** Filters of a list of events, as given. */
+export interface EventFilters {
+  readonly Status?: EventStatus;
+  readonly DestinationUrlId?: string;
+  readonly From?: string;
+  readonly To?: string;
+}
+
+/** What lists may be asked for. */
+export const lists = {
+  users: listReader<{ readonly Status?: 0 | 1; readonly Role?: number }>(listUsers),
+  destinations: listReader<object>(listDestinations),
+  apiKeys: listReader<object>(listApiKeys),
+  events: listReader<EventFilters>(listEvents),
+  attempts: listReader<object>(listAttempts),
+  history: listReader<object>(listHistory),
+} as const;

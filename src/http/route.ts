@@ -1,0 +1,77 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Origin } from "../application/origin.ts";
+import type { Session } from "../application/sessions.ts";
+import type { Actor } from "../domain/domain-event.ts";
+import type { Validator } from "./validate.ts";
+
+/** An answer: a JSON body, a text, or nothing. */
+export interface Answer {
+  readonly status: number;
+  readonly body?: object;
+  readonly text?: string;
+  /** Content type of a text; plain unless said. */
+  readonly type?: string;
+}
+
+/** One request on its way through its route. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly params: Readonly<Record<string, string>>;
+  /** The query string, without the question mark. */
+  readonly query: string;
+  readonly requestId: string;
+  /** Where the request came from. */
+  readonly address: string;
+  /** The session of the bearer token. Throws a Refusal (unauthenticated). */
+  authenticate(): Promise<Session>;
+  /** The JSON object in the body. Throws a Refusal (invalid, too-large, wrong-type). */
+  body(): Promise<object>;
+}
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/** An operation of the API. `path` names its parameters with colons. */
+export interface Route {
+  readonly method: Method;
+  readonly path: string;
+  readonly run: (exchange: Exchange) => Promise<Answer>;
+}
+
+/** What the handler of a signed-in operation gets. */
+export interface Call<Body> extends Exchange {
+  readonly caller: Session;
+  readonly origin: Origin;
+  readonly input: Body;
+}
+
+/** A signed-in operation without a body. */
+export function signedIn(method: Method, path: string, handle: (call: Call<undefined>) => Promise<Answer>): Route {
+  const run = async (exchange: Exchange) => handle({ ...(await opened(exchange)), input: undefined });
+  return { method, path, run };
+}
+
+/** A signed-in operation with a body: who calls is checked before what it says. */
+export function signedInWith<Body>(
+  method: Method,
+  path: string,
+  validate: Validator<Body>,
+  handle: (call: Call<Body>) => Promise<Answer>,
+): Route {
+  const run = async (exchange: Exchange) => {
+    const call = await opened(exchange);
+    return handle({ ...call, input: validate(await exchange.body()) });
+  };
+  return { method, path, run };
+}
+
+/** Who is behind a request, for the log. */
+export function originOf(actor: Actor, requestId: string): Origin {
+  return { actor, correlationId: requestId, causationId: null };
+}
+
+async function opened(exchange: Exchange): Promise<Omit<Call<undefined>, "input">> {
+  const caller = await exchange.authenticate();
+  const origin = originOf({ type: "user", id: caller.userId, role: caller.role }, exchange.requestId);
+  return { ...exchange, caller, origin };
+}

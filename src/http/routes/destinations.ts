@@ -1,0 +1,35 @@
+import type { Services } from "../../application/services.ts";
+import { bodies } from "../bodies.ts";
+import { lists } from "../lists.ts";
+import { signedIn, signedInWith, type Route } from "../route.ts";
+import { pathId } from "./path-id.ts";
+
+/** Destinations of the caller's tenant. */
+export function destinationRoutes({ commands, queries }: Services): Route[] {
+  return [
+    signedInWith("POST", "/api/v1/destinations", bodies.createDestination, async ({ caller, input, origin }) => ({
+      status: 201,
+      body: await commands.destinations.register(caller, input, origin),
+    })),
+    signedIn("GET", "/api/v1/destinations", async ({ caller, query }) => ({
+      status: 200,
+      body: await queries.destinations.list(caller, lists.destinations(query).page),
+    })),
+    signedIn("GET", "/api/v1/destinations/:id", async (call) => ({
+      status: 200,
+      body: await queries.destinations.get(call.caller, pathId(call, "destination")),
+    })),
+    signedInWith("PATCH", "/api/v1/destinations/:id", bodies.updateDestination, async (call) => ({
+      status: 200,
+      body: await commands.destinations.change(call.caller, pathId(call, "destination"), call.input, call.origin),
+    })),
+    signedIn("DELETE", "/api/v1/destinations/:id", async (call) => {
+      await commands.destinations.remove(call.caller, pathId(call, "destination"), call.origin);
+      return { status: 204 };
+    }),
+    signedIn("POST", "/api/v1/destinations/:id/ingest-token", async (call) => {
+      const id = pathId(call, "destination");
+      return { status: 200, body: { ingestToken: await commands.destinations.regenerateToken(call.caller, id, call.origin) } };
+    }),
+  ];
+}

@@ -1,0 +1,43 @@
+import type { Services } from "../../application/services.ts";
+import { bodies } from "../bodies.ts";
+import { originOf, signedIn, signedInWith, type Route } from "../route.ts";
+import { pathId } from "./path-id.ts";
+
+/** Tenants and their webhook secrets. */
+export function tenantRoutes({ commands, queries }: Services): Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/api/v1/tenants",
+      run: async (exchange) => {
+        // Every request counts, malformed ones too.
+        await commands.tenants.admitCreation(exchange.address);
+        const input = bodies.createTenant(await exchange.body());
+        const origin = originOf({ type: "anonymous" }, exchange.requestId);
+        return { status: 201, body: await commands.tenants.create(input, origin) };
+      },
+    },
+    signedIn("GET", "/api/v1/tenants/:id", async (call) => ({
+      status: 200,
+      body: await queries.tenants.get(call.caller, pathId(call, "tenant")),
+    })),
+    signedInWith("PATCH", "/api/v1/tenants/:id", bodies.updateTenant, async (call) => ({
+      status: 200,
+      body: await commands.tenants.change(call.caller, pathId(call, "tenant"), call.input, call.origin),
+    })),
+    signedIn("GET", "/api/v1/tenants/:id/webhook-secret", async (call) => ({
+      status: 200,
+      body: { webhookSecret: await queries.tenants.webhookSecret(call.caller, pathId(call, "tenant")) },
+    })),
+    signedIn("POST", "/api/v1/tenants/:id/webhook-secret", async (call) => {
+      const id = pathId(call, "tenant");
+      const webhookSecret = await commands.tenants.regenerateWebhookSecret(call.caller, id, call.origin);
+      return { status: 200, body: { webhookSecret } };
+    }),
+    signedInWith("POST", "/api/v1/tenants/:id/webhook-secret/verify", bodies.verifySignature, async (call) => {
+      const { payload, signature } = call.input;
+      const id = pathId(call, "tenant");
+      return { status: 200, body: { valid: await queries.tenants.verifySignature(call.caller, id, payload, signature) } };
+    }),
+  ];
+}

@@ -1,0 +1,34 @@
+import type { Services } from "../../application/services.ts";
+import { roleOfCode } from "../../domain/roles.ts";
+import { bodies } from "../bodies.ts";
+import { lists } from "../lists.ts";
+import { signedIn, signedInWith, type Route } from "../route.ts";
+import { pathId } from "./path-id.ts";
+
+/** Users of the caller's tenant. */
+export function userRoutes({ commands, queries }: Services): Route[] {
+  return [
+    signedInWith("POST", "/api/v1/users", bodies.createUser, async ({ caller, input, origin }) => ({
+      status: 201,
+      body: await commands.users.create(caller, input, origin),
+    })),
+    signedIn("GET", "/api/v1/users", async ({ caller, query }) => {
+      const { page, filters } = lists.users(query);
+      const status = filters.Status === undefined ? undefined : filters.Status === 0 ? "Active" : "Inactive";
+      const role = filters.Role === undefined ? undefined : roleOfCode(filters.Role);
+      return { status: 200, body: await queries.users.list(caller, { status, role }, page) };
+    }),
+    signedIn("GET", "/api/v1/users/:id", async (call) => ({
+      status: 200,
+      body: await queries.users.get(call.caller, pathId(call, "user")),
+    })),
+    signedInWith("PATCH", "/api/v1/users/:id", bodies.updateUser, async (call) => ({
+      status: 200,
+      body: await commands.users.change(call.caller, pathId(call, "user"), call.input, call.origin),
+    })),
+    signedIn("DELETE", "/api/v1/users/:id", async (call) => {
+      await commands.users.remove(call.caller, pathId(call, "user"), call.origin);
+      return { status: 204 };
+    }),
+  ];
+}
