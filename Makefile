@@ -1,0 +1,33 @@
+# Needs make, Node 20 or newer with npm, and a package registry; everything else is installed on first use.
+# The Node that runs the project is its npm dependency `node`: npm puts it first on the PATH of every script.
+
+# The lock that node_modules was installed from.
+installed := node_modules/.installed-lock.json
+run := npm run --silent
+
+.PHONY: demo run test test-full lint bench
+
+demo: $(installed)
+	@$(run) demo
+
+run: $(installed)
+	@$(run) start
+
+test: $(installed)
+	@$(run) test
+
+test-full: $(installed)
+	@RELAY_TEST_SIZE=full $(run) test -- --timeout 3600000
+
+lint: $(installed)
+	@$(run) lint
+
+bench: $(installed)
+	@$(run) bench -- $(NAME)
+
+# A lock that was merely touched, or a tree that `npm ci` filled without make, asks nothing of the network. Where
+# install scripts are blocked, `node` has not fetched its binary yet: it is the one package that has to.
+$(installed): package-lock.json
+	@cmp -s package-lock.json $@ || { test ! -e $@ && npm ls --all >/dev/null 2>&1; } || npm ci
+	@test -x node_modules/.bin/node || npm rebuild node --ignore-scripts=false
+	@cp package-lock.json $@
