@@ -5,7 +5,8 @@ import { ReadModelsUnavailable } from "../../ports/read-models.ts";
 const pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;";
 const ownTables = `
   CREATE TABLE IF NOT EXISTS state (
-    one INTEGER PRIMARY KEY CHECK (one = 1), checkpoint TEXT NOT NULL, fingerprint TEXT NOT NULL, definitions TEXT NOT NULL
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    checkpoint TEXT NOT NULL, fingerprint TEXT NOT NULL, definitions TEXT NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS scopes (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
   CREATE TABLE IF NOT EXISTS counters (

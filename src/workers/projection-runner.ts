@@ -1,0 +1,213 @@
+import { collections, fingerprint, project } from "../../projections/index.ts";
+import type { Clock } from "../ports/clock.ts";
+import {
+  logStart,
+  type EventLog,
+  type LogEntry,
+  type Position,
+  type Subscription,
+  type UnreadableEntry,
+} from "../ports/event-store.ts";
+import type { Change, PositionedChanges, ReadModels, ReadModelWriter } from "../ports/read-models.ts";
+import type { Logger, Metrics } from "../ports/telemetry.ts";
+import { Pause } from "./pause.ts";
+import { StreamsAside } from "./streams-aside.ts";
+
+/** Entries read at once when behind: the larger a batch, the more of it folds into one. */
+const readEntries = 4_000;
+/** A batch smaller than this waits a moment for more, unless somebody waits for it. */
+const smallBatch = 1_000;
+const firstPauseMs = 50;
+const longestPauseMs = 5_000;
+
+export interface ProjectionRunnerParts {
+  readonly log: EventLog;
+  readonly writer: ReadModelWriter;
+  readonly readModels: Pick<ReadModels, "find">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
+  /** Turns entries into what projections are to see, as many in the same order. Asked again when it fails. */
+  readonly prepare?: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
+  /**
+   * How long a small batch waits for more, ms: an event accepted, attempted and delivered within this
+   * time costs one write. Whoever waits for the read models ends it, see {@link ProjectionRunner.hurry}.
+   */
+  readonly lingerMs: number;
+}
+
+/**
+ * Keeps the read models up with the log: projects entries in batches, each applied with its
+ * checkpoint. A stream with an unreadable entry is set aside from there on. Definitions other than
+ * the stored ones, or a log that ends before the checkpoint, have everything built again.
+ */
+export class ProjectionRunner {
+  readonly #parts: ProjectionRunnerParts;
+  readonly #aside: StreamsAside;
+  readonly #linger: Pause;
+  readonly #retry: Pause;
+  readonly #waiters = new Set<{ readonly position: Position; readonly reached: () => void }>();
+  #subscription: Subscription | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+  #applied: Position = logStart;
+  #wanted: Position = logStart;
+
+  constructor(parts: ProjectionRunnerParts) {
+    this.#parts = parts;
+    this.#aside = new StreamsAside(parts.readModels);
+    this.#linger = new Pause(parts.clock);
+    this.#retry = new Pause(parts.clock);
+  }
+
+  /** Begins to follow the log. Whatever fails on the way is tried again until {@link stop}. */
+  start(): void {
+    this.#stopped = false;
+    this.#running = this.#run().catch(untilStopped);
+  }
+
+  /** Resolves when nothing is being written any more. What is not applied yet is read again at the next start. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const stopped = this.#subscription?.stop();
+    this.#linger.end();
+    this.#retry.end();
+    await this.#running;
+    await stopped;
+  }
+
+  /** Somebody waits for `position`: no batch lingers until that is projected. */
+  hurry(position: Position): void {
+    if (position > this.#wanted) this.#wanted = position;
+    if (this.#wanted > this.#applied) this.#linger.end();
+  }
+
+  /** Resolves once the read models cover `position`. */
+  drained(position: Position): Promise<void> {
+    if (position <= this.#applied) return Promise.resolve();
+    return new Promise((reached) => {
+      this.#waiters.add({ position, reached });
+      this.hurry(position);
+    });
+  }
+
+  /** Drops the read models and builds them from the log; resolves when they cover it. Not after {@link start}. */
+  async rebuild(): Promise<void> {
+    await this.#persist(() => this.#reset());
+    await this.#catchUp();
+  }
+
+  async #run(): Promise<void> {
+    await this.#persist(() => this.#begin());
+    await this.#catchUp();
+    this.#subscription = this.#parts.log.subscribe({ after: this.#applied }, (entries, upTo) =>
+      this.#take(entries, upTo).catch(untilStopped));
+  }
+
+  async #begin(): Promise<void> {
+    const { log, writer, logger, metrics } = this.#parts;
+    const state = await writer.state();
+    if (state?.fingerprint === fingerprint && state.checkpoint <= (await log.head())) {
+      this.#reach(state.checkpoint);
+      const streams = await this.#aside.load();
+      for (let stream = 0; stream < streams; stream += 1) metrics.trouble("stream set aside");
+    } else {
+      if (state) logger.warn({ checkpoint: state.checkpoint }, "read models of other kind or log: building them again");
+      await this.#reset();
+    }
+  }
+
+  async #reset(): Promise<void> {
+    await this.#parts.writer.reset(collections, fingerprint);
+    this.#applied = logStart;
+    await this.#aside.load();
+  }
+
+  async #catchUp(): Promise<void> {
+    for (;;) {
+      const { entries, upTo } = await this.#persist(() => this.#parts.log.readLog(this.#applied, readEntries));
+      if (entries.length === 0 && upTo <= this.#applied) return;
+      await this.#project(entries, upTo);
+    }
+  }
+
+  async #take(entries: readonly LogEntry[], upTo: Position): Promise<void> {
+    if (entries.length < smallBatch && this.#wanted <= this.#applied && !this.#stopped) {
+      await this.#linger.wait(this.#parts.lingerMs);
+    }
+    await this.#project(entries, upTo);
+  }
+
+  async #project(entries: readonly LogEntry[], upTo: Position): Promise<void> {
+    const { prepare = async (same: readonly LogEntry[]) => same } = this.#parts;
+    let batch: PositionedChanges[] = [];
+    let done = this.#applied;
+    for (const entry of await this.#persist(() => prepare(entries))) {
+      const changes = this.#aside.has(entry) ? [] : changesOf(entry);
+      if ("unreadable" in changes) {
+        // What is set aside with the stream follows from what was applied before.
+        await this.#apply(batch, done);
+        batch = [{ position: entry.position, changes: await this.#setAside(changes) }];
+      } else if (changes.length > 0) {
+        batch.push({ position: entry.position, changes });
+      }
+      done = entry.position;
+    }
+    await this.#apply(batch, upTo);
+  }
+
+  #setAside(entry: UnreadableEntry): Promise<readonly Change[]> {
+    const { stream, revision, type, position, unreadable } = entry;
+    this.#parts.metrics.trouble("stream set aside");
+    const fields = { stream, revision, type, position, unreadable };
+    this.#parts.logger.error(fields, "an entry cannot be read: its stream is set aside");
+    return this.#persist(() => this.#aside.add(entry));
+  }
+
+  async #apply(batch: readonly PositionedChanges[], upTo: Position): Promise<void> {
+    if (upTo <= this.#applied) return;
+    await this.#persist(() => this.#parts.writer.apply(batch, upTo));
+    this.#reach(upTo);
+  }
+
+  #reach(position: Position): void {
+    this.#applied = position;
+    for (const waiter of this.#waiters) {
+      if (waiter.position > position) continue;
+      this.#waiters.delete(waiter);
+      waiter.reached();
+    }
+  }
+
+  /** Does it until it succeeds. Throws Stopped at the end. */
+  async #persist<Result>(action: () => Promise<Result>): Promise<Result> {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      if (this.#stopped) throw new Stopped();
+      try {
+        return await action();
+      } catch (error) {
+        this.#parts.metrics.trouble("projection");
+        this.#parts.logger.warn({ err: error, pauseMs }, "projecting failed: the same is tried again");
+      }
+      await this.#retry.wait(pauseMs);
+    }
+  }
+}
+
+/** The runner was told to stop before it was through. */
+class Stopped extends Error {}
+
+function untilStopped(error: unknown): void {
+  if (!(error instanceof Stopped)) throw error;
+}
+
+/** What an entry changes. One that the projections cannot take is as unreadable as one that the codec cannot. */
+function changesOf(entry: LogEntry): readonly Change[] | UnreadableEntry {
+  if (entry.unreadable !== undefined) return entry;
+  try {
+    return project(entry);
+  } catch (error) {
+    const { stream, revision, position, id, type } = entry;
+    return { stream, revision, position, id, type, unreadable: `not projected: ${String(error)}` };
+  }
+}

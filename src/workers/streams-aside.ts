@@ -1,0 +1,54 @@
+import { leases } from "../../projections/due/due.ts";
+import { setAside, setStreamAside } from "../../projections/set-aside/set-aside.ts";
+import { categoryOf, subjectOf } from "../domain/streams.ts";
+import type { LogEntry, UnreadableEntry } from "../ports/event-store.ts";
+import type { Change, Document, Query, ReadModels } from "../ports/read-models.ts";
+
+const page = 500;
+
+/** The streams that are not projected any further; the read models remember them. */
+export class StreamsAside {
+  readonly #readModels: Pick<ReadModels, "find">;
+  readonly #streams = new Set<string>();
+
+  constructor(readModels: Pick<ReadModels, "find">) {
+    this.#readModels = readModels;
+  }
+
+  /** Reads what the read models remember; answers how many streams that are. */
+  async load(): Promise<number> {
+    this.#streams.clear();
+    for (const document of await this.#all({ collection: setAside.name }, setAside.key)) {
+      this.#streams.add(document["stream"] as string);
+    }
+    return this.#streams.size;
+  }
+
+  has(entry: LogEntry): boolean {
+    return this.#streams.has(entry.stream);
+  }
+
+  /** Sets the entry's stream aside; answers what that changes. Every earlier entry must have been applied. */
+  async add({ stream, revision, type, unreadable }: UnreadableEntry): Promise<readonly Change[]> {
+    const leaseKeys = categoryOf(stream) === "event" ? await this.#leaseKeys(subjectOf(stream)) : [];
+    this.#streams.add(stream);
+    return setStreamAside({ stream, revision, type, reason: unreadable }, leaseKeys);
+  }
+
+  /** The keys of an event's leases: they begin with its id and a colon, and a semicolon comes next. */
+  async #leaseKeys(eventId: string): Promise<string[]> {
+    const range = { field: leases.key, from: `${eventId}:`, to: `${eventId};` };
+    const documents = await this.#all({ collection: leases.name, range }, leases.key);
+    return documents.map((document) => document[leases.key] as string);
+  }
+
+  async #all(selection: Pick<Query, "collection" | "range">, field: string): Promise<Document[]> {
+    const found: Document[] = [];
+    for (;;) {
+      const order = { field, descending: false };
+      const documents = await this.#readModels.find({ ...selection, order, offset: found.length, limit: page });
+      found.push(...documents);
+      if (documents.length < page) return found;
+    }
+  }
+}
