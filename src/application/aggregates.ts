@@ -31,6 +31,8 @@ export class Aggregates {
   readonly #world: World;
   readonly #types = new Map<string, AggregateType<unknown, DomainEvent>>();
   readonly #cache: LRUCache<string, Folded<unknown>>;
+  /** Streams being changed: the end of the last change that waits its turn. */
+  readonly #turns = new Map<string, Promise<void>>();
   /** Streams being read, with what the log said of them meanwhile. */
   readonly #loading = new Map<string, { readonly promise: Promise<Folded<unknown>>; readonly later: LogEntry[] }>();
 
@@ -44,6 +46,11 @@ export class Aggregates {
   register<State, Event extends DomainEvent>(type: AggregateType<State, Event>): this {
     this.#types.set(type.category, type as unknown as AggregateType<unknown, DomainEvent>);
     return this;
+  }
+
+  /** The categories served. */
+  get categories(): readonly string[] {
+    return [...this.#types.keys()];
   }
 
   /** Brings cached states up to date with entries of the log. */
@@ -85,10 +92,28 @@ export class Aggregates {
 
   /**
    * Decides on the current state and appends what was decided, again from the newer state when another
-   * writer was first. `decide` must be free of side effects. Answers the position of the last fact, or
-   * null when nothing changed.
+   * writer was first. Changes of one stream by this process take turns, so that only other processes can be
+   * first. `decide` must be free of side effects. Answers the position of the last fact, or null when
+   * nothing changed.
    */
   async change<State, Event extends DomainEvent>(
+    type: AggregateType<State, Event>,
+    id: string,
+    origin: Origin,
+    decide: (state: State | undefined) => readonly Event[],
+  ): Promise<{ readonly events: readonly Event[]; readonly appended: Appended | null }> {
+    const stream = type.stream(id);
+    const turn = (this.#turns.get(stream) ?? Promise.resolve()).then(() => this.#change(type, id, origin, decide));
+    const over = turn.then(() => undefined, () => undefined);
+    this.#turns.set(stream, over);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(stream) === over) this.#turns.delete(stream);
+    }
+  }
+
+  async #change<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
     id: string,
     origin: Origin,
