@@ -6,7 +6,7 @@ import { evolve as evolveDestination, type Destination } from "../domain/destina
 import { streams } from "../domain/streams.ts";
 import type { TenantEvent } from "../domain/tenant/events.ts";
 import { evolve as evolveTenant, type Tenant } from "../domain/tenant/state.ts";
-import type { AggregateType } from "./aggregates.ts";
+import type { Aggregates, AggregateType } from "./aggregates.ts";
 
 export const tenants: AggregateType<Tenant, TenantEvent> = {
   category: "tenant",
@@ -32,5 +32,7 @@ export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
   evolve: evolveApiKey,
 };
 
-/** The categories whose streams are kept folded in memory. */
-export const aggregateTypes = [tenants, destinations, circuits, apiKeys] as const;
+/** Has aggregates serve all of these. */
+export function serveAll(aggregates: Aggregates): void {
+  aggregates.register(tenants).register(destinations).register(circuits).register(apiKeys);
+}

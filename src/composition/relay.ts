@@ -1,0 +1,138 @@
+import { readFileSync } from "node:fs";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
+import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
+import { EmbeddedQueue } from "../adapters/embedded-queue/embedded-queue.ts";
+import { JwtTokens } from "../adapters/jose/jwt-tokens.ts";
+import { createOutboundClient } from "../adapters/outbound/client.ts";
+import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts";
+import { SystemClock } from "../adapters/system/system-clock.ts";
+import { SystemIds } from "../adapters/system/system-ids.ts";
+import { serveAll } from "../application/aggregate-types.ts";
+import { Aggregates } from "../application/aggregates.ts";
+import { Directory } from "../application/directory.ts";
+import { Freshness } from "../application/freshness.ts";
+import { createServices } from "../application/services.ts";
+import { Vault } from "../application/vault.ts";
+import type { Config } from "../config/config.ts";
+import type { Secrets } from "../config/secrets.ts";
+import { createHttpServer } from "../http/server.ts";
+import type { Logger } from "../ports/telemetry.ts";
+import { startDelivery } from "./delivery.ts";
+import { openEmbeddedEngines } from "./embedded/engines.ts";
+import { masterKeyOf } from "./master-key.ts";
+import { watchBacklog } from "./readings.ts";
+
+/** A running relay. */
+export interface Relay {
+  /** Where the API listens, `http://host:port`. */
+  readonly url: string;
+  /** Answers what is asked, ends what is under way, writes what is known; over by the shutdown timeout. */
+  stop(): Promise<void>;
+}
+
+export interface RelaySettings {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly logger: Logger;
+}
+
+/** How many of each kind of thing are kept in memory, whatever their number in the log. */
+const keptInMemory = 50_000;
+
+/**
+ * Starts everything in order: the engines, what follows the log, the workers, and last the API, which
+ * answers only when all the rest is up. Rejects with an error that says what stands in the way.
+ */
+export async function startRelay({ config, secrets, logger }: RelaySettings): Promise<Relay> {
+  const clock = new SystemClock();
+  const ids = new SystemIds();
+  const metrics = new PrometheusMetrics();
+  const masterKey = masterKeyOf(config, secrets, logger);
+  const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
+  let broken: string | null = null;
+  const onFatal = (error: Error) => {
+    broken = "an engine has failed";
+    metrics.trouble("engine");
+    logger.error({ err: error }, "an engine has failed; the relay must be started again");
+  };
+  const { oldMasterKeys } = secrets;
+  const engines = await openEmbeddedEngines({
+    dataDir: config.dataDir, masterKey, oldMasterKeys, clock, logger, metrics, onFatal,
+  });
+  const { store, readSide } = engines;
+  const { readModels, state } = readSide;
+
+  const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
+  serveAll(aggregates);
+  const freshness = new Freshness(store, readModels);
+  const directory = new Directory({ aggregates, readModels, freshness, clock }, { max: keptInMemory });
+  const { categories } = aggregates;
+  const following = store.subscribe({ after: await store.head(), categories }, (entries) => {
+    aggregates.follow(entries);
+    directory.follow(entries);
+  });
+  readSide.follow();
+
+  const { connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCaFile } = config.outbound;
+  const extraCa = extraCaFile === null ? null : readFileSync(extraCaFile, "utf8");
+  const outbound = createOutboundClient({ connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCa });
+  const passwords = new BcryptPasswords(config.passwordCost);
+  const vault = new Vault(sealing, { max: keptInMemory });
+  const services = createServices(
+    {
+      store, readModels, state, sealing, passwords, outbound, clock, ids, metrics, aggregates, directory, freshness,
+      vault, tokens: new JwtTokens(),
+    },
+    { accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory },
+  );
+  const delivery = await startDelivery({
+    store, readModels, state, outbound, clock, ids, metrics, logger, aggregates, vault,
+    queue: new EmbeddedQueue(),
+    retry: config.retry,
+    deliveryTimeoutMs,
+  });
+  watchBacklog(metrics, { store, readModels, clock });
+
+  const ready = async () => broken;
+  const health = { ready, metrics: () => metrics.text() };
+  const { maxBodyBytes, trustedProxies } = config;
+  const server = createHttpServer({ services, health, clock, ids, logger, metrics, maxBodyBytes, trustedProxies });
+  const url = await listen(server, config.host, config.port);
+  logger.info({ url, dataDir: config.dataDir, roles: [...config.roles] }, "ready");
+
+  return {
+    url,
+    async stop() {
+      const end = clock.monotonic() + config.shutdownTimeoutMs;
+      const left = () => Math.max(0, end - clock.monotonic());
+      await closeServer(server, left() / 2);
+      await delivery.stop(left() * 0.9);
+      await following.stop();
+      await outbound.close();
+      await passwords.close();
+      await engines.close();
+      logger.info({}, "stopped");
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      const { address, family, port: bound } = server.address() as AddressInfo;
+      resolve(`http://${family === "IPv6" ? `[${address}]` : address}:${bound}`);
+    });
+  });
+}
+
+/** Lets requests under way end; those that do not within `patienceMs` are cut off. */
+async function closeServer(server: Server, patienceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), patienceMs);
+  await closed;
+  clearTimeout(cut);
+}

@@ -1,0 +1,68 @@
+import { startRelay, type Relay } from "./composition/relay.ts";
+import { rebuildReadModels } from "./composition/rebuild.ts";
+import { createLogger } from "./adapters/pino/logger.ts";
+import { configWarnings, readConfig, type Config } from "./config/config.ts";
+import { ConfigError } from "./config/parse.ts";
+import { readSecrets, type Secrets } from "./config/secrets.ts";
+
+interface Settings {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly warnings: readonly string[];
+}
+
+const usage = `usage: npm start [-- command]
+
+  serve             run the relay (the default)
+  rebuild           drop the read models and build them again from the log, then exit
+`;
+
+function settingsOrExit(): Settings {
+  try {
+    const config = readConfig(process.env);
+    return { config, secrets: readSecrets(process.env, config), warnings: configWarnings(process.env, config) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+async function serve({ config, secrets, warnings }: Settings): Promise<void> {
+  const logger = createLogger(config.logLevel);
+  for (const warning of warnings) logger.warn({}, warning);
+  let relay: Relay;
+  try {
+    relay = await startRelay({ config, secrets, logger });
+  } catch (error) {
+    process.stderr.write(`the relay cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+  const stop = (signal: string) => {
+    logger.info({ signal }, "draining");
+    relay.stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        process.stderr.write(`the relay did not stop cleanly: ${String(error)}\n`);
+        process.exit(1);
+      },
+    );
+  };
+  process.once("SIGTERM", stop);
+  process.once("SIGINT", stop);
+}
+
+async function rebuild({ config, secrets }: Settings): Promise<void> {
+  const { seconds } = await rebuildReadModels({ config, secrets, logger: createLogger(config.logLevel) });
+  process.stdout.write(`read models rebuilt from the log in ${seconds.toFixed(1)} s\n`);
+  process.exit(0);
+}
+
+const command = process.argv[2] ?? "serve";
+const commands: Readonly<Record<string, (settings: Settings) => Promise<void>>> = { serve, rebuild };
+const run = commands[command];
+if (!run) {
+  process.stderr.write(usage);
+  process.exit(2);
+}
+await run(settingsOrExit());
