@@ -93,7 +93,6 @@ export default defineConfig(
       "no-restricted-syntax": ["error", defaultExport, focusedTest],
       "object-shorthand": "error",
       "prefer-const": ["error", { destructuring: "all" }],
-      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/no-deprecated": "error",
       "@typescript-eslint/no-explicit-any": "error",
       "@typescript-eslint/no-floating-promises": "error",
