@@ -1,0 +1,173 @@
+import {
+  LogUnavailable, RevisionConflict, type Appended, type NewEntry, type RecordedEvent,
+} from "../../ports/event-store.ts";
+import type { EncodedEvent } from "../../ports/event-codec.ts";
+import type { Clock, Timer } from "../../ports/clock.ts";
+import { positionOf } from "./positions.ts";
+import type { AppendBatch, Exception, Reply, Tuning } from "./protocol.ts";
+import type { OwnCommit } from "./subscription.ts";
+
+/** Of texts waiting to be sent or answered: past it, appends are refused at once. */
+const waitingBytesLimit = 64 * 1024 * 1024;
+/** Of texts in one message: a transaction stays short. */
+const batchBytesLimit = 4 * 1024 * 1024;
+
+interface WaitingAppend {
+  readonly entries: readonly NewEntry[];
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A message and the callers it answers. */
+interface Batch {
+  readonly message: AppendBatch;
+  readonly appends: WaitingAppend[];
+  bytes: number;
+  timer: Timer | null;
+}
+
+/**
+ * Collects appends into batches. A batch is sent at the end of the event loop's turn, or when one of the
+ * batches under way returns: the log thread always has one to go on with, and never a message for each append.
+ */
+export class AppendQueue {
+  readonly #send: (batch: AppendBatch) => void;
+  readonly #onCommit: (commit: OwnCommit) => void;
+  readonly #clock: Clock;
+  readonly #tuning: Tuning;
+  readonly #waiting: Batch[] = [];
+  readonly #inFlight = new Map<number, Batch>();
+  #lastBatch = 0;
+  #waitingBytes = 0;
+  #scheduled = false;
+  #onIdle: (() => void) | null = null;
+
+  constructor(
+    send: (batch: AppendBatch) => void, onCommit: (commit: OwnCommit) => void, clock: Clock, tuning: Tuning,
+  ) {
+    this.#send = send;
+    this.#onCommit = onCommit;
+    this.#clock = clock;
+    this.#tuning = tuning;
+  }
+
+  /** Rejects with RevisionConflict or LogUnavailable. */
+  add(
+    stream: string, expected: number, entries: readonly NewEntry[], encoded: readonly EncodedEvent[], bytes: number,
+  ): Promise<Appended> {
+    return new Promise((resolve, reject) => {
+      if (this.#waitingBytes + bytes > waitingBytesLimit) throw new LogUnavailable("too many appends are waiting");
+      const batch = this.#batchFor(bytes);
+      const { streams, expected: expectations, counts, texts } = batch.message;
+      streams.push(stream);
+      expectations.push(expected);
+      counts.push(entries.length);
+      for (let at = 0; at < entries.length; at++) {
+        const { type, metadata, data } = encoded[at]!;
+        texts.push(entries[at]!.id, type, metadata, data);
+      }
+      batch.bytes += bytes;
+      this.#waitingBytes += bytes;
+      batch.appends.push({ entries, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Sends what waits, whatever is under way: what is sent next must not overtake it. */
+  flush(): void {
+    while (this.#waiting.length > 0) this.#sendNext();
+  }
+
+  /** Takes the log thread's reply to a batch: subscriptions first, callers second. */
+  settle(reply: Extract<Reply, { kind: "appended" | "failed" }>): void {
+    const batch = this.#inFlight.get(reply.batch)!;
+    this.#inFlight.delete(reply.batch);
+    batch.timer?.cancel();
+    this.#waitingBytes -= batch.bytes;
+    if (reply.kind === "failed") this.#reject(batch, new LogUnavailable(`the log was not written: ${reply.reason}`));
+    else this.#resolve(batch, reply.first, reply.exceptions);
+    if (this.#waiting.length > 0) this.#schedule();
+    else if (this.#inFlight.size === 0) this.#onIdle?.();
+  }
+
+  /** Resolves when nothing waits and nothing is under way. */
+  async idle(): Promise<void> {
+    this.flush();
+    if (this.#inFlight.size > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+  }
+
+  /** Rejects everything: no reply will come any more. */
+  fail(error: LogUnavailable): void {
+    for (const batch of [...this.#waiting.splice(0), ...this.#inFlight.values()]) {
+      batch.timer?.cancel();
+      this.#reject(batch, error);
+    }
+    this.#inFlight.clear();
+    this.#waitingBytes = 0;
+    this.#onIdle?.();
+  }
+
+  #batchFor(bytes: number): Batch {
+    const last = this.#waiting.at(-1);
+    if (last && last.appends.length < this.#tuning.batchAppends && last.bytes + bytes <= batchBytesLimit) return last;
+    const message: AppendBatch = {
+      kind: "append", batch: ++this.#lastBatch, streams: [], expected: [], counts: [], texts: [],
+    };
+    const batch: Batch = { message, appends: [], bytes: 0, timer: null };
+    this.#waiting.push(batch);
+    return batch;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#inFlight.size >= this.#tuning.batchesInFlight) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      while (this.#waiting.length > 0 && this.#inFlight.size < this.#tuning.batchesInFlight) this.#sendNext();
+    });
+  }
+
+  #sendNext(): void {
+    const batch = this.#waiting.shift()!;
+    this.#inFlight.set(batch.message.batch, batch);
+    batch.timer = this.#clock.schedule(this.#tuning.timeoutMs, () => {
+      this.#reject(batch, new LogUnavailable("the log did not answer in time"));
+    });
+    this.#send(batch.message);
+  }
+
+  #reject(batch: Batch, error: LogUnavailable): void {
+    for (const { reject } of batch.appends) reject(error);
+  }
+
+  #resolve({ message, appends, bytes }: Batch, first: number, exceptions: readonly Exception[]): void {
+    const { streams, expected, counts } = message;
+    const results: (Appended | RevisionConflict)[] = [];
+    const recorded: RecordedEvent[] = [];
+    let sequence = first;
+    let nextException = 0;
+    for (let append = 0; append < appends.length; append++) {
+      const stream = streams[append]!;
+      const exception = exceptions[nextException]?.at === append ? exceptions[nextException++] : undefined;
+      if (exception && "conflict" in exception) {
+        results.push(new RevisionConflict(stream, expected[append]!, exception.conflict));
+      } else if (exception && "repeated" in exception) {
+        const { revision, sequence: earlier } = exception.repeated;
+        results.push({ revision, position: positionOf(earlier) });
+      } else {
+        const revision = exception ? exception.revision : expected[append]! + counts[append]!;
+        let next = revision - counts[append]! + 1;
+        for (const { id, event, metadata } of appends[append]!.entries) {
+          const position = positionOf(sequence++);
+          recorded.push({ stream, revision: next++, position, id, type: event.type, data: event.data, metadata });
+        }
+        results.push({ revision, position: recorded.at(-1)!.position });
+      }
+    }
+    if (recorded.length > 0) this.#onCommit({ after: first - 1, upTo: sequence - 1, entries: recorded, bytes });
+    for (const [append, result] of results.entries()) {
+      if (result instanceof RevisionConflict) appends[append]!.reject(result);
+      else appends[append]!.resolve(result);
+    }
+  }
+}

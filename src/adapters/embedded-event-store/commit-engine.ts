@@ -1,0 +1,166 @@
+import type { LogFile, Row } from "./log-file.ts";
+import { nextRevision } from "./memtable.ts";
+import type { Sequence } from "./positions.ts";
+import {
+  entryTexts, type AppendBatch, type DeleteRequest, type Exception, type ReadRequest, type StreamRows,
+} from "./protocol.ts";
+import { SegmentDamaged } from "./segment-format.ts";
+import type { StreamIndex } from "./stream-index.ts";
+
+/** Writes of one commit. */
+export type Write = AppendBatch | DeleteRequest;
+
+/** What became of one of them. */
+export type Outcome =
+  | { readonly first: Sequence; readonly last: Sequence; readonly exceptions: Exception[] }
+  | { readonly failed: string };
+
+/** Since the start. */
+export interface EngineCounts {
+  readonly commits: number;
+  readonly entries: number;
+  /** Characters of data and metadata written or emptied. */
+  readonly bytes: number;
+  /** Streams deleted. */
+  readonly deletions: number;
+}
+
+/**
+ * Applies writes to the log and its index, all that wait in one transaction. A conflict fails only its own
+ * append; a transaction that fails fails all of its writes and leaves no trace, in memory neither.
+ */
+export class CommitEngine {
+  readonly #log: LogFile;
+  readonly #index: StreamIndex;
+  readonly #onDamage: (damage: SegmentDamaged) => void;
+  #head: Sequence;
+  #commits = 0;
+  #entries = 0;
+  #bytes = 0;
+  #deletions = 0;
+
+  constructor(log: LogFile, index: StreamIndex, onDamage: (damage: SegmentDamaged) => void) {
+    this.#log = log;
+    this.#index = index;
+    this.#onDamage = onDamage;
+    this.#head = log.head();
+  }
+
+  /** The last committed sequence. */
+  get head(): Sequence {
+    return this.#head;
+  }
+
+  get counts(): EngineCounts {
+    return { commits: this.#commits, entries: this.#entries, bytes: this.#bytes, deletions: this.#deletions };
+  }
+
+  /** Commits the writes, in order; answers one outcome for each. Never throws. */
+  commit(writes: readonly Write[]): Outcome[] {
+    const before = { head: this.#head, ...this.counts };
+    this.#index.mark();
+    try {
+      const outcomes = this.#log.transaction(() =>
+        writes.map((write) => (write.kind === "append" ? this.#append(write) : this.#delete(write))));
+      this.#commits += 1;
+      return outcomes;
+    } catch (error) {
+      this.#index.undo();
+      this.#head = before.head;
+      this.#entries = before.entries;
+      this.#bytes = before.bytes;
+      this.#deletions = before.deletions;
+      this.#note(error);
+      return writes.map(() => ({ failed: error instanceof Error ? error.message : String(error) }));
+    }
+  }
+
+  /** The rows of a stream, deleted ones left out. Throws when the files cannot be read. */
+  read({ stream, from, limit, backwards }: ReadRequest): StreamRows {
+    const rows: StreamRows = { revisions: [], sequences: [], texts: [] };
+    if (limit < 1) return rows;
+    try {
+      for (const row of this.#rows(stream, from, backwards)) {
+        rows.revisions.push(row.revision);
+        rows.sequences.push(row.sequence);
+        rows.texts.push(row.id, row.type, row.metadata, row.data);
+        if (rows.revisions.length === limit) break;
+      }
+      return rows;
+    } catch (error) {
+      this.#note(error);
+      throw error;
+    }
+  }
+
+  #append({ streams, expected, counts, texts }: AppendBatch): Outcome {
+    const first = this.#head + 1;
+    const exceptions: Exception[] = [];
+    let at = 0;
+    for (let append = 0; append < streams.length; append++) {
+      const stream = streams[append]!;
+      const expectation = expected[append]!;
+      const end = at + counts[append]! * entryTexts;
+      const state = this.#index.stateOf(stream);
+      if (Math.max(state, -1) === expectation) {
+        let revision = nextRevision(state);
+        for (; at < end; at += entryTexts) this.#write(stream, revision++, texts, at);
+        if (state < -1) exceptions.push({ at: append, revision: revision - 1 });
+      } else {
+        const repeated = state > expectation ? this.#repeated(stream, expectation, texts, at, end) : undefined;
+        exceptions.push(repeated ? { at: append, repeated } : { at: append, conflict: Math.max(state, -1) });
+        at = end;
+      }
+    }
+    return { first, last: this.#head, exceptions };
+  }
+
+  #write(stream: string, revision: number, texts: readonly string[], at: number): void {
+    const sequence = ++this.#head;
+    const metadata = texts[at + 2]!;
+    const data = texts[at + 3]!;
+    this.#log.insert(sequence, stream, revision, texts[at]!, texts[at + 1]!, metadata, data);
+    this.#index.add(stream, revision, sequence);
+    this.#entries += 1;
+    this.#bytes += metadata.length + data.length;
+  }
+
+  /** The outcome of the first time, when the entries after `expected` are these very messages. */
+  #repeated(
+    stream: string, expected: number, texts: readonly string[], at: number, end: number,
+  ): { revision: number; sequence: Sequence } | undefined {
+    for (const row of this.#rows(stream, expected + 1, false)) {
+      if (row.id !== texts[at]) return undefined;
+      at += entryTexts;
+      if (at === end) return { revision: row.revision, sequence: row.sequence };
+    }
+    return undefined;
+  }
+
+  #delete({ stream }: DeleteRequest): Outcome {
+    const first = this.#head + 1;
+    let newest: Row | undefined;
+    for (const row of this.#rows(stream, Infinity, true)) {
+      newest ??= row;
+      this.#log.empty(row.sequence);
+      this.#bytes += row.metadata.length + row.data.length;
+    }
+    if (newest) {
+      this.#index.add(stream, newest.revision, newest.sequence, true);
+      this.#deletions += 1;
+    }
+    return { first, last: this.#head, exceptions: [] };
+  }
+
+  #note(error: unknown): void {
+    if (error instanceof SegmentDamaged) this.#onDamage(error);
+  }
+
+  *#rows(stream: string, from: number, backwards: boolean): Generator<Row, void> {
+    const located = backwards ? this.#index.descending(stream, from) : this.#index.ascending(stream, from);
+    for (const { sequence } of located) {
+      const row = this.#log.row(sequence, stream);
+      if (row) yield row;
+    }
+  }
+}

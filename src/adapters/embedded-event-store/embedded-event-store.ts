@@ -1,0 +1,302 @@
+import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
+import type { Clock } from "../../ports/clock.ts";
+import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
+import {
+  LogUnavailable, UnacceptableEntry,
+  type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
+  type SubscriptionOptions,
+} from "../../ports/event-store.ts";
+import { AppendQueue } from "./append-queue.ts";
+import { decoded, LogReader } from "./log-reader.ts";
+import { positionOf, sequenceOf, type Sequence } from "./positions.ts";
+import {
+  defaultTuning, entryTexts,
+  type Control, type EmbeddedEventStoreStats, type Reply, type Request, type Started, type StreamRows, type Tuning,
+} from "./protocol.ts";
+import { LogSubscription } from "./subscription.ts";
+
+/** Bytes one append may have, all its entries together: as much as EventStoreDB takes. */
+export const appendBytesLimit = 1024 * 1024;
+/** Windows without any wanted entry that `readLog` looks at before it lets others have their turn. */
+const windowsAtOnce = 16;
+
+export interface ClientOptions {
+  readonly codec: EventCodec;
+  readonly clock: Clock;
+  /** Told when a subscription's handler or read failed and is tried again. */
+  readonly onTrouble?: (error: unknown) => void;
+  readonly tuning?: Partial<Tuning>;
+}
+
+export interface EmbeddedEventStoreOptions extends ClientOptions {
+  /** Made when it does not exist. Held for this process alone until `close`. */
+  readonly dataDir: string;
+  /** Told when the log thread has died: nothing can be appended any more, the process had better end. */
+  readonly onFatal?: (error: Error) => void;
+}
+
+/** Starts the log thread. Rejects when the folder is in use, cannot be written, or is of another version. */
+export async function openEmbeddedEventStore(options: EmbeddedEventStoreOptions): Promise<EmbeddedEventStore> {
+  const tuning = { ...defaultTuning, ...options.tuning };
+  const thread = new Worker(new URL("./log-thread.ts", import.meta.url), {
+    workerData: { dataDir: options.dataDir, tuning },
+  });
+  await new Promise<void>((resolve, reject) => {
+    thread.once("message", (_started: Started) => resolve());
+    thread.once("error", reject);
+  });
+  thread.removeAllListeners();
+  const client = await EmbeddedEventStore.attach(connect(thread), options);
+  client.own(thread, options.onFatal ?? (() => {}));
+  return client;
+}
+
+/** A request that waits for its answer. */
+interface Waiting {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A client of the log thread, in the thread that opened the store or in any other. */
+export class EmbeddedEventStore implements EventStore {
+  readonly #port: MessagePort;
+  readonly #codec: EventCodec;
+  readonly #clock: Clock;
+  readonly #tuning: Tuning;
+  readonly #onTrouble: (error: unknown) => void;
+  readonly #head: BigInt64Array;
+  readonly #armed: Int32Array;
+  readonly #reader: LogReader;
+  readonly #appends: AppendQueue;
+  readonly #requests = new Map<number, Waiting>();
+  readonly #subscriptions = new Set<LogSubscription>();
+  #lastRequest = 0;
+  #thread: Worker | null = null;
+  #unavailable: LogUnavailable | null = null;
+
+  /** Makes a client of a port that `connect` gave. */
+  static async attach(port: MessagePort, options: ClientOptions): Promise<EmbeddedEventStore> {
+    const welcome = await new Promise<Extract<Reply, { kind: "welcome" }>>((resolve, reject) => {
+      port.once("message", resolve);
+      port.once("close", () => reject(new LogUnavailable("the event store is closed")));
+    });
+    return new EmbeddedEventStore(port, welcome, options);
+  }
+
+  private constructor(port: MessagePort, welcome: Extract<Reply, { kind: "welcome" }>, options: ClientOptions) {
+    this.#port = port;
+    this.#codec = options.codec;
+    this.#clock = options.clock;
+    this.#tuning = { ...defaultTuning, ...options.tuning };
+    this.#onTrouble = options.onTrouble ?? (() => {});
+    this.#head = new BigInt64Array(welcome.head);
+    this.#armed = new Int32Array(welcome.armed);
+    this.#reader = new LogReader(welcome.path, options.codec);
+    this.#appends = new AppendQueue(
+      (batch) => this.#post(batch),
+      (commit) => {
+        for (const subscription of this.#subscriptions) subscription.offer(commit);
+      },
+      this.#clock,
+      this.#tuning,
+    );
+    port.on("message", (reply: Reply) => this.#receive(reply));
+    port.on("close", () => this.#fail(new LogUnavailable("the event store is closed")));
+  }
+
+  /** Used by {@link openEmbeddedEventStore}: this client ends the thread when it closes. */
+  own(thread: Worker, onFatal: (error: Error) => void): void {
+    this.#thread = thread;
+    thread.on("error", (error: Error) => {
+      this.#fail(new LogUnavailable("the log thread has died", { cause: error }));
+      onFatal(error);
+    });
+  }
+
+  async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
+    if (this.#unavailable) throw this.#unavailable;
+    const encoded: EncodedEvent[] = [];
+    let length = 0;
+    for (const { event, metadata } of entries) {
+      const texts = this.#codec.encode(event, metadata);
+      if (texts.type === "") throw new UnacceptableEntry("an entry needs a type");
+      length += texts.type.length + texts.data.length + texts.metadata.length;
+      encoded.push(texts);
+    }
+    if (stream === "" || entries.length === 0) throw new UnacceptableEntry("an append needs a stream and an entry");
+    // A UTF-16 unit takes at most three bytes: most appends need not be measured.
+    if (length * 3 > appendBytesLimit) requireSize(encoded);
+    return this.#appends.add(stream, expected, entries, encoded, length);
+  }
+
+  async readStream(
+    stream: string,
+    options: { readonly from?: number; readonly limit?: number; readonly backwards?: boolean } = {},
+  ): Promise<readonly LogEntry[]> {
+    const { backwards = false, limit = Infinity, from = backwards ? Infinity : 0 } = options;
+    const rows = await this.#request({ kind: "read", stream, from, limit, backwards }) as StreamRows;
+    const { revisions, sequences, texts } = rows;
+    return revisions.map((revision, index) => {
+      const [id, type, metadata, data] = texts.slice(index * entryTexts, (index + 1) * entryTexts) as
+        [string, string, string, string];
+      return decoded(this.#codec, { stream, revision, sequence: sequences[index]!, id }, { type, metadata, data });
+    });
+  }
+
+  async deleteStream(stream: string): Promise<void> {
+    this.#appends.flush();
+    await this.#request({ kind: "delete", stream });
+  }
+
+  async readLog(
+    after: Position, limit: number,
+  ): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }> {
+    if (this.#unavailable) throw this.#unavailable;
+    let reached = sequenceOf(after);
+    for (let window = 1; limit > 0; window++) {
+      const { entries, upTo } = this.#read(reached, limit);
+      if (entries.length > 0 || upTo === reached) return { entries, upTo: positionOf(upTo) };
+      reached = upTo;
+      if (window % windowsAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    return { entries: [], upTo: after };
+  }
+
+  async head(): Promise<Position> {
+    if (this.#unavailable) throw this.#unavailable;
+    return positionOf(this.#committed());
+  }
+
+  subscribe({ after, categories }: SubscriptionOptions, handle: BatchHandler): Subscription {
+    const source = {
+      clock: this.#clock,
+      head: () => this.#committed(),
+      read: (from: Sequence, limit: number, wanted?: readonly string[]) => this.#read(from, limit, wanted),
+      arm: () => void Atomics.store(this.#armed, 0, 1),
+      onTrouble: this.#onTrouble,
+    };
+    const subscription = new LogSubscription(
+      source, sequenceOf(after), categories, handle, this.#tuning.subscriptionEntries,
+    );
+    this.#subscriptions.add(subscription);
+    const stop = async () => {
+      await subscription.stop();
+      this.#subscriptions.delete(subscription);
+    };
+    return { stop };
+  }
+
+  /** A port to transfer to another thread, for `attach` there. Only the client that opened the store has them. */
+  connect(): MessagePort {
+    if (!this.#thread) throw new Error("only the client that opened the store connects others");
+    return connect(this.#thread);
+  }
+
+  async stats(): Promise<EmbeddedEventStoreStats> {
+    return await this.#request({ kind: "stats" }) as EmbeddedEventStoreStats;
+  }
+
+  /** Resolves when no byte of what was deleted before is left in the files; it gets there by itself, too. */
+  async scrub(): Promise<void> {
+    await this.#request({ kind: "scrub" });
+  }
+
+  /** Waits for appends under way and for handlers, then lets go; the client that opened the store ends the thread. */
+  async close(): Promise<void> {
+    await this.#appends.idle();
+    this.#unavailable ??= new LogUnavailable("the event store is closed");
+    await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
+    const thread = this.#thread;
+    if (thread && thread.threadId !== -1) {
+      const ended = new Promise((resolve) => thread.once("exit", resolve));
+      thread.postMessage({ kind: "close" } satisfies Control);
+      await ended;
+    }
+    this.#port.close();
+    this.#reader.close();
+  }
+
+  #committed(): Sequence {
+    return Number(Atomics.load(this.#head, 0));
+  }
+
+  #read(after: Sequence, limit: number, categories?: readonly string[]) {
+    try {
+      return this.#reader.read(after, this.#committed(), limit, categories);
+    } catch (error) {
+      throw new LogUnavailable("the log cannot be read", { cause: error });
+    }
+  }
+
+  #receive(reply: Reply): void {
+    switch (reply.kind) {
+      case "appended":
+      case "failed":
+        this.#appends.settle(reply);
+        return;
+      case "answer":
+        this.#requests.get(reply.request)?.resolve(reply.result);
+        return;
+      case "refused":
+        this.#requests.get(reply.request)?.reject(new LogUnavailable(`the log failed: ${reply.reason}`));
+        return;
+      case "wake":
+        for (const subscription of this.#subscriptions) subscription.wake();
+        return;
+      case "welcome":
+        throw new Error("welcomed twice");
+    }
+  }
+
+  #request(request: Unnumbered<Exclude<Request, { kind: "append" }>>): Promise<unknown> {
+    if (this.#unavailable) return Promise.reject(this.#unavailable);
+    return new Promise((resolve, reject) => {
+      const number = ++this.#lastRequest;
+      const end = () => {
+        timer.cancel();
+        this.#requests.delete(number);
+      };
+      const timer = this.#clock.schedule(this.#tuning.timeoutMs, () => {
+        end();
+        reject(new LogUnavailable("the log did not answer in time"));
+      });
+      this.#requests.set(number, {
+        resolve: (result) => {
+          end();
+          resolve(result);
+        },
+        reject: (error) => {
+          end();
+          reject(error);
+        },
+      });
+      this.#post({ ...request, request: number });
+    });
+  }
+
+  #post(request: Request): void {
+    this.#port.postMessage(request);
+  }
+
+  #fail(error: LogUnavailable): void {
+    this.#unavailable ??= error;
+    this.#appends.fail(this.#unavailable);
+    for (const { reject } of this.#requests.values()) reject(this.#unavailable);
+  }
+}
+
+type Unnumbered<Numbered> = Numbered extends unknown ? Omit<Numbered, "request"> : never;
+
+function connect(thread: Worker): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  thread.postMessage({ kind: "connect", port: port2 } satisfies Control, [port2]);
+  return port1;
+}
+
+function requireSize(encoded: readonly EncodedEvent[]): void {
+  let bytes = 0;
+  for (const { type, data, metadata } of encoded) {
+    bytes += Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
+  }
+  if (bytes > appendBytesLimit) throw new UnacceptableEntry(`an append has ${appendBytesLimit} bytes at most`);
+}

@@ -1,0 +1,186 @@
+import { rmSync } from "node:fs";
+import { basename } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { CommitEngine } from "./commit-engine.ts";
+import type { IndexFolder } from "./index-folder.ts";
+import type { LogFile } from "./log-file.ts";
+import type { Job, JobResult } from "./maintenance.ts";
+import type { Tuning } from "./protocol.ts";
+import type { SegmentSummary } from "./segment-format.ts";
+import { Segment } from "./segment.ts";
+import type { StreamIndex } from "./stream-index.ts";
+
+/** How long something that failed is left alone, ms. */
+const retryDelayMs = 250;
+
+interface Parts {
+  readonly dataDir: string;
+  readonly log: LogFile;
+  readonly index: StreamIndex;
+  readonly folder: IndexFolder;
+  readonly engine: CommitEngine;
+  readonly tuning: Tuning;
+}
+
+/** Keeps memory, look-ups and the write-ahead log bounded; the heavy part happens in the maintenance thread. */
+export class Housekeeping {
+  readonly #parts: Parts;
+  readonly #worker: Worker;
+  readonly #jobs = new Map<number, (result: JobResult) => void>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #lastJob = 0;
+  #flushing = false;
+  #merging = false;
+  #checkpointing: Promise<void> | null = null;
+  #checkpointedBytes = 0;
+  #scrubbedDeletions = 0;
+  #scrubTimer: NodeJS.Timeout | null = null;
+  readonly counts = { flushes: 0, merges: 0, checkpoints: 0 };
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#worker = new Worker(new URL("./maintenance-thread.ts", import.meta.url), {
+      workerData: { dataDir: parts.dataDir },
+    });
+    this.#worker.on("message", (result: JobResult) => this.#jobs.get(result.id)?.(result));
+  }
+
+  /** Looks after each commit whether something is due. Costs nothing when not. */
+  afterCommit(): void {
+    const { engine, index, tuning } = this.#parts;
+    const { bytes, deletions } = engine.counts;
+    if (index.activeRecords >= tuning.memtableRecords && !this.#flushing) void this.#flush();
+    if (bytes - this.#checkpointedBytes >= tuning.checkpointBytes && !this.#checkpointing) void this.#checkpoint();
+    if (deletions !== this.#scrubbedDeletions && !this.#scrubTimer) {
+      this.#scrubTimer = this.#later(tuning.scrubDelayMs, () => {
+        this.#scrubTimer = null;
+        void this.scrub();
+      });
+    }
+  }
+
+  /** Gets the bytes of deleted entries out of the files; resolves when they are. */
+  async scrub(): Promise<void> {
+    const { engine, log } = this.#parts;
+    const { deletions } = engine.counts;
+    await this.#checkpoint();
+    await this.#untilDone(() => {
+      if (!log.truncate()) throw new Error("a reader is in the way");
+    });
+    this.#scrubbedDeletions = Math.max(deletions, this.#scrubbedDeletions);
+  }
+
+  /** Ends the maintenance thread. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#jobs.clear();
+    const ended = new Promise((resolve) => this.#worker.once("exit", resolve));
+    this.#worker.postMessage("stop");
+    await ended;
+  }
+
+  async #flush(): Promise<void> {
+    const { engine, folder, index, log } = this.#parts;
+    this.#flushing = true;
+    const upTo = engine.head;
+    const frozen = index.freeze();
+    if (!frozen) return;
+    const file = folder.newFile();
+    const path = folder.path(file);
+    await this.#untilDone(async () => {
+      const summary = await this.#run({ kind: "flush", path, ...frozen });
+      log.listSegment({ file, upTo });
+      index.thaw(Segment.adopt(path, summary!));
+    });
+    this.counts.flushes += 1;
+    this.#flushing = false;
+    if (!this.#merging) void this.#merge();
+  }
+
+  async #merge(): Promise<void> {
+    const { folder, index, log } = this.#parts;
+    this.#merging = true;
+    for (let due = this.#dueForMerge(); due.length > 0; due = this.#dueForMerge()) {
+      const file = folder.newFile();
+      const path = folder.path(file);
+      const inputs = due.map((segment) => segment.path);
+      await this.#untilDone(async () => {
+        const summary = await this.#run({ kind: "merge", path, inputs });
+        log.listMerged(file, inputs.map((input) => basename(input)));
+        index.replace(due, Segment.adopt(path, summary!));
+      });
+      for (const segment of due) {
+        segment.close();
+        rmSync(segment.path);
+      }
+      this.counts.merges += 1;
+    }
+    this.#merging = false;
+  }
+
+  /** The newest neighbours of one size that are numerous enough. */
+  #dueForMerge(): readonly Segment[] {
+    const { index, tuning } = this.#parts;
+    const tierOf = ({ records }: Segment) =>
+      Math.max(0, Math.round(Math.log(records / tuning.memtableRecords) / Math.log(tuning.mergeFanout)));
+    const { segments } = index;
+    for (let end = segments.length; end > 0;) {
+      let start = end - 1;
+      while (start > 0 && tierOf(segments[start - 1]!) === tierOf(segments[end - 1]!)) start -= 1;
+      if (end - start >= tuning.mergeFanout) return segments.slice(start, end);
+      end = start;
+    }
+    return [];
+  }
+
+  /** The maintenance thread moves the bulk, twice to catch up with what came meanwhile; the rest is moved here. */
+  #checkpoint(): Promise<void> {
+    this.#checkpointing ??= (async () => {
+      const { engine, log } = this.#parts;
+      await this.#untilDone(async () => {
+        await this.#run({ kind: "checkpoint" });
+        const { bytes } = engine.counts;
+        await this.#run({ kind: "checkpoint" });
+        log.checkpoint();
+        this.#checkpointedBytes = bytes;
+      });
+      this.counts.checkpoints += 1;
+      this.#checkpointing = null;
+    })();
+    return this.#checkpointing;
+  }
+
+  /** Tries again, after a pause, until it works: the disk may be full for a while. */
+  async #untilDone(task: () => void | Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        await task();
+        return;
+      } catch {
+        await new Promise<void>((resolve) => this.#later(retryDelayMs, resolve));
+      }
+    }
+  }
+
+  /** Throws when the job failed. */
+  #run(job: Job): Promise<SegmentSummary | null> {
+    const id = ++this.#lastJob;
+    return new Promise((resolve, reject) => {
+      this.#jobs.set(id, (result) => {
+        this.#jobs.delete(id);
+        if ("error" in result) reject(new Error(result.error));
+        else resolve(result.summary);
+      });
+      this.#worker.postMessage({ id, job });
+    });
+  }
+
+  #later(ms: number, task: () => void): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      task();
+    }, ms);
+    this.#timers.add(timer);
+    return timer;
+  }
+}

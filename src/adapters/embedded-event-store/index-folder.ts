@@ -1,0 +1,66 @@
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { LogFile } from "./log-file.ts";
+import { SegmentDamaged } from "./segment-format.ts";
+import { writeSegment } from "./segment-jobs.ts";
+import { Segment } from "./segment.ts";
+import { StreamIndex } from "./stream-index.ts";
+
+/** The folder of the index's segment files. The manifest in the log says which of them count. */
+export class IndexFolder {
+  readonly #folder: string;
+  #lastNumber: number;
+
+  constructor(dataDir: string) {
+    this.#folder = join(dataDir, "index");
+    mkdirSync(this.#folder, { recursive: true });
+    const numbers = readdirSync(this.#folder).map((file) => Number.parseInt(file, 10) || 0);
+    this.#lastNumber = Math.max(0, ...numbers);
+  }
+
+  path(file: string): string {
+    return join(this.#folder, file);
+  }
+
+  /** A file name never used before. */
+  newFile(): string {
+    this.#lastNumber += 1;
+    return `${String(this.#lastNumber).padStart(8, "0")}.segment`;
+  }
+
+  /**
+   * Opens the index as it stood: the listed segments, and from the log's tail what was only in memory. Where a
+   * segment is damaged, all of it is made anew from the log. Files nobody lists are removed.
+   */
+  open(log: LogFile, memtableRecords: number): StreamIndex {
+    const listed = log.listedSegments();
+    let segments: Segment[] = [];
+    try {
+      for (const { file } of listed) segments.push(Segment.open(this.path(file)));
+    } catch (error) {
+      if (!(error instanceof SegmentDamaged)) throw error;
+      for (const segment of segments) segment.close();
+      segments = [];
+      log.forgetSegments();
+    }
+    const kept = new Set(segments.map(({ path }) => path));
+    for (const file of readdirSync(this.#folder)) if (!kept.has(this.path(file))) rmSync(this.path(file));
+
+    const index = new StreamIndex(segments, memtableRecords, (sequence) => log.rowHead(sequence));
+    const indexed = segments.length > 0 ? listed.at(-1)!.upTo : 0;
+    for (const { stream, revision, sequence, gone } of log.rowHeadsAfter(indexed)) {
+      index.add(stream, revision, sequence, gone);
+      index.mark();
+      if (index.activeRecords >= memtableRecords) this.#flush(log, index, sequence);
+    }
+    return index;
+  }
+
+  #flush(log: LogFile, index: StreamIndex, upTo: number): void {
+    const frozen = index.freeze()!;
+    const file = this.newFile();
+    const summary = writeSegment(this.path(file), frozen.words, frozen.count);
+    log.listSegment({ file, upTo });
+    index.thaw(Segment.adopt(this.path(file), summary));
+  }
+}

@@ -1,0 +1,174 @@
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { syncFolder } from "./files.ts";
+import type { Located } from "./memtable.ts";
+import type { Sequence } from "./positions.ts";
+import type { RowHead } from "./stream-index.ts";
+
+/** The log's own file in the data folder. */
+export function logPath(dataDir: string): string {
+  return join(dataDir, "log.db");
+}
+
+/** A segment as the manifest lists it. */
+export interface ListedSegment {
+  readonly file: string;
+  /** The log is indexed up to here by this segment and the ones before it. */
+  readonly upTo: Sequence;
+}
+
+export interface Row {
+  readonly sequence: Sequence;
+  readonly revision: number;
+  readonly id: string;
+  readonly type: string;
+  readonly metadata: string;
+  readonly data: string;
+}
+
+const schemaVersion = 1;
+
+/**
+ * The log in SQLite: one table, written in the order of its key, and the manifest of the index's segments.
+ *
+ * Deleting an entry empties its row (an empty type marks it) and keeps the stream's name and revision. A row
+ * is never taken out: SQLite would rebuild neighbouring pages and leave copies of live rows in their gaps, out
+ * of reach when those are deleted later. A row that shrinks stays where it is, and what it held is zeroed.
+ */
+export class LogFile {
+  readonly #db: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #rowHead: StatementSync;
+  readonly #row: StatementSync;
+  readonly #empty: StatementSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #rollback: StatementSync;
+
+  /** Opens or makes the log. Throws when it cannot, or when the file is of another version. */
+  constructor(path: string) {
+    mkdirSync(dirname(path), { recursive: true });
+    this.#db = new DatabaseSync(path, { timeout: 1000 });
+    const version = this.#db.prepare("PRAGMA user_version").get()?.["user_version"];
+    if (version !== 0 && version !== schemaVersion) {
+      throw new Error(`${path} is of version ${String(version)}; this program reads version ${schemaVersion}`);
+    }
+    this.#db.exec(`
+      PRAGMA page_size = 8192;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA secure_delete = ON;
+      PRAGMA wal_autocheckpoint = 0;
+      PRAGMA cache_size = -16000;
+      BEGIN IMMEDIATE;
+      CREATE TABLE IF NOT EXISTS log (
+        sequence INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL, id TEXT NOT NULL,
+        type TEXT NOT NULL, metadata TEXT NOT NULL, data TEXT NOT NULL
+      ) STRICT;
+      CREATE TABLE IF NOT EXISTS segments (file TEXT PRIMARY KEY, up_to INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      PRAGMA user_version = ${schemaVersion};
+      COMMIT;
+    `);
+    syncFolder(dirname(path));
+    this.#insert = this.#db.prepare("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)");
+    this.#rowHead = this.#db.prepare("SELECT stream, type FROM log WHERE sequence = ?");
+    this.#row = this.#db.prepare(
+      "SELECT sequence, revision, id, type, metadata, data FROM log WHERE sequence = ? AND stream = ? AND type <> ''",
+    );
+    this.#empty = this.#db.prepare("UPDATE log SET id = '', type = '', metadata = '', data = '' WHERE sequence = ?");
+    this.#begin = this.#db.prepare("BEGIN IMMEDIATE");
+    this.#commit = this.#db.prepare("COMMIT");
+    this.#rollback = this.#db.prepare("ROLLBACK");
+  }
+
+  /** Runs `work` in a durable transaction; when anything fails, nothing of it remains. */
+  transaction<Result>(work: () => Result): Result {
+    this.#endTransaction();
+    this.#begin.run();
+    try {
+      const result = work();
+      this.#commit.run();
+      return result;
+    } catch (error) {
+      this.#endTransaction();
+      throw error;
+    }
+  }
+
+  insert(
+    sequence: Sequence, stream: string, revision: number, id: string, type: string, metadata: string, data: string,
+  ): void {
+    this.#insert.run(sequence, stream, revision, id, type, metadata, data);
+  }
+
+  rowHead(sequence: Sequence): RowHead | undefined {
+    const row = this.#rowHead.get(sequence) as { stream: string; type: string } | undefined;
+    return row && { stream: row.stream, gone: row.type === "" };
+  }
+
+  /** The row, if it is this stream's and not deleted. */
+  row(sequence: Sequence, stream: string): Row | undefined {
+    return this.#row.get(sequence, stream) as unknown as Row | undefined;
+  }
+
+  empty(sequence: Sequence): void {
+    this.#empty.run(sequence);
+  }
+
+  /** The last sequence ever given. */
+  head(): Sequence {
+    return this.#db.prepare("SELECT coalesce(max(sequence), 0) AS head FROM log").get()!["head"] as number;
+  }
+
+  /** Every row after `after`, deleted ones too, in order. */
+  *rowHeadsAfter(after: Sequence): Iterable<RowHead & Located> {
+    const select = "SELECT sequence, stream, revision, type FROM log WHERE sequence > ? ORDER BY sequence";
+    for (const row of this.#db.prepare(select).iterate(after)) {
+      const { sequence, stream, revision, type } = row as unknown as Located & { stream: string; type: string };
+      yield { sequence, stream, revision, gone: type === "" };
+    }
+  }
+
+  /** From old to new. */
+  listedSegments(): ListedSegment[] {
+    const select = "SELECT file, up_to AS upTo FROM segments ORDER BY up_to";
+    return this.#db.prepare(select).all() as unknown as ListedSegment[];
+  }
+
+  listSegment({ file, upTo }: ListedSegment): void {
+    this.#db.prepare("INSERT INTO segments VALUES (?, ?)").run(file, upTo);
+  }
+
+  /** Lists a segment in the place of those it was merged from. */
+  listMerged(file: string, inputs: readonly string[]): void {
+    this.transaction(() => {
+      const upTo = this.listedSegments().find((segment) => segment.file === inputs.at(-1))!.upTo;
+      for (const input of inputs) this.#db.prepare("DELETE FROM segments WHERE file = ?").run(input);
+      this.listSegment({ file, upTo });
+    });
+  }
+
+  forgetSegments(): void {
+    this.#db.exec("DELETE FROM segments");
+  }
+
+  /** Moves what it can from the write-ahead log into the database file. */
+  checkpoint(): void {
+    this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  }
+
+  /** Empties the write-ahead log, so that no old page is left in it; false when a reader is in the way. */
+  truncate(): boolean {
+    return this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()!["busy"] === 0;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  /** Rolls back what a failure left open: some roll back by themselves, some cannot even do it at once. */
+  #endTransaction(): void {
+    if (this.#db.isTransaction) this.#rollback.run();
+  }
+}

@@ -1,0 +1,78 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
+import type { LogEntry } from "../../ports/event-store.ts";
+import { positionOf, type Sequence } from "./positions.ts";
+
+/** A part of the log. */
+export interface Stretch {
+  readonly entries: readonly LogEntry[];
+  readonly upTo: Sequence;
+}
+
+/** Rows looked at in one go, wanted or not, and bytes taken: a read never holds its thread for long. */
+const windowRows = 4096;
+const windowBytes = 4 * 1024 * 1024;
+
+/** Reads the log through a read-only connection of the reading thread's own. */
+export class LogReader {
+  readonly #db: DatabaseSync;
+  readonly #codec: EventCodec;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(path: string, codec: EventCodec) {
+    this.#db = new DatabaseSync(path, { readOnly: true, timeout: 1000 });
+    this.#codec = codec;
+  }
+
+  /**
+   * Up to `limit` entries after `after`, and how far that reaches: up to `head`, the last sequence known to be
+   * committed, when the window ends there.
+   */
+  read(after: Sequence, head: Sequence, limit: number, categories?: readonly string[]): Stretch {
+    const end = Math.min(after + windowRows, head);
+    const entries: LogEntry[] = [];
+    let bytes = 0;
+    for (const row of this.#select(categories).iterate(after, end, ...(categories ?? []))) {
+      const [sequence, stream, revision, id, type, metadata, data] = row as unknown as
+        [number, string, number, string, string, string, string];
+      entries.push(decoded(this.#codec, { stream, revision, sequence, id }, { type, metadata, data }));
+      bytes += metadata.length + data.length;
+      if (entries.length === limit || bytes >= windowBytes) return { entries, upTo: sequence };
+    }
+    return { entries, upTo: Math.max(after, end) };
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #select(categories: readonly string[] | undefined): StatementSync {
+    const count = categories?.length ?? -1;
+    const key = String(count);
+    const known = this.#statements.get(key);
+    if (known) return known;
+    const category = "CASE instr(stream, '-') WHEN 0 THEN stream ELSE substr(stream, 1, instr(stream, '-') - 1) END";
+    const filter = count < 0 ? "" : `AND ${category} IN (${Array(count).fill("?").join(", ")})`;
+    const statement = this.#db.prepare(`
+      SELECT sequence, stream, revision, id, type, metadata, data FROM log
+      WHERE sequence > ? AND sequence <= ? AND type <> '' ${filter} ORDER BY sequence`);
+    statement.setReturnArrays(true);
+    this.#statements.set(key, statement);
+    return statement;
+  }
+}
+
+/** A stored entry as the port has it. */
+export function decoded(
+  codec: EventCodec,
+  head: { readonly stream: string; readonly revision: number; readonly sequence: Sequence; readonly id: string },
+  encoded: EncodedEvent,
+): LogEntry {
+  const { stream, revision, id } = head;
+  const position = positionOf(head.sequence);
+  const read = codec.decode(encoded);
+  if ("unreadable" in read) {
+    return { stream, revision, position, id, type: encoded.type, unreadable: read.unreadable };
+  }
+  return { stream, revision, position, id, type: read.event.type, data: read.event.data, metadata: read.metadata };
+}

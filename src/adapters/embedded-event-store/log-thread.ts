@@ -1,0 +1,144 @@
+import { mkdirSync } from "node:fs";
+import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { CommitEngine, type Outcome, type Write } from "./commit-engine.ts";
+import { DataFolderLock } from "./data-folder-lock.ts";
+import { Housekeeping } from "./housekeeping.ts";
+import { IndexFolder } from "./index-folder.ts";
+import { LogFile, logPath } from "./log-file.ts";
+import type { Control, EmbeddedEventStoreStats, Reply, Request, Started, Tuning } from "./protocol.ts";
+import { SegmentDamaged } from "./segment-format.ts";
+
+/** Entry of the log thread: the only writer of the log. Serves clients over message ports. */
+interface Client {
+  readonly port: MessagePort;
+  readonly armed: Int32Array;
+}
+
+const owner = parentPort!;
+const { dataDir, tuning } = workerData as { readonly dataDir: string; readonly tuning: Tuning };
+const clients = new Set<Client>();
+const writes: { readonly client: Client; readonly write: Write }[] = [];
+const others: { readonly client: Client; readonly request: Exclude<Request, Write> }[] = [];
+
+mkdirSync(dataDir, { recursive: true });
+const lock = new DataFolderLock(dataDir);
+const path = logPath(dataDir);
+const log = new LogFile(path);
+// What was deleted right before a crash may still stand in the write-ahead log.
+log.truncate();
+const folder = new IndexFolder(dataDir);
+const index = folder.open(log, tuning.memtableRecords);
+const engine = new CommitEngine(log, index, dieOfDamage);
+const housekeeping = new Housekeeping({ dataDir, log, index, folder, engine, tuning });
+const head = new BigInt64Array(new SharedArrayBuffer(8));
+head[0] = BigInt(engine.head);
+
+owner.on("message", (control: Control) => {
+  if (control.kind === "connect") connect(control.port);
+  else void close();
+});
+owner.postMessage("started" satisfies Started);
+
+function connect(port: MessagePort): void {
+  const client: Client = { port, armed: new Int32Array(new SharedArrayBuffer(4)) };
+  clients.add(client);
+  port.on("close", () => clients.delete(client));
+  port.on("message", (request: Request) => {
+    sort(client, request);
+    serve();
+  });
+  tell(client, { kind: "welcome", path, head: head.buffer, armed: client.armed.buffer as SharedArrayBuffer });
+}
+
+/** Everything that waits at any port is served at one go: the writes in one commit. */
+function serve(): void {
+  for (const client of clients) {
+    for (let next = receiveMessageOnPort(client.port); next; next = receiveMessageOnPort(client.port)) {
+      sort(client, next.message as Request);
+    }
+  }
+  if (writes.length > 0) commit(writes.splice(0));
+  for (const { client, request } of others.splice(0)) void answer(client, request);
+}
+
+function sort(client: Client, request: Request): void {
+  if (request.kind === "append" || request.kind === "delete") writes.push({ client, write: request });
+  else others.push({ client, request });
+}
+
+function commit(waiting: readonly { readonly client: Client; readonly write: Write }[]): void {
+  const before = engine.head;
+  const outcomes = engine.commit(waiting.map(({ write }) => write));
+  Atomics.store(head, 0, BigInt(engine.head));
+  const own = new Map<Client, number>();
+  for (const [at, { client, write }] of waiting.entries()) {
+    const outcome = outcomes[at]!;
+    tell(client, replyTo(write, outcome));
+    if ("first" in outcome) own.set(client, (own.get(client) ?? 0) + outcome.last - outcome.first + 1);
+  }
+  for (const client of clients) {
+    const foreign = engine.head - before - (own.get(client) ?? 0);
+    if (foreign > 0 && Atomics.exchange(client.armed, 0, 0) === 1) tell(client, { kind: "wake" });
+  }
+  housekeeping.afterCommit();
+}
+
+function replyTo(write: Write, outcome: Outcome): Reply {
+  if (write.kind === "append") {
+    if ("failed" in outcome) return { kind: "failed", batch: write.batch, reason: outcome.failed };
+    return { kind: "appended", batch: write.batch, first: outcome.first, exceptions: outcome.exceptions };
+  }
+  if ("failed" in outcome) return { kind: "refused", request: write.request, reason: outcome.failed };
+  return { kind: "answer", request: write.request, result: null };
+}
+
+async function answer(client: Client, request: Exclude<Request, Write>): Promise<void> {
+  try {
+    tell(client, { kind: "answer", request: request.request, result: await resultOf(request) });
+  } catch (error) {
+    tell(client, { kind: "refused", request: request.request, reason: (error as Error).message });
+  }
+}
+
+async function resultOf(request: Exclude<Request, Write>): Promise<unknown> {
+  switch (request.kind) {
+    case "read":
+      return engine.read(request);
+    case "stats":
+      return stats();
+    case "scrub":
+      return housekeeping.scrub();
+  }
+}
+
+function stats(): EmbeddedEventStoreStats {
+  const { commits, entries } = engine.counts;
+  const segments = index.segments.map(({ records }) => records);
+  return { commits, entries, ...housekeeping.counts, memtable: index.activeRecords, segments };
+}
+
+/** Serves what has arrived, then lets everything go. */
+async function close(): Promise<void> {
+  serve();
+  await housekeeping.close();
+  for (const { port } of clients) port.close();
+  try {
+    log.truncate();
+  } finally {
+    log.close();
+    lock.release();
+  }
+  owner.close();
+}
+
+function tell(client: Client, reply: Reply): void {
+  client.port.postMessage(reply);
+}
+
+/** A start without listed segments makes the index anew from the log: all that is left to do is to end. */
+function dieOfDamage(damage: SegmentDamaged): void {
+  log.forgetSegments();
+  setImmediate(() => {
+    throw damage;
+  });
+}

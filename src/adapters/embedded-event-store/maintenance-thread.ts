@@ -1,0 +1,46 @@
+import { setImmediate } from "node:timers/promises";
+import { parentPort, workerData } from "node:worker_threads";
+import { LogFile, logPath } from "./log-file.ts";
+import type { Job, JobMessage, JobResult } from "./maintenance.ts";
+import type { SegmentSummary } from "./segment-format.ts";
+import { mergeSegments, writeSegment } from "./segment-jobs.ts";
+
+/** Entry of the thread beside the log thread: writes and merges segments, moves the write-ahead log's bulk. */
+const port = parentPort!;
+const { dataDir } = workerData as { readonly dataDir: string };
+const log = new LogFile(logPath(dataDir));
+let stopping = false;
+
+port.on("message", (message: JobMessage) => {
+  if (message === "stop") {
+    stopping = true;
+    log.close();
+    port.close();
+    return;
+  }
+  void run(message.job).then(
+    (summary) => answer({ id: message.id, summary }),
+    (error: unknown) => answer({ id: message.id, error: error instanceof Error ? error.message : String(error) }),
+  );
+});
+
+async function run(job: Job): Promise<SegmentSummary | null> {
+  switch (job.kind) {
+    case "flush":
+      return writeSegment(job.path, job.words, job.count);
+    case "merge":
+      return mergeSegments(job.path, job.inputs, async () => {
+        await setImmediate();
+        if (stopping) throw new Error("stopping");
+      });
+    case "checkpoint":
+      log.checkpoint();
+      return null;
+  }
+}
+
+function answer(result: JobResult): void {
+  if (stopping) return;
+  const summary = "summary" in result ? result.summary : null;
+  port.postMessage(result, summary ? [summary.fences.buffer, summary.bloom.buffer] : []);
+}

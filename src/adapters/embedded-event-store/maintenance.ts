@@ -1,0 +1,13 @@
+import type { SegmentSummary } from "./segment-format.ts";
+
+/** Work that must not hold up commits; done one by one by a thread of its own, but merges let others in between. */
+export type Job =
+  | { readonly kind: "flush"; readonly path: string; readonly words: Uint32Array; readonly count: number }
+  | { readonly kind: "merge"; readonly path: string; readonly inputs: readonly string[] }
+  | { readonly kind: "checkpoint" };
+
+export type JobMessage = { readonly id: number; readonly job: Job } | "stop";
+
+export type JobResult =
+  | { readonly id: number; readonly summary: SegmentSummary | null }
+  | { readonly id: number; readonly error: string };

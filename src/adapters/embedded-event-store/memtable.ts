@@ -1,0 +1,118 @@
+import type { Sequence } from "./positions.ts";
+import { hashStream, type StreamHash } from "./stream-hash.ts";
+
+/** Words of a record: hash hi, hash lo, revision, sequence lo, sequence hi with {@link goneBit}, previous record. */
+export const recordWords = 6;
+/** In the sequence's high word: the stream was deleted up to this record. */
+export const goneBit = 0x8000_0000;
+const none = 0xffff_ffff;
+
+/**
+ * Where a stream stands, in one integer: its revision when it has entries; otherwise it is at "no
+ * stream", and {@link nextRevision} tells where its revisions go on (deletion does not set them back).
+ */
+export type StreamState = number;
+export const neverSeen: StreamState = -1;
+
+/** The state of a stream whose entries up to a revision were deleted. */
+export function deletedAt(revision: number): StreamState {
+  return -(revision + 2);
+}
+
+/** The revision the stream's next entry gets. */
+export function nextRevision(state: StreamState): number {
+  return state >= 0 ? state + 1 : -state - 1;
+}
+
+/** Where one entry of a stream is. */
+export interface Located {
+  readonly revision: number;
+  readonly sequence: Sequence;
+}
+
+/**
+ * The newest part of the stream index, in memory. Records stand in the order they came in, each linked
+ * to its stream's previous one, in one block that the thread writing segments shares: no object per stream.
+ */
+export class Memtable {
+  readonly #newest = new Map<string, number>();
+  #words: Uint32Array<SharedArrayBuffer>;
+  #count = 0;
+
+  constructor(capacity: number) {
+    this.#words = new Uint32Array(new SharedArrayBuffer(capacity * recordWords * 4));
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The records, shared, for whoever writes them to a file. */
+  get words(): Uint32Array<SharedArrayBuffer> {
+    return this.#words;
+  }
+
+  /** Undefined when nothing is known of the stream here. */
+  stateOf(stream: string): StreamState | undefined {
+    const record = this.#newest.get(stream);
+    if (record === undefined) return undefined;
+    const revision = this.#words[record * recordWords + 2]!;
+    return this.#isGone(record) ? deletedAt(revision) : revision;
+  }
+
+  /** Adds an entry; with `gone`, the fact that the stream was deleted up to this entry. */
+  add(stream: string, revision: number, sequence: Sequence, gone: boolean, hash?: StreamHash): void {
+    if ((this.#count + 1) * recordWords > this.#words.length) this.#grow();
+    const previous = this.#newest.get(stream);
+    const at = this.#count * recordWords;
+    const words = this.#words;
+    if (previous === undefined) {
+      const { hi, lo } = hash ?? hashStream(stream);
+      words[at] = hi;
+      words[at + 1] = lo;
+    } else {
+      words[at] = words[previous * recordWords]!;
+      words[at + 1] = words[previous * recordWords + 1]!;
+    }
+    words[at + 2] = revision;
+    words[at + 3] = sequence % 0x1_0000_0000;
+    words[at + 4] = Math.floor(sequence / 0x1_0000_0000) + (gone ? goneBit : 0);
+    words[at + 5] = previous ?? none;
+    this.#newest.set(stream, this.#count);
+    this.#count += 1;
+  }
+
+  /** Takes back the last record added, which must be this stream's. */
+  undo(stream: string): void {
+    this.#count -= 1;
+    const previous = this.#words[this.#count * recordWords + 5]!;
+    if (previous === none) this.#newest.delete(stream);
+    else this.#newest.set(stream, previous);
+  }
+
+  /** The stream's entries known here with `from` <= revision <= `to`, newest first; not past a deletion. */
+  *descending(stream: string, from: number, to: number): Generator<Located, void> {
+    let record = this.#newest.get(stream) ?? none;
+    while (record !== none && !this.#isGone(record)) {
+      const at = record * recordWords;
+      const revision = this.#words[at + 2]!;
+      if (revision < from) return;
+      if (revision <= to) yield { revision, sequence: this.#sequence(at) };
+      record = this.#words[at + 5]!;
+    }
+  }
+
+  #sequence(at: number): Sequence {
+    return (this.#words[at + 4]! & ~goneBit) * 0x1_0000_0000 + this.#words[at + 3]!;
+  }
+
+  #isGone(record: number): boolean {
+    return (this.#words[record * recordWords + 4]! & goneBit) !== 0;
+  }
+
+  #grow(): void {
+    const larger = new Uint32Array(new SharedArrayBuffer(this.#words.byteLength * 2));
+    larger.set(this.#words);
+    this.#words = larger;
+  }
+}

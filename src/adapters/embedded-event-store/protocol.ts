@@ -1,0 +1,121 @@
+import type { MessagePort } from "node:worker_threads";
+import type { Sequence } from "./positions.ts";
+
+/** Strings per entry in a message: id, type, metadata, data. */
+export const entryTexts = 4;
+
+/**
+ * Many appends in one message: plain arrays of strings, which are cheaper to hand over than one encoded
+ * buffer. `counts[i]` entries of append i follow those of the appends before it.
+ */
+export interface AppendBatch {
+  readonly kind: "append";
+  readonly batch: number;
+  readonly streams: string[];
+  readonly expected: number[];
+  readonly counts: number[];
+  readonly texts: string[];
+}
+
+export interface DeleteRequest {
+  readonly kind: "delete";
+  readonly request: number;
+  readonly stream: string;
+}
+
+export interface ReadRequest {
+  readonly kind: "read";
+  readonly request: number;
+  readonly stream: string;
+  readonly from: number;
+  readonly limit: number;
+  readonly backwards: boolean;
+}
+
+/** What a client asks of the log thread. */
+export type Request =
+  | AppendBatch
+  | DeleteRequest
+  | ReadRequest
+  | { readonly kind: "stats" | "scrub"; readonly request: number };
+
+/** What the owner of the thread asks of it. */
+export type Control = { readonly kind: "connect"; readonly port: MessagePort } | { readonly kind: "close" };
+
+/** Appends of a batch that did not simply get the next numbers, by their place in it. */
+export type Exception =
+  | { readonly at: number; readonly conflict: number }
+  | { readonly at: number; readonly repeated: { readonly revision: number; readonly sequence: Sequence } }
+  /** It did, but its revisions went on from a deleted stream's. */
+  | { readonly at: number; readonly revision: number };
+
+/** Entries of a stream: `texts` holds {@link entryTexts} per entry. */
+export interface StreamRows {
+  readonly revisions: number[];
+  readonly sequences: Sequence[];
+  readonly texts: string[];
+}
+
+/** Counts since the thread's start, and how the index stands. */
+export interface EmbeddedEventStoreStats {
+  readonly commits: number;
+  readonly entries: number;
+  readonly flushes: number;
+  readonly merges: number;
+  readonly checkpoints: number;
+  /** Records in memory, not yet in a segment. */
+  readonly memtable: number;
+  /** Records of each segment, from old to new. */
+  readonly segments: readonly number[];
+}
+
+/** What the log thread tells a client. */
+export type Reply =
+  | {
+      readonly kind: "welcome";
+      readonly path: string;
+      /** One signed 64-bit number: the last committed sequence. */
+      readonly head: SharedArrayBuffer;
+      /** One 32-bit number: 1 asks for one "wake" at the next commit with others' entries. */
+      readonly armed: SharedArrayBuffer;
+    }
+  /** `first` is the sequence of the first new entry; the others follow in order. */
+  | { readonly kind: "appended"; readonly batch: number; readonly first: Sequence; readonly exceptions: Exception[] }
+  | { readonly kind: "failed"; readonly batch: number; readonly reason: string }
+  | { readonly kind: "answer"; readonly request: number; readonly result: unknown }
+  | { readonly kind: "refused"; readonly request: number; readonly reason: string }
+  | { readonly kind: "wake" };
+
+/** What the log thread tells its owner once it serves. */
+export type Started = "started";
+
+/** Sizes at which the store does things. The defaults are right for use; tests make them small. */
+export interface Tuning {
+  /** Records in memory before they become a segment. */
+  readonly memtableRecords: number;
+  /** Segments of one size that are merged into one of the next. */
+  readonly mergeFanout: number;
+  /** Bytes written to the write-ahead log before it is checkpointed. */
+  readonly checkpointBytes: number;
+  /** Appends in one message at most. */
+  readonly batchAppends: number;
+  /** Messages under way to the log thread at most. */
+  readonly batchesInFlight: number;
+  /** Entries a subscription that is busy has kept for it before it must read the log again. */
+  readonly subscriptionEntries: number;
+  /** How long an append or a read may take before it is given up as unavailable, ms. */
+  readonly timeoutMs: number;
+  /** Pause before the bytes of deleted entries are scrubbed out of the write-ahead log, ms. */
+  readonly scrubDelayMs: number;
+}
+
+export const defaultTuning: Tuning = {
+  memtableRecords: 131_072,
+  mergeFanout: 4,
+  checkpointBytes: 16 * 1024 * 1024,
+  batchAppends: 1024,
+  batchesInFlight: 2,
+  subscriptionEntries: 4096,
+  timeoutMs: 10_000,
+  scrubDelayMs: 500,
+};

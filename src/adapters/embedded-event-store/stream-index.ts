@@ -1,0 +1,115 @@
+import { deletedAt, Memtable, neverSeen, type Located, type StreamState } from "./memtable.ts";
+import type { Sequence } from "./positions.ts";
+import type { Segment } from "./segment.ts";
+import { hashStream, type StreamHash } from "./stream-hash.ts";
+
+/** What a row of the log says of itself. */
+export interface RowHead {
+  readonly stream: string;
+  /** Deleted: nothing but the stream, revision and sequence is left. */
+  readonly gone: boolean;
+}
+
+/**
+ * Where the entries of each stream are. The newest part is in memory, the rest in sorted segment files, in
+ * the order of the log and without overlap. The log is the truth: what a segment says is checked by the row.
+ */
+export class StreamIndex {
+  readonly #rowHead: (sequence: Sequence) => RowHead | undefined;
+  readonly #capacity: number;
+  #segments: readonly Segment[];
+  #active: Memtable;
+  #frozen: Memtable | null = null;
+  /** The streams of the records added since the last {@link mark}, in order. */
+  readonly #added: string[] = [];
+  /** A state found missing in memory is asked for right before the record is added: its hash is not made twice. */
+  #hashed: { readonly stream: string; readonly hash: StreamHash } = { stream: "", hash: hashStream("") };
+
+  /** `segments` from old to new; `capacity` is the number of records a memtable has room for at first. */
+  constructor(segments: readonly Segment[], capacity: number, rowHead: (sequence: Sequence) => RowHead | undefined) {
+    this.#segments = segments;
+    this.#capacity = capacity;
+    this.#rowHead = rowHead;
+    this.#active = new Memtable(capacity);
+  }
+
+  get segments(): readonly Segment[] {
+    return this.#segments;
+  }
+
+  /** Records in the memtable that takes new ones. */
+  get activeRecords(): number {
+    return this.#active.count;
+  }
+
+  stateOf(stream: string): StreamState {
+    return this.#active.stateOf(stream) ?? this.#frozen?.stateOf(stream) ?? this.#stateInSegments(stream);
+  }
+
+  /** Adds an entry; with `gone`, that the stream was deleted up to this one. */
+  add(stream: string, revision: number, sequence: Sequence, gone = false): void {
+    const hash = this.#hashed.stream === stream ? this.#hashed.hash : undefined;
+    this.#active.add(stream, revision, sequence, gone, hash);
+    this.#added.push(stream);
+  }
+
+  /** What was added so far stays, whatever {@link undo} takes back. */
+  mark(): void {
+    this.#added.length = 0;
+  }
+
+  /** Takes back what was added since the last mark. */
+  undo(): void {
+    for (let stream = this.#added.pop(); stream !== undefined; stream = this.#added.pop()) this.#active.undo(stream);
+  }
+
+  /** Candidates for the stream's entries with revision >= `from`, oldest first; look at the rows. */
+  *ascending(stream: string, from: number): Generator<Located, void> {
+    const hash = hashStream(stream);
+    for (const segment of this.#segments) if (segment.mayHave(hash)) yield* segment.ascending(hash, from);
+    for (const memtable of [this.#frozen, this.#active]) {
+      if (memtable) yield* [...memtable.descending(stream, from, Infinity)].reverse();
+    }
+  }
+
+  /** Candidates for the stream's entries with revision <= `to`, newest first; look at the rows. */
+  *descending(stream: string, to: number): Generator<Located, void> {
+    for (const memtable of [this.#active, this.#frozen]) if (memtable) yield* memtable.descending(stream, 0, to);
+    const hash = hashStream(stream);
+    for (const segment of this.#segments.toReversed()) if (segment.mayHave(hash)) yield* segment.descending(hash, to);
+  }
+
+  /** Sets the memtable aside for a segment to be written of it; null while that is still going on with another. */
+  freeze(): { readonly words: Uint32Array<SharedArrayBuffer>; readonly count: number } | null {
+    if (this.#frozen) return null;
+    this.#frozen = this.#active;
+    this.#active = new Memtable(this.#capacity);
+    return { words: this.#frozen.words, count: this.#frozen.count };
+  }
+
+  /** The frozen memtable has become a segment. */
+  thaw(segment: Segment): void {
+    this.#segments = [...this.#segments, segment];
+    this.#frozen = null;
+  }
+
+  /** Neighbouring segments have become one. */
+  replace(merged: readonly Segment[], by: Segment): void {
+    const at = this.#segments.indexOf(merged[0]!);
+    this.#segments = this.#segments.toSpliced(at, merged.length, by);
+  }
+
+  #stateInSegments(stream: string): StreamState {
+    const hash = hashStream(stream);
+    this.#hashed = { stream, hash };
+    for (let at = this.#segments.length - 1; at >= 0; at--) {
+      const segment = this.#segments[at]!;
+      if (!segment.mayHave(hash)) continue;
+      for (const { revision, sequence } of segment.descending(hash, Infinity)) {
+        const row = this.#rowHead(sequence);
+        if (row?.stream === stream) return row.gone ? deletedAt(revision) : revision;
+      }
+    }
+    return neverSeen;
+  }
+}

@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import {
+  noStream, RevisionConflict,
+} from "../../../src/ports/event-store.ts";
+import { failureOf, freshStream, note, texts, type Bench } from "./harness.ts";
+
+/** Deletion of streams. */
+export function deletingContract(bench: () => Bench): void {
+  describe("deleting a stream", () => {
+    it("leaves nothing to read and lets the stream begin again, with revisions that go on", async () => {
+      const stream = freshStream();
+      const [, , last] = await bench().write(stream, "a", "b", "c");
+      await bench().store.deleteStream(stream);
+      expect(await bench().store.readStream(stream)).to.deep.equal([]);
+      expect(await bench().store.readStream(stream, { backwards: true, limit: 1 })).to.deep.equal([]);
+      expect(await failureOf(bench().store.append(stream, 2, [note("d")]))).to.be.instanceOf(RevisionConflict)
+        .and.to.include({ actual: noStream });
+      const again = await bench().store.append(stream, noStream, [note("e"), note("f")]);
+      expect(again.revision).to.equal(4);
+      expect(again.position > last!.position).to.equal(true);
+      expect((await bench().store.append(stream, 4, [note("g")])).revision).to.equal(5);
+      const entries = await bench().store.readStream(stream);
+      expect(entries.map(({ revision }) => revision)).to.deep.equal([3, 4, 5]);
+      expect(texts(await bench().store.readStream(stream, { from: 1, limit: 2 }))).to.deep.equal(["e", "f"]);
+      expect(texts(await bench().store.readStream(stream, { backwards: true }))).to.deep.equal(["g", "f", "e"]);
+    });
+
+    it("lets exactly one begin it again, and answers that one's repetition", async () => {
+      const stream = freshStream();
+      await bench().write(stream, "a");
+      await bench().store.deleteStream(stream);
+      const entries = Array.from({ length: 20 }, (_, racer) => [note(String(racer))]);
+      const outcomes = await Promise.allSettled(entries.map((entry) => bench().store.append(stream, noStream, entry)));
+      const winner = outcomes.findIndex(({ status }) => status === "fulfilled");
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(1);
+      const repeated = await bench().store.append(stream, noStream, entries[winner]!);
+      expect(outcomes[winner]).to.deep.equal({ status: "fulfilled", value: repeated });
+      expect(await bench().store.readStream(stream)).to.have.length(1);
+    });
+
+    it("can be done again and again, and to a stream that does not exist", async () => {
+      const stream = freshStream();
+      await bench().store.deleteStream(stream);
+      expect((await bench().store.append(stream, noStream, [note("a")])).revision).to.equal(0);
+      for (const expected of [1, 2, 3]) {
+        await bench().store.deleteStream(stream);
+        await bench().store.deleteStream(stream);
+        expect(await bench().store.readStream(stream)).to.deep.equal([]);
+        expect((await bench().store.append(stream, noStream, [note("x")])).revision).to.equal(expected);
+      }
+    });
+
+    it("touches no other stream and holds up no subscription", async () => {
+      const [doomed, neighbour] = [freshStream(), freshStream()];
+      const follower = bench().follow({ after: await bench().store.head() }, [neighbour]);
+      await bench().write(neighbour, "a");
+      await bench().write(doomed, "x", "y");
+      await bench().write(neighbour, "b");
+      await bench().store.deleteStream(doomed);
+      expect(texts(await bench().store.readStream(neighbour))).to.deep.equal(["a", "b"]);
+      await bench().write(neighbour, "c");
+      await follower.sees(3);
+      expect(texts(follower.seen)).to.deep.equal(["a", "b", "c"]);
+      const late = bench().follow({ after: "" }, [neighbour]);
+      await late.sees(3);
+      expect(texts(late.seen)).to.deep.equal(["a", "b", "c"]);
+    });
+  });
+}

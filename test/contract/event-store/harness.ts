@@ -1,0 +1,159 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "chai";
+import {
+  noStream,
+  type Appended, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
+  type SubscriptionOptions,
+} from "../../../src/ports/event-store.ts";
+
+/**
+ * An engine to be tested. Its clients use the plain codec of the test support. The engine may be slow, may be
+ * shared with others, and may hold anything already.
+ */
+export interface EventStoreUnderTest {
+  /** Another client of the same engine at each call. */
+  store(): Promise<EventStore>;
+  /** Puts one entry that the codec cannot read at the stream's expected revision, past the port. */
+  plantUnreadable(stream: string, expected: number): Promise<void>;
+  /** Stops the engine, starts it again on the same data, and gives a client; clients from before are done with. */
+  reopen?(): Promise<EventStore>;
+  /** Makes the engine unreachable, and reachable again; clients stay. */
+  outage?: {
+    begin(): Promise<void>;
+    end(): Promise<void>;
+  };
+  /** Lets everything go. */
+  dispose(): Promise<void>;
+}
+
+const patienceMs = 20_000;
+
+/** What can be done to an engine in tests; the methods of the same names are there. */
+export interface EventStoreCapabilities {
+  readonly reopen: boolean;
+  readonly outage: boolean;
+}
+
+/** Resolves once the condition holds; rejects, saying what was waited for, when it takes too long. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + patienceMs;
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error(`waited in vain until ${what}`);
+    await pause(2);
+  }
+}
+
+/** A stream of its own; with `category`, of that category. */
+export function freshStream(category = "contract"): string {
+  return `${category}-${randomUUID()}`;
+}
+
+/** An entry that says `text`. */
+export function note(text: string, id: string = randomUUID(), type = "NoteTaken"): NewEntry {
+  return {
+    id,
+    event: { type, data: { text, number: 1.5, nested: { list: [null, "é€😀", ""] } } },
+    metadata: {
+      actor: { type: "apiKey", id: "0193a1b2-0000-7000-8000-000000000001" },
+      correlationId: randomUUID(), causationId: null, at: "2025-01-02T03:04:05.678Z",
+    },
+  };
+}
+
+/** The reason of a rejection; fails when there is none. */
+export async function failureOf(promise: Promise<unknown>): Promise<Error> {
+  return promise.then(
+    () => expect.fail("should have been rejected"),
+    (error: Error) => error,
+  );
+}
+
+/** What an entry made by {@link note} says. */
+export function textOf(entry: LogEntry): string {
+  return entry.unreadable === undefined ? (entry.data as { text: string }).text : "unreadable";
+}
+
+/** What entries made by {@link note} say. */
+export function texts(entries: readonly LogEntry[]): string[] {
+  return entries.map(textOf);
+}
+
+/** Follows the log and keeps what concerns the given streams. */
+export class Follower {
+  readonly seen: LogEntry[] = [];
+  readonly upTos: Position[] = [];
+  readonly #streams: ReadonlySet<string>;
+  readonly #subscription: Subscription;
+
+  constructor(store: EventStore, options: SubscriptionOptions, streams: Iterable<string>, pauseMs?: () => number) {
+    this.#streams = new Set(streams);
+    this.#subscription = store.subscribe(options, async (entries, upTo) => {
+      if (pauseMs) await pause(pauseMs());
+      this.seen.push(...entries.filter(({ stream }) => this.#streams.has(stream)));
+      this.upTos.push(upTo);
+    });
+  }
+
+  get upTo(): Position {
+    return this.upTos.at(-1) ?? "";
+  }
+
+  /** Resolves when everything up to the position was looked at. */
+  reaches(position: Position): Promise<void> {
+    return until(`a subscription reaches ${position}`, () => this.upTo >= position);
+  }
+
+  sees(count: number): Promise<void> {
+    return until(`a subscription sees ${count} entries`, () => this.seen.length >= count);
+  }
+
+  stop(): Promise<void> {
+    return this.#subscription.stop();
+  }
+}
+
+/** Fails unless positions go up. */
+export function expectOrdered(entries: readonly LogEntry[]): void {
+  for (let at = 1; at < entries.length; at++) {
+    expect(entries[at]!.position > entries[at - 1]!.position, "positions go up").to.equal(true);
+  }
+}
+
+/** What the parts of the suite share: the engine, a client, and what they did to it. */
+export class Bench {
+  readonly engine: EventStoreUnderTest;
+  /** The client the tests use; replaced when the engine was restarted. */
+  store: EventStore;
+  #followers: Follower[] = [];
+
+  constructor(engine: EventStoreUnderTest, store: EventStore) {
+    this.engine = engine;
+    this.store = store;
+  }
+
+  /** Follows until the test is over. */
+  follow(options: SubscriptionOptions, streams: Iterable<string>, pauseMs?: () => number): Follower {
+    const follower = new Follower(this.store, options, streams, pauseMs);
+    this.#followers.push(follower);
+    return follower;
+  }
+
+  /** Appends notes one after the other; answers where each came to stand. */
+  async write(stream: string, ...all: string[]): Promise<Appended[]> {
+    const [newest] = await this.store.readStream(stream, { limit: 1, backwards: true });
+    let revision = newest?.revision ?? noStream;
+    const outcomes: Appended[] = [];
+    for (const text of all) {
+      const outcome = await this.store.append(stream, revision, [note(text)]);
+      revision = outcome.revision;
+      outcomes.push(outcome);
+    }
+    return outcomes;
+  }
+
+  async endTest(): Promise<void> {
+    await Promise.all(this.#followers.map((follower) => follower.stop()));
+    this.#followers = [];
+  }
+}

@@ -1,0 +1,83 @@
+import { expect } from "chai";
+import {
+  noStream, type EventStore, type LogEntry,
+} from "../../../src/ports/event-store.ts";
+import { expectOrdered, freshStream, note, texts, until, type Bench } from "./harness.ts";
+
+/** Reads of streams and of the log. */
+export function readingContract(bench: () => Bench): void {
+  describe("reading a stream", () => {
+    it("reads forwards and backwards, from a revision, up to a limit", async () => {
+      const stream = freshStream();
+      await bench().write(stream, "0", "1", "2", "3", "4");
+      const read = async (options?: Parameters<EventStore["readStream"]>[1]) =>
+        texts(await bench().store.readStream(stream, options)).join("");
+      expect(await read()).to.equal("01234");
+      expect(await read({ from: 2 })).to.equal("234");
+      expect(await read({ limit: 2 })).to.equal("01");
+      expect(await read({ from: 1, limit: 3 })).to.equal("123");
+      expect(await read({ from: 4, limit: 10 })).to.equal("4");
+      expect(await read({ from: 5 })).to.equal("");
+      expect(await read({ backwards: true })).to.equal("43210");
+      expect(await read({ backwards: true, from: 2 })).to.equal("210");
+      expect(await read({ backwards: true, limit: 2 })).to.equal("43");
+      expect(await read({ backwards: true, from: 3, limit: 2 })).to.equal("32");
+      expect(await read({ backwards: true, from: 0 })).to.equal("0");
+      expect(await read({ backwards: true, from: 99, limit: 1 })).to.equal("4");
+    });
+
+    it("finds nothing where there is no stream", async () => {
+      expect(await bench().store.readStream(freshStream())).to.deep.equal([]);
+      expect(await bench().store.readStream(freshStream(), { backwards: true, limit: 1 })).to.deep.equal([]);
+    });
+
+    it("sees every answered append at once, another client's too", async () => {
+      const reader = await bench().engine.store();
+      for (let round = 0; round < 20; round++) {
+        const stream = freshStream();
+        await bench().store.append(stream, noStream, [note("seen")]);
+        expect(await reader.readStream(stream)).to.have.length(1);
+        expect(await bench().store.readStream(stream)).to.have.length(1);
+      }
+    });
+
+    it("keeps streams with similar names apart", async () => {
+      const stream = freshStream();
+      const similar = [stream, `${stream}-`, `${stream}é`, stream.slice(0, -1), `${stream} a/b?c=%20`];
+      for (const name of similar) await bench().write(name, name);
+      for (const name of similar) expect(texts(await bench().store.readStream(name))).to.deep.equal([name]);
+    });
+  });
+
+  describe("reading the log", () => {
+    it("pages through all entries in order and reaches the head", async () => {
+      const streams = [freshStream("one"), freshStream("two")];
+      const after = await bench().store.head();
+      for (const stream of streams) await bench().write(stream, "a", "b", "c");
+      const head = await bench().store.head();
+      const all: LogEntry[] = [];
+      let upTo = after;
+      await until("the log was read to the end", async () => {
+        const page = await bench().store.readLog(upTo, 2);
+        expect(page.entries.length).to.be.at.most(2);
+        for (const entry of page.entries) expect(entry.position > upTo && entry.position <= page.upTo).to.equal(true);
+        all.push(...page.entries);
+        upTo = page.upTo;
+        return upTo >= head;
+      });
+      expectOrdered(all);
+      const own = all.filter(({ stream }) => streams.includes(stream));
+      expect(own).to.deep.equal((await Promise.all(streams.map((stream) => bench().store.readStream(stream)))).flat());
+    });
+
+    it("has a head that no answered append is ahead of", async () => {
+      for (let round = 0; round < 10; round++) {
+        const { position } = await bench().store.append(freshStream(), noStream, [note("x")]);
+        const head = await bench().store.head();
+        expect(head >= position).to.equal(true);
+        const { upTo } = await bench().store.readLog(head, 10);
+        expect(upTo >= head).to.equal(true);
+      }
+    });
+  });
+}

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  EmbeddedEventStore, openEmbeddedEventStore,
+} from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
+import type { Tuning } from "../../src/adapters/embedded-event-store/protocol.ts";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import type { EventCodec } from "../../src/ports/event-codec.ts";
+import { note, type EventStoreUnderTest } from "../contract/event-store/harness.ts";
+import { plainCodec, unreadableType } from "./plain-codec.ts";
+
+const clock = new SystemClock();
+
+/** A folder for one test. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "relay-test-"));
+  return { path, remove: () => rmSync(path, { recursive: true }) };
+}
+
+/** A store with the plain codec. */
+export function openPlainStore(dataDir: string, tuning: Partial<Tuning> = {}): Promise<EmbeddedEventStore> {
+  return openEmbeddedEventStore({ dataDir, codec: plainCodec, clock, tuning });
+}
+
+/** Another client of a store. */
+export function attachTo(owner: EmbeddedEventStore, codec: EventCodec = plainCodec): Promise<EmbeddedEventStore> {
+  return EmbeddedEventStore.attach(owner.connect(), { codec, clock });
+}
+
+const futureCodec: EventCodec = {
+  ...plainCodec,
+  encode: (event, metadata) => ({ ...plainCodec.encode(event, metadata), type: unreadableType }),
+};
+
+/** The embedded event store for the contract suite. */
+export async function embeddedUnderTest(tuning: Partial<Tuning> = {}): Promise<EventStoreUnderTest> {
+  const folder = temporaryFolder();
+  let owner = await openPlainStore(folder.path, tuning);
+  let clients: EmbeddedEventStore[] = [];
+  let first = true;
+  const attach = async (codec?: EventCodec) => {
+    const client = await attachTo(owner, codec);
+    clients.push(client);
+    return client;
+  };
+  const close = async () => {
+    await Promise.all(clients.map((client) => client.close()));
+    clients = [];
+    await owner.close();
+  };
+  return {
+    async store() {
+      if (!first) return attach();
+      first = false;
+      return owner;
+    },
+    async plantUnreadable(stream, expected) {
+      await (await attach(futureCodec)).append(stream, expected, [note("")]);
+    },
+    async reopen() {
+      await close();
+      owner = await openPlainStore(folder.path, tuning);
+      return owner;
+    },
+    async dispose() {
+      await close();
+      folder.remove();
+    },
+  };
+}

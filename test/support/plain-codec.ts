@@ -1,0 +1,20 @@
+import type { DomainEvent, Metadata } from "../../src/domain/domain-event.ts";
+import type { EncodedEvent, EventCodec } from "../../src/ports/event-codec.ts";
+import { UnacceptableEntry } from "../../src/ports/event-store.ts";
+
+/** Written as anything else, refused when read: what an entry of a later release is to this one. */
+export const unreadableType = "FromTheFuture";
+/** Refused when written: what does not satisfy its schema. */
+export const unacceptableType = "OutOfSchema";
+
+/** Facts as plain JSON, without schemas: event store tests are about storing, not about shapes. */
+export const plainCodec: EventCodec = {
+  encode({ type, data }: DomainEvent, metadata: Metadata): EncodedEvent {
+    if (type === unacceptableType) throw new UnacceptableEntry(`${type} satisfies no schema`);
+    return { type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
+  },
+  decode({ type, data, metadata }: EncodedEvent) {
+    if (type === unreadableType) return { unreadable: `unknown type ${type}` };
+    return { event: { type, data: JSON.parse(data) as object }, metadata: JSON.parse(metadata) as Metadata };
+  },
+};
