@@ -10,6 +10,14 @@ export interface Ticket {
   readonly keys: readonly string[];
 }
 
+/** The expiring state cannot be reached. Whether a write happened may be unknown. */
+export class ExpiringStateUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ExpiringStateUnavailable";
+  }
+}
+
 /** Shared by all processes, small, and each value with an end: throttles, revocations, role leases, checkpoints. */
 export interface ExpiringState {
   /** The values, null where there is none or its time is over. */
@@ -18,7 +26,8 @@ export interface ExpiringState {
   put(key: string, value: string, ttlMs: number | null): Promise<void>;
   /**
    * Counts one attempt under every key at once, unless one of them is at its limit already: then
-   * nothing is counted and the answer is null. Right under any number of parallel callers.
+   * nothing is counted and the answer is null. Right under any number of parallel callers. An attempt
+   * counts until `windowMs` have passed since, no longer.
    */
   admit(keys: readonly string[], limit: RateLimit): Promise<Ticket | null>;
   /** Takes an admission back, as if it had not been. */

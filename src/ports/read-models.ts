@@ -25,7 +25,13 @@ export type Change =
    * Creates or replaces the document; a field left out is null. `fresh`: there was none before, so that
    * an adapter that applies whole batches may fold it with a later remove into nothing.
    */
-  | { readonly op: "put"; readonly collection: string; readonly key: string; readonly document: Document; readonly fresh?: true }
+  | {
+      readonly op: "put";
+      readonly collection: string;
+      readonly key: string;
+      readonly document: Document;
+      readonly fresh?: true;
+    }
   /** Changes fields of a document; nothing where there is none. */
   | { readonly op: "set"; readonly collection: string; readonly key: string; readonly fields: Document }
   | { readonly op: "remove"; readonly collection: string; readonly key: string }

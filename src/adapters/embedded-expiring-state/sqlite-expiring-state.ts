@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import type { Clock } from "../../ports/clock.ts";
+import {
+  ExpiringStateUnavailable,
+  type ExpiringState,
+  type RateLimit,
+  type Ticket,
+} from "../../ports/expiring-state.ts";
+
+const schema = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = NORMAL;
+  CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY, value TEXT NOT NULL, expires_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS entries_by_end ON entries (expires_at) WHERE expires_at IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS admissions (
+    key TEXT, ticket TEXT, expires_at INTEGER NOT NULL, PRIMARY KEY (key, ticket)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS admissions_by_end ON admissions (expires_at);
+`;
+
+const valueKey = (key: string) => `value/${key}`;
+const leaseKey = (name: string) => `lease/${name}`;
+
+/** Expired rows of each table that a write takes away: more than it adds, so that they never pile up. */
+const sweptRows = 8;
+
+/**
+ * Expiring state in one SQLite file, for one thread: each call is over before the next begins, which
+ * makes it right under any number of parallel callers. Time is the clock's wall time.
+ */
+export class SqliteExpiringState implements ExpiringState {
+  readonly #database: DatabaseSync;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  /** `file`: a path in a folder that exists. */
+  constructor(file: string, clock: Pick<Clock, "now">) {
+    this.#database = new DatabaseSync(file);
+    this.#database.exec(schema);
+    this.#clock = clock;
+  }
+
+  async get(keys: readonly string[]): Promise<readonly (string | null)[]> {
+    const now = this.#clock.now();
+    return this.#reachable(() => keys.map((key) => this.#value(valueKey(key), now)));
+  }
+
+  async put(key: string, value: string, ttlMs: number | null): Promise<void> {
+    this.#write((now) => this.#put(valueKey(key), value, ttlMs === null ? null : now + ttlMs));
+  }
+
+  async admit(keys: readonly string[], { max, windowMs }: RateLimit): Promise<Ticket | null> {
+    return this.#write((now) => {
+      const counted = "SELECT count(*) AS counted FROM admissions WHERE key = ? AND expires_at > ?";
+      if (keys.some((key) => Number(this.#statement(counted).get(key, now)?.["counted"]) >= max)) return null;
+      const ticket = { id: randomUUID(), keys };
+      const insert = "INSERT OR IGNORE INTO admissions VALUES (?, ?, ?)";
+      for (const key of keys) this.#run(insert, key, ticket.id, now + windowMs);
+      return ticket;
+    });
+  }
+
+  async forgive({ id, keys }: Ticket): Promise<void> {
+    this.#write(() => {
+      for (const key of keys) this.#run("DELETE FROM admissions WHERE key = ? AND ticket = ?", key, id);
+    });
+  }
+
+  async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {
+    return this.#write((now) => {
+      const holder = this.#value(leaseKey(name), now);
+      if (holder !== null && holder !== owner) return false;
+      this.#put(leaseKey(name), owner, now + ttlMs);
+      return true;
+    });
+  }
+
+  async release(name: string, owner: string): Promise<void> {
+    this.#write(() => this.#run("DELETE FROM entries WHERE key = ? AND value = ?", leaseKey(name), owner));
+  }
+
+  async close(): Promise<void> {
+    this.#database.close();
+  }
+
+  #value(key: string, now: number): string | null {
+    const sql = "SELECT value FROM entries WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)";
+    return (this.#statement(sql).get(key, now)?.["value"] as string | undefined) ?? null;
+  }
+
+  #put(key: string, value: string, expiresAt: number | null): void {
+    this.#run("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", key, value, expiresAt);
+  }
+
+  /** One transaction, with a part of what has expired taken away. */
+  #write<Result>(change: (now: number) => Result): Result {
+    const now = this.#clock.now();
+    return this.#reachable(() => {
+      this.#database.exec("BEGIN IMMEDIATE");
+      try {
+        this.#sweep("entries", "key", now);
+        this.#sweep("admissions", "key, ticket", now);
+        const result = change(now);
+        this.#database.exec("COMMIT");
+        return result;
+      } finally {
+        if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      }
+    });
+  }
+
+  #sweep(table: string, key: string, now: number): void {
+    const expired = `SELECT ${key} FROM ${table} WHERE expires_at <= ? ORDER BY expires_at LIMIT ${sweptRows}`;
+    this.#run(`DELETE FROM ${table} WHERE (${key}) IN (${expired})`, now);
+  }
+
+  #reachable<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (error) {
+      throw new ExpiringStateUnavailable(`expiring state: ${String(error)}`, { cause: error });
+    }
+  }
+
+  #run(sql: string, ...values: SQLInputValue[]): void {
+    this.#statement(sql).run(...values);
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#prepared.get(sql);
+    if (!statement) this.#prepared.set(sql, (statement = this.#database.prepare(sql)));
+    return statement;
+  }
+}
