@@ -47,7 +47,7 @@ describe("delivery, end to end over TLS", () => {
 
     const [request] = receiver.requestsTo(hook);
     expect(request?.body.toString()).to.equal(bytes);
-    const { headers } = request ?? { headers: {} };
+    const headers = request?.headers ?? {};
     const hmac = createHmac("sha256", account.webhookSecret).update(bytes).digest("hex");
     expect(headers["x-service-signature"]).to.equal(`sha256=${hmac}`);
     const key = Buffer.from(account.webhookSecret.slice("whsec_".length), "base64");
