@@ -1,0 +1,115 @@
+import { cpuOf, cpuSince, perItem, total, type CpuTime } from "./support/cpu.ts";
+import type { Figure, Report } from "./support/report.ts";
+import { rounds, sized } from "./support/size.ts";
+import { Stage, type Measured, type RawMeasured, type Subject } from "./support/stage.ts";
+
+const connections = 100;
+/** The backlog's destinations, and how many requests each may have at once while it drains. */
+const drained = { destinations: 10, limit: 10 };
+const backlog = sized(12_000, 100_000);
+const rawEvents = sized(20_000, 200_000);
+const steadyDestinations = 20;
+const ratePerSecond = 1_000;
+const steadyLoad = { connections, ratePerSecond, events: ratePerSecond * sized(4, 60) };
+
+interface Work {
+  readonly items: number;
+  readonly cpu: CpuTime;
+  readonly rate: number;
+}
+
+interface Round {
+  readonly raw: Work;
+  readonly drain: Work;
+  readonly bareSteady: Work;
+  readonly rawSteady: Work;
+  readonly bareSaturated: Work;
+  readonly steady: Work;
+}
+
+/** P5, P6, P16: what delivering costs. */
+export async function delivery(): Promise<Report> {
+  const stage = await Stage.open(steadyDestinations);
+  try {
+    const bare = await stage.bareServer();
+    const raw = await stage.rawClient(drained.destinations * drained.limit);
+    const draining = await stage.subject(stage.urls("/gate").slice(0, drained.destinations), {
+      destination: { serverRateLimit: 1 }, environment: { RELAY_DELIVERY_TIMEOUT: "10m" },
+    });
+    const chain = await stage.subject(stage.urls("/fast"));
+    const taken: Round[] = [];
+    for (let round = 0; round <= rounds; round += 1) {
+      // The first round warms everything up and does not count.
+      const one: Round = {
+        raw: workOf(await stage.raw(raw, { events: rawEvents, concurrency: drained.destinations * drained.limit })),
+        drain: await drain(stage, draining),
+        bareSaturated: workOf(await stage.closed(bare, { connections, durationMs: 60_000, maxEvents: rawEvents })),
+        bareSteady: workOf(await stage.open(bare, steadyLoad)),
+        rawSteady: workOf(await stage.raw(raw, steadyLoad)),
+        steady: workOf(await stage.open(chain, steadyLoad, await stage.delivered(chain))),
+      };
+      if (round > 0) taken.push(one);
+    }
+    const ledger = [
+      ...await stage.ledger("drained", draining), ...await stage.ledger("steady", chain), ...await stage.rawLedger(),
+    ];
+    return { name: "delivery", figures: figuresOf(taken), ledger, rounds: taken };
+  } finally {
+    await stage.close();
+  }
+}
+
+function workOf({ accepted: items, cpu, rate }: Measured | RawMeasured): Work {
+  return { items, cpu, rate };
+}
+
+/** Takes a backlog in at a closed gate, then measures only how it is delivered. */
+async function drain(stage: Stage, subject: Subject): Promise<Work> {
+  const { pid, account } = subject;
+  await stage.receiver.call("gate", false);
+  await account.patchDestinations({ serverRateLimit: 1 });
+  const delivered = await stage.delivered(subject);
+  const load = { connections, durationMs: 60_000, maxEvents: backlog };
+  const taken = await stage.closed(subject, load, () => account.standing());
+  const cpu = cpuOf(pid);
+  const start = performance.now();
+  await stage.receiver.call("gate", true);
+  await account.patchDestinations({ serverRateLimit: drained.limit });
+  await delivered(taken);
+  const rate = (taken.accepted / (performance.now() - start)) * 1000;
+  return { items: taken.accepted, cpu: cpuSince(pid, cpu), rate };
+}
+
+function figuresOf(taken: readonly Round[]): Figure[] {
+  const cheapest = (of: (round: Round) => Work) => {
+    const works = taken.map(of).map((work) => ({ ...work, us: (total(work.cpu) / work.items) * 1000 }));
+    return works.sort((a, b) => a.us - b.us)[0]!;
+  };
+  const raw = cheapest((round) => round.raw);
+  const backlogged = cheapest((round) => round.drain);
+  const bareSteady = cheapest((round) => round.bareSteady);
+  const rawSteady = cheapest((round) => round.rawSteady);
+  const chain = cheapest((round) => round.steady);
+  const saturated = cheapest((round) => round.bareSaturated).us + raw.us;
+  const us = (value: number) => `${value.toFixed(1)} µs`;
+  const threads = ({ cpu, items }: Work) => perItem(cpu, items);
+  return [
+    {
+      id: "P5", what: "deliveries/s per core, signed and recorded ÷ raw undici pool",
+      bounds: { better: "higher", floor: 0.4, aim: 0.6 }, measured: raw.us / backlogged.us,
+      note: `${us(raw.us)} ÷ ${us(backlogged.us)} (${threads(backlogged)}); a backlog of ${backlog} for ` +
+        `${drained.destinations} destinations, ${Math.round(backlogged.rate)}/s, lists brought up to date included`,
+    },
+    {
+      id: "P6", what: "CPU per event, whole chain ÷ (bare ingest + raw undici)",
+      bounds: { better: "lower", floor: 2.5, aim: 1.5 }, measured: chain.us / (bareSteady.us + rawSteady.us),
+      note: `${us(chain.us)} (${threads(chain)}) ÷ (${us(bareSteady.us)} + ${us(rawSteady.us)}), all at ` +
+        `${ratePerSecond}/s; ÷ both at full speed: ${(chain.us / saturated).toFixed(2)}`,
+    },
+    {
+      id: "P16", what: "CPU per event, whole chain, at 1,000/s",
+      bounds: { better: "lower", floor: 0.5, aim: 0.2, unit: "ms" }, measured: chain.us / 1000,
+      note: `${steadyDestinations} destinations, from the request to the recorded delivery and lists that show it`,
+    },
+  ];
+}

@@ -1,0 +1,26 @@
+import { delivery } from "./delivery.ts";
+import { ingest } from "./ingest.ts";
+import { isolation } from "./isolation.ts";
+import { latency } from "./latency.ts";
+import { profile } from "./profile.ts";
+import { publish, type Report } from "./support/report.ts";
+import { size } from "./support/size.ts";
+
+/** Exit code of a benchmark that proves nothing. */
+const voidCode = 3;
+const benchmarks: Readonly<Record<string, () => Promise<Report>>> = { ingest, latency, delivery, isolation };
+const names = process.argv.slice(2).flatMap((argument) => argument.split(",")).filter((name) => name !== "");
+
+for (const name of names.length > 0 ? names : Object.keys(benchmarks)) {
+  if (name === "profile") {
+    await profile();
+    continue;
+  }
+  const benchmark = benchmarks[name];
+  if (!benchmark) {
+    console.error(`no benchmark ${name}: there are ${[...Object.keys(benchmarks), "profile"].join(", ")}`);
+    process.exit(2);
+  }
+  console.log(`\n${name} …`);
+  if (!publish(await benchmark(), size).balanced) process.exitCode = voidCode;
+}

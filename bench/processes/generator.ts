@@ -1,0 +1,221 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { serve } from "../support/child.ts";
+import { emitOpenLoop, machineNow } from "../support/clock.ts";
+import { requestTemplate, writeRequest, type RequestTemplate } from "../support/payload.ts";
+import { percentilesOf, type Percentiles } from "../support/statistics.ts";
+
+/** Where one producer posts. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly apiKey: string;
+}
+
+interface LoadBase {
+  /** Events go to them in turn. All on one host and port. */
+  readonly targets: readonly Target[];
+  readonly connections: number;
+  /** The first event's number; the others follow. */
+  readonly firstSeq: number;
+}
+
+/** As fast as answers come: every connection sends its next request when it has its answer. */
+export interface ClosedLoad extends LoadBase {
+  readonly durationMs: number;
+  readonly maxEvents: number;
+}
+
+/** At its own pace, whatever the answers do. */
+export interface OpenLoad extends LoadBase {
+  readonly ratePerSecond: number;
+  readonly events: number;
+}
+
+/** What a load came to. sent = answered by any status + unanswered. */
+export interface LoadResult {
+  readonly sent: number;
+  readonly accepted: number;
+  /** Answers other than 202, by status. */
+  readonly refused: Readonly<Record<string, number>>;
+  readonly unanswered: number;
+  /** Accepted by target. */
+  readonly acceptedBy: readonly number[];
+  /** Accepted a second, up to the moment the last request was sent. */
+  readonly rate: number;
+  /** From due (closed loop: sent) to the whole answer, ms. */
+  readonly answerMs: Percentiles;
+  /** CPU this process used, as a share of one core. */
+  readonly load: number;
+}
+
+export type GeneratorApi = {
+  closed(load: ClosedLoad): Promise<LoadResult>;
+  open(load: OpenLoad): Promise<LoadResult>;
+};
+
+/** Numbers of a load under way. */
+class Tally {
+  readonly acceptedBy: number[];
+  readonly refused: Record<string, number> = {};
+  readonly #startedAt = machineNow();
+  readonly #cpu = process.cpuUsage();
+  readonly #latencies: number[] = [];
+  sent = 0;
+  answered = 0;
+  accepted = 0;
+  unanswered = 0;
+  #closing: { readonly at: number; readonly accepted: number } | undefined;
+
+  constructor(targets: number) {
+    this.acceptedBy = new Array<number>(targets).fill(0);
+  }
+
+  answer(status: number, target: number, latency: number): void {
+    this.answered += 1;
+    if (status === 202) {
+      this.accepted += 1;
+      this.acceptedBy[target] = (this.acceptedBy[target] ?? 0) + 1;
+      this.#latencies.push(latency);
+    } else {
+      this.refused[status] = (this.refused[status] ?? 0) + 1;
+    }
+  }
+
+  /** The load is over: what is answered from here on does not count for the rate. */
+  close(): void {
+    this.#closing ??= { at: machineNow(), accepted: this.accepted };
+  }
+
+  result(): LoadResult {
+    const { at, accepted } = this.#closing ?? { at: machineNow(), accepted: this.accepted };
+    const { user, system } = process.cpuUsage(this.#cpu);
+    return {
+      sent: this.sent,
+      accepted: this.accepted,
+      refused: this.refused,
+      unanswered: this.unanswered,
+      acceptedBy: this.acceptedBy,
+      rate: (accepted / (at - this.#startedAt)) * 1000,
+      answerMs: percentilesOf(Float64Array.from(this.#latencies)),
+      load: (user + system) / 1000 / (machineNow() - this.#startedAt),
+    };
+  }
+}
+
+/** A keep-alive connection that has one request under way at most. Plain sockets: an HTTP client would cost more. */
+class Connection {
+  readonly #socket: Socket;
+  readonly #request: Buffer;
+  #partial: Buffer | undefined;
+  #done: ((status: number) => void) | undefined;
+
+  constructor(socket: Socket, requestBytes: number, onLost: (connection: Connection, busy: boolean) => void) {
+    this.#socket = socket.setNoDelay(true);
+    this.#request = Buffer.alloc(requestBytes);
+    socket.on("data", (chunk: Buffer) => this.#read(chunk));
+    socket.on("error", () => {});
+    socket.on("close", () => onLost(this, this.#done !== undefined));
+  }
+
+  send(template: RequestTemplate, seq: number, due: number, done: (status: number) => void): void {
+    this.#done = done;
+    const length = writeRequest(template, this.#request, seq, due);
+    this.#socket.write(this.#request.subarray(0, length));
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #read(chunk: Buffer): void {
+    const answer = this.#partial ? Buffer.concat([this.#partial, chunk]) : chunk;
+    const text = answer.toString("latin1");
+    const headEnd = text.indexOf("\r\n\r\n");
+    const length = headEnd < 0 ? undefined : /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+    if (headEnd >= 0 && length === undefined) throw new Error(`an answer without length: ${text.slice(0, headEnd)}`);
+    if (length === undefined || text.length < headEnd + 4 + Number(length)) {
+      this.#partial = answer;
+      return;
+    }
+    this.#partial = undefined;
+    const done = this.#done;
+    this.#done = undefined;
+    done?.(Number(text.slice(9, 12)));
+  }
+}
+
+/** Sends one event; `next` hears when the connection is free again. */
+type Send = (connection: Connection, seq: number, due: number, next: (connection: Connection) => void) => void;
+
+/** Opens the connections, runs `drive`, and closes them once every request is answered. */
+async function withConnections(
+  { targets, connections: count }: LoadBase,
+  drive: (idle: Connection[], send: Send) => Promise<void>,
+): Promise<LoadResult> {
+  const [first] = targets;
+  if (!first) throw new Error("a load needs a target");
+  const templates = targets.map(({ host, port, path, apiKey }) => requestTemplate(`${host}:${port}`, path, apiKey));
+  const requestBytes = Math.max(...templates.map(({ bytes }) => bytes.length));
+  const sockets = Array.from({ length: count }, () => connect(first.port, first.host));
+  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+  const tally = new Tally(targets.length);
+  let over = false;
+  const lost = (connection: Connection, busy: boolean) => {
+    if (over) return;
+    if (busy) tally.unanswered += 1;
+    const at = idle.indexOf(connection);
+    if (at >= 0) idle.splice(at, 1);
+  };
+  const all = sockets.map((socket) => new Connection(socket, requestBytes, lost));
+  const idle = [...all];
+  const send: Send = (connection, seq, due, next) => {
+    const target = seq % templates.length;
+    tally.sent += 1;
+    connection.send(templates[target]!, seq, due, (status) => {
+      tally.answer(status, target, machineNow() - due);
+      next(connection);
+    });
+  };
+  await drive(idle, send);
+  tally.close();
+  const until = machineNow() + 30_000;
+  while (tally.answered + tally.unanswered < tally.sent && machineNow() < until) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  tally.unanswered = tally.sent - tally.answered;
+  over = true;
+  for (const connection of all) connection.close();
+  return tally.result();
+}
+
+const api: GeneratorApi = {
+  closed: (load) =>
+    withConnections(load, async (idle, send) => {
+      const end = machineNow() + load.durationMs;
+      let next = load.firstSeq;
+      await new Promise<void>((resolve) => {
+        let running = idle.length;
+        const again = (connection: Connection) => {
+          const now = machineNow();
+          if (now < end && next < load.firstSeq + load.maxEvents) send(connection, next++, now, again);
+          else if (--running === 0) resolve();
+        };
+        for (const connection of idle) again(connection);
+      });
+    }),
+
+  open: (load) =>
+    withConnections(load, async (idle, send) => {
+      // In turn, so that none idles long enough to be closed by the server.
+      const free = (connection: Connection) => void idle.push(connection);
+      await emitOpenLoop(load.events, load.ratePerSecond, machineNow(), (n, due) => {
+        const connection = idle.shift();
+        if (connection) send(connection, load.firstSeq + n, due, free);
+        return connection !== undefined;
+      });
+    }),
+};
+
+serve(api);

@@ -1,0 +1,96 @@
+import { appendFileSync, mkdirSync } from "node:fs";
+import { availableParallelism, cpus, loadavg } from "node:os";
+import { join } from "node:path";
+
+/** What a figure must reach: at least, or at most. */
+export interface Bounds {
+  readonly better: "higher" | "lower";
+  readonly floor: number;
+  readonly aim: number;
+  readonly unit?: string;
+}
+
+export interface Figure {
+  readonly id: string;
+  readonly what: string;
+  /** Undefined where a measurement stands for no promise. */
+  readonly bounds?: Bounds;
+  readonly measured: number;
+  /** What it was computed from, for whoever doubts it. */
+  readonly note: string;
+}
+
+/** One equation that must hold: nothing may get lost between the two sides. */
+export interface LedgerLine {
+  readonly what: string;
+  readonly left: number;
+  readonly right: number;
+}
+
+export interface Report {
+  readonly name: string;
+  readonly figures: readonly Figure[];
+  readonly ledger: readonly LedgerLine[];
+  /** Everything the rounds measured. */
+  readonly rounds: unknown;
+}
+
+export type Verdict = "aim" | "floor" | "MISSED" | "";
+
+/** Which of its bounds a figure reaches; nothing where it has none. */
+export function verdictOf({ bounds, measured }: Figure): Verdict {
+  if (!bounds) return "";
+  const reaches = (bound: number) => (bounds.better === "higher" ? measured >= bound : measured <= bound);
+  if (reaches(bounds.aim)) return "aim";
+  return reaches(bounds.floor) ? "floor" : "MISSED";
+}
+
+/** The lines of a ledger that do not balance. */
+export function imbalances(ledger: readonly LedgerLine[]): readonly LedgerLine[] {
+  return ledger.filter(({ left, right }) => left !== right);
+}
+
+const columns = ["", "figure", "floor", "aim", "measured", "verdict"];
+
+function shown(value: number, unit = ""): string {
+  const text = Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(3)));
+  return unit === "" ? text : `${text} ${unit}`;
+}
+
+function rowOf(figure: Figure): readonly string[] {
+  const { id, what, bounds, measured } = figure;
+  const sign = bounds?.better === "lower" ? "≤" : "≥";
+  const bound = (value: number | undefined) => (value === undefined ? "" : `${sign} ${shown(value, bounds?.unit)}`);
+  return [id, what, bound(bounds?.floor), bound(bounds?.aim), shown(measured, bounds?.unit), verdictOf(figure)];
+}
+
+/** One row for each figure, as text. */
+export function tableOf(figures: readonly Figure[]): string {
+  const rows = [columns, ...figures.map(rowOf)];
+  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()).join("\n");
+}
+
+/** Prints the table, what it rests on and the ledger, and adds one line to `bench/results/<name>.jsonl`. */
+export function publish(report: Report, size: string): { readonly balanced: boolean } {
+  const { name, figures, ledger } = report;
+  const broken = imbalances(ledger);
+  console.log(`\n${tableOf(figures)}`);
+  for (const { id, note } of figures) console.log(`  ${id}: ${note}`);
+  for (const { what, left, right } of ledger) {
+    console.log(`  ledger: ${what}: ${left} = ${right}${left === right ? "" : "  DOES NOT BALANCE"}`);
+  }
+  if (broken.length > 0) console.log(`  VOID: ${name} proves nothing, its ledger does not balance`);
+  const machine = {
+    cpu: cpus()[0]?.model, cores: availableParallelism(), node: process.version, loadAverage: loadavg()[0],
+  };
+  const line = {
+    name, at: new Date().toISOString(), size, machine, void: broken.length > 0,
+    figures: figures.map((figure) => ({ ...figure, verdict: verdictOf(figure) })),
+    ledger, rounds: report.rounds,
+  };
+  const folder = join(import.meta.dirname, "..", "results");
+  mkdirSync(folder, { recursive: true });
+  appendFileSync(join(folder, `${name}.jsonl`), `${JSON.stringify(line)}\n`);
+  return { balanced: broken.length === 0 };
+}

@@ -1,0 +1,224 @@
+import type { BareServerApi } from "../processes/bare-server.ts";
+import type { ClosedLoad, GeneratorApi, LoadResult, OpenLoad, Target } from "../processes/generator.ts";
+import type { RawClientApi, RawResult } from "../processes/raw-client.ts";
+import type { Arrivals, ReceiverApi } from "../processes/receiver.ts";
+import { startProcess, type Remote } from "./child.ts";
+import { pause } from "./clock.ts";
+import { cpuOf, cpuSince, type CpuTime } from "./cpu.ts";
+import { RelayProcess, type Account, type RelayOptions } from "./relay.ts";
+import { imbalances, type LedgerLine } from "./report.ts";
+
+const drainTimeoutMs = 120_000;
+const settleTimeoutMs = 15_000;
+
+/** A load, and what the loaded process used for it. */
+export interface Measured extends LoadResult {
+  readonly firstSeq: number;
+  readonly cpu: CpuTime;
+}
+
+/** What the raw client did, and what it used for it. */
+export interface RawMeasured extends RawResult {
+  readonly firstSeq: number;
+  readonly cpu: CpuTime;
+}
+
+/** A process that takes events in, and all that was sent to it so far. */
+export interface Server {
+  readonly pid: number;
+  readonly targets: readonly Target[];
+  readonly loads: Measured[];
+}
+
+/** The relay with an account on it. */
+export interface Subject extends Server {
+  readonly relay: RelayProcess;
+  readonly account: Account;
+}
+
+export interface SubjectOptions extends Omit<RelayOptions, "caPem"> {
+  /** Fields of the tenant and of each destination, where they are not the defaults. */
+  readonly tenant?: object;
+  readonly destination?: object;
+}
+
+/** Waits until what a load caused is done, so that the CPU time read then is all of it. */
+type Settled = (result: LoadResult) => Promise<unknown>;
+const atOnce: Settled = async () => undefined;
+
+/** Load generator, receiver and baselines, each in a process of its own; every event has a number of its own. */
+export class Stage {
+  readonly receiver: Remote<ReceiverApi>;
+  readonly caPem: string;
+  readonly #ports: readonly number[];
+  readonly #generator = startProcess<GeneratorApi>("generator.ts");
+  readonly #subjects: Subject[] = [];
+  readonly #baselines: { stop(): Promise<void> }[] = [];
+  readonly #rawLoads: RawMeasured[] = [];
+  #nextSeq = 0;
+
+  private constructor(receiver: Remote<ReceiverApi>, ports: readonly number[], caPem: string) {
+    this.receiver = receiver;
+    this.#ports = ports;
+    this.caPem = caPem;
+  }
+
+  /** A receiver with this many origins, and a generator. */
+  static async open(origins: number): Promise<Stage> {
+    const receiver = startProcess<ReceiverApi>("receiver.ts");
+    const { ports, caPem } = await receiver.call("listen", origins);
+    return new Stage(receiver, ports, caPem);
+  }
+
+  /** One URL for each of the receiver's origins. */
+  urls(path: string): readonly string[] {
+    return this.#ports.map((port) => `https://127.0.0.1:${port}${path}`);
+  }
+
+  /** Starts a relay with an account on it. */
+  async subject(urls: readonly string[], options: SubjectOptions = {}): Promise<Subject> {
+    const relay = await RelayProcess.start({ ...options, caPem: this.caPem });
+    try {
+      const account = await relay.createAccount(urls, { ...options.tenant }, { ...options.destination });
+      const subject: Subject = { pid: relay.pid, targets: account.targets, loads: [], relay, account };
+      this.#subjects.push(subject);
+      return subject;
+    } catch (error) {
+      await relay.stop();
+      throw error;
+    }
+  }
+
+  /** A bare `node:http` server. */
+  async bareServer(): Promise<Server> {
+    const server = startProcess<BareServerApi>("bare-server.ts");
+    this.#baselines.push(server);
+    const port = await server.call("listen", null);
+    return { pid: server.pid, targets: [{ host: "127.0.0.1", port, path: "/ingest", apiKey: "rk_bench" }], loads: [] };
+  }
+
+  /** A raw undici pool on the receiver's first origin. */
+  async rawClient(connections: number): Promise<Remote<RawClientApi>> {
+    const client = startProcess<RawClientApi>("raw-client.ts");
+    this.#baselines.push(client);
+    await client.call("connect", { origin: this.urls("")[0] ?? "", caPem: this.caPem, connections });
+    return client;
+  }
+
+  /** Loads the server as fast as its answers come. */
+  async closed(
+    server: Server, load: Omit<ClosedLoad, "targets" | "firstSeq">, settled: Settled = atOnce,
+  ): Promise<Measured> {
+    return this.#measured(server, settled, (numbered) => this.#generator.call("closed", { ...numbered, ...load }));
+  }
+
+  /** Loads the server at a rate of its own. */
+  async open(
+    server: Server, load: Omit<OpenLoad, "targets" | "firstSeq">, settled: Settled = atOnce,
+  ): Promise<Measured> {
+    return this.#measured(server, settled, (numbered) => this.#generator.call("open", { ...numbered, ...load }));
+  }
+
+  /** Lets the raw client send to the receiver, at full speed or at a rate. */
+  async raw(
+    client: Remote<RawClientApi>,
+    load: { readonly events: number } & ({ readonly concurrency: number } | { readonly ratePerSecond: number }),
+  ): Promise<RawMeasured> {
+    const firstSeq = this.#nextSeq;
+    const before = cpuOf(client.pid);
+    const result = "concurrency" in load
+      ? await client.call("closed", { firstSeq, ...load })
+      : await client.call("open", { firstSeq, ...load });
+    this.#nextSeq += result.sent;
+    const measured = { ...result, firstSeq, cpu: cpuSince(client.pid, before) };
+    this.#rawLoads.push(measured);
+    return measured;
+  }
+
+  /** What came of a load. */
+  arrivals({ firstSeq, sent }: { readonly firstSeq: number; readonly sent: number }): Promise<Arrivals> {
+    return this.receiver.call("arrivals", { from: firstSeq, to: firstSeq + sent });
+  }
+
+  /**
+   * To be awaited after a load on the subject: resolves once the receiver has answered every event it accepted, and
+   * the relay's lists say so too. Begins to count now.
+   */
+  async delivered(subject: Subject): Promise<Settled> {
+    const before = await this.receiver.call("delivered", null);
+    return async ({ accepted }) => {
+      await this.untilDelivered(before + accepted);
+      await subject.account.untilIdle();
+    };
+  }
+
+  /** Resolves once the receiver has answered `count` different events, of all there ever were. */
+  async untilDelivered(count: number): Promise<void> {
+    let delivered = 0;
+    for (const until = performance.now() + drainTimeoutMs; performance.now() < until; await pause(10)) {
+      delivered = await this.receiver.call("delivered", null);
+      if (delivered >= count) return;
+    }
+    throw new Error(`${delivered} of ${count} events had arrived after ${drainTimeoutMs} ms`);
+  }
+
+  /**
+   * Whether every event sent to the subject is accounted for: by the generator, the relay's books and the receiver.
+   * What is under way gets a moment to be recorded.
+   */
+  async ledger(name: string, subject: Subject): Promise<readonly LedgerLine[]> {
+    for (const until = performance.now() + settleTimeoutMs; ; await pause(100)) {
+      const lines = await this.#ledgerOf(name, subject);
+      if (imbalances(lines).length === 0 || performance.now() > until) return lines;
+    }
+  }
+
+  /** Whether the receiver had everything the raw client sent. */
+  async rawLedger(): Promise<readonly LedgerLine[]> {
+    const sent = this.#rawLoads.reduce((sum, load) => sum + load.sent, 0);
+    const accepted = this.#rawLoads.reduce((sum, load) => sum + load.accepted, 0);
+    return [
+      { what: "raw client: sent = answered", left: sent, right: accepted },
+      { what: "raw client: answered = arrived", left: accepted, right: await this.#arrivedOf(this.#rawLoads) },
+    ];
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#subjects.map(({ relay }) => relay.stop()));
+    await Promise.all([this.receiver, this.#generator, ...this.#baselines].map((child) => child.stop()));
+  }
+
+  async #measured(
+    { pid, targets, loads }: Server,
+    settled: Settled,
+    run: (numbered: { readonly targets: readonly Target[]; readonly firstSeq: number }) => Promise<LoadResult>,
+  ): Promise<Measured> {
+    const firstSeq = this.#nextSeq;
+    const before = cpuOf(pid);
+    const result = await run({ targets, firstSeq });
+    this.#nextSeq += result.sent;
+    await settled(result);
+    const measured = { ...result, firstSeq, cpu: cpuSince(pid, before) };
+    loads.push(measured);
+    return measured;
+  }
+
+  async #ledgerOf(name: string, { account, loads }: Subject): Promise<readonly LedgerLine[]> {
+    const sum = (of: (measured: Measured) => number) => loads.reduce((all, measured) => all + of(measured), 0);
+    const accepted = sum((load) => load.accepted);
+    const refused = sum((load) => Object.values(load.refused).reduce((all, count) => all + count, 0));
+    const { delivered, waiting, dead } = await account.standing();
+    const arrived = await this.#arrivedOf(loads);
+    return [
+      { what: `${name}: sent = accepted + refused`, left: sum(({ sent }) => sent), right: accepted + refused },
+      { what: `${name}: accepted = delivered + waiting + dead`, left: accepted, right: delivered + waiting + dead },
+      { what: `${name}: delivered by the relay's books = arrived`, left: delivered, right: arrived },
+    ];
+  }
+
+  async #arrivedOf(loads: readonly { readonly firstSeq: number; readonly sent: number }[]): Promise<number> {
+    let arrived = 0;
+    for (const load of loads) arrived += (await this.arrivals(load)).delivered;
+    return arrived;
+  }
+}
