@@ -28,6 +28,8 @@ const homes = {
 };
 
 const program = "^(src|projections|schemas)/";
+/** What is started, not imported: the program itself and its threads. */
+const entries = "^src/main\\.ts$|/(worker|[a-z-]+-thread)\\.ts$";
 const typesName = (name) => name.replace(/^@(.+)\//, "$1__");
 const installed = (names) => `(^|/)node_modules/(${names.join("|")}|@types/(${names.map(typesName).join("|")}))/`;
 const under = (folders) => `^(${folders.join("|")})(/|$)`;
@@ -63,6 +65,12 @@ module.exports = {
       severity: "error",
       from: { path: program },
       to: { path: "^(test|bench|demo)/" },
+    },
+    {
+      name: "nothing is left over",
+      severity: "error",
+      from: { path: entries },
+      to: { path: "^(src|projections)/.+\\.ts$", pathNot: entries, reachable: false },
     },
     {
       name: "the core knows no platform",
