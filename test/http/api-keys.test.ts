@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import { sharedEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { http, shaped } from "../support/http.ts";
+
+const nowhere = "00000000-0000-7000-8000-000000000000";
+
+describe("API keys", () => {
+  let engines: SharedEngines;
+  let api: TestApi;
+  let one: Account;
+  let other: Account;
+  before(async () => {
+    engines = await sharedEngines();
+    api = await startApi(engines);
+    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
+  });
+  after(() => api.close());
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  const issue = (fields: object = {}, by = one.developer.client) => by.post("/api/v1/api-keys", { name: "producer", ...fields });
+  const send = (ingest: string, apiKey: string) => http("POST", api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
+
+  it("are issued with 201, and shown whole only then", async () => {
+    const answer = await issue({ name: "  mine " });
+    expect(answer.status).to.equal(201);
+    const { apiKey, ...rest } = shaped(answer, "created-api-key");
+    expect(rest).to.include({ tenantId: one.tenantId, name: "mine", expiresAt: null, lastUsedAt: null });
+    expect(String(apiKey).endsWith(String(rest["last4"]))).to.equal(true);
+    const list = await one.viewer.client.get("/api/v1/api-keys?Qt=100");
+    expect(shaped(list, "api-key-page")["items"]).to.deep.include(rest);
+    expect(list.text).not.to.include(String(apiKey));
+  });
+
+  it("expire", async () => {
+    const at = new Date(api.world.clock.now() + 60_000).toISOString();
+    const { path } = await openIngest(one.owner.client, one.tenantId);
+    const answer = await issue({ expiresAt: at });
+    expect(answer.json["expiresAt"]).to.equal(at);
+    const apiKey = String(answer.json["apiKey"]);
+    expect((await send(path, apiKey)).status).to.equal(202);
+    engines.clock.advance(60_001);
+    expect((await send(path, apiKey)).status).to.equal(401);
+  });
+
+  it("take an offset or a day as the time of expiry", async () => {
+    expect((await issue({ expiresAt: "2999-01-01T01:30:00+01:30" })).json["expiresAt"]).to.equal("2999-01-01T00:00:00.000Z");
+    expect((await issue({ expiresAt: "2999-12-31" })).json["expiresAt"]).to.equal("2999-12-31T00:00:00.000Z");
+  });
+
+  const bad: [object, string][] = [
+    [{ name: undefined }, "name"], [{ name: "" }, "name"], [{ name: " " }, "name"], [{ name: 5 }, "name"],
+    [{ name: "x".repeat(256) }, "name"], [{ name: "a\nb" }, "name"],
+    [{ expiresAt: "2001-01-01T00:00:00.000Z" }, "expiresAt"], [{ expiresAt: "soon" }, "expiresAt"], [{ expiresAt: "" }, "expiresAt"],
+    [{ expiresAt: 4102444800000 }, "expiresAt"], [{ expiresAt: "2999-02-30T00:00:00Z" }, "expiresAt"],
+    [{ expiresAt: "2999-13-01" }, "expiresAt"], [{ expiresAt: "2999-01-01T24:00:00Z" }, "expiresAt"],
+    [{ expiresAt: "2999-01-01T00:00:00+99:00" }, "expiresAt"],
+  ];
+  for (const [fields, field] of bad) {
+    it(`give 400 naming ${field} for ${JSON.stringify(fields).slice(0, 60)}`, async () => {
+      for (const { client } of [one.developer, one.viewer]) {
+        const answer = await issue(fields, client);
+        expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, field]);
+      }
+    });
+  }
+
+  it("stop working at once when they are deleted", async () => {
+    const { path, apiKey, apiKeyId } = await openIngest(one.owner.client, one.tenantId);
+    expect((await send(path, apiKey)).status).to.equal(202);
+    const answer = await one.developer.client.delete(`/api/v1/api-keys/${apiKeyId}`);
+    expect([answer.status, answer.text]).to.deep.equal([204, ""]);
+    expect((await send(path, apiKey)).status).to.equal(401);
+    expect((await one.developer.client.delete(`/api/v1/api-keys/${apiKeyId}`)).status).to.equal(404);
+    expect((await one.owner.client.get("/api/v1/api-keys?Qt=100")).text).not.to.include(apiKeyId);
+  });
+
+  it("tell when they were used last", async () => {
+    const { path, apiKey, apiKeyId } = await openIngest(one.owner.client, one.tenantId);
+    const { acceptedAt } = (await send(path, apiKey)).json;
+    const { items } = (await one.owner.client.get("/api/v1/api-keys?Qt=100")).json as { items: { id: string }[] };
+    expect(items.find(({ id }) => id === apiKeyId)).to.include({ lastUsedAt: acceptedAt });
+  });
+
+  it("are for Developer and above; 401, 404, 403", async () => {
+    const { id } = (await issue()).json as { id: string };
+    expect((await issue({}, one.viewer.client)).status).to.equal(403);
+    expect((await issue({}, new Client(api.url))).status).to.equal(401);
+    expect((await new Client(api.url).get("/api/v1/api-keys")).status).to.equal(401);
+    expect((await new Client(api.url).delete(`/api/v1/api-keys/${id}`)).status).to.equal(401);
+    for (const none of [nowhere, "x"]) {
+      expect((await one.viewer.client.delete(`/api/v1/api-keys/${none}`)).status).to.equal(404);
+    }
+    expect((await other.owner.client.delete(`/api/v1/api-keys/${id}`)).status).to.equal(403);
+    expect((await one.viewer.client.delete(`/api/v1/api-keys/${id}`)).status).to.equal(403);
+  });
+});

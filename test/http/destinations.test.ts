@@ -1,0 +1,232 @@
+import { expect } from "chai";
+import { decide, newCircuit } from "../../src/domain/circuit/circuit.ts";
+import { streams } from "../../src/domain/streams.ts";
+import { entriesOf } from "../../src/application/origin.ts";
+import { circuits, destinations, tenants } from "../../src/application/aggregate-types.ts";
+import { timestamp } from "../../src/domain/time.ts";
+import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { http, shaped, type HttpAnswer } from "../support/http.ts";
+
+const nowhere = "00000000-0000-7000-8000-000000000000";
+const url = "https://receiver.example/hook?x=1";
+const path = (id: unknown, rest = "") => `/api/v1/destinations/${String(id)}${rest}`;
+
+const credentials = {
+  ApiKey: { headerName: "X-Their-Key", value: "canary-value" },
+  BearerToken: { token: "canary-token" },
+  JwtBearer: { tokenEndpoint: "https://login.example/token", clientId: "canary-id", clientSecret: "canary-secret" },
+  BasicAuth: { username: "canary-user", password: "canary-password" },
+};
+type AuthType = keyof typeof credentials;
+
+describe("destinations", () => {
+  let api: TestApi;
+  let one: Account;
+  let other: Account;
+  before(async () => {
+    api = await startApi(await sharedEngines());
+    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
+  });
+  after(() => api.close());
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  const register = (fields: object = {}, by = one.developer.client) => by.post("/api/v1/destinations", { url, ...fields });
+  const registered = async (fields: object = {}) => (await register(fields)).json["id"] as string;
+
+  describe("registration", () => {
+    it("gives 201 with the token, and the defaults", async () => {
+      const answer = await register();
+      expect(answer.status).to.equal(201);
+      const { ingestToken, ...rest } = shaped(answer, "created-destination");
+      expect(rest).to.include({ tenantId: one.tenantId, url, status: "Active", serverRateLimit: 5 });
+      expect(rest).not.to.have.property("authType");
+      const read = await one.viewer.client.get(path(rest["id"]));
+      expect(shaped(read, "destination")).to.deep.equal(rest);
+      expect(read.text).not.to.include(String(ingestToken));
+    });
+
+    for (const authType of Object.keys(credentials) as AuthType[]) {
+      it(`takes ${authType} and never shows its credentials`, async () => {
+        const given = { ...credentials[authType], unknown: "canary-unknown" };
+        const answer = await register({ serverRateLimit: 1, authType, credentials: given });
+        expect(answer.json).to.include({ authType, serverRateLimit: 1 });
+        const read = await one.owner.client.get(path(answer.json["id"]));
+        const list = await one.owner.client.get("/api/v1/destinations?Qt=100");
+        for (const { text } of [answer, read, list]) expect(text).not.to.include("canary");
+        // At rest they are sealed, and the delivery worker can open them.
+        const { state } = await api.world.aggregates.current(destinations, answer.json["id"] as string);
+        const { state: tenant } = await api.world.aggregates.current(tenants, one.tenantId);
+        if (!state || !tenant) throw new Error("not in the log");
+        expect(JSON.stringify(state)).not.to.include("canary");
+        expect(api.world.vault.credentials(state, tenant)).to.deep.equal(credentials[authType]);
+      });
+    }
+
+    const bad: [object, string][] = [
+      [{ url: undefined }, "url"], [{ url: "" }, "url"], [{ url: "receiver.example" }, "url"], [{ url: 1 }, "url"],
+      [{ url: "http://receiver.example/" }, "url"], [{ url: "ftp://receiver.example/" }, "url"], [{ url: "https://" }, "url"],
+      [{ url: "https://user@receiver.example/" }, "url"], [{ url: "https://:secret@receiver.example/" }, "url"],
+      [{ url: "https://receiver.example/a b" }, "url"], [{ url: "https://receiver.example/\n" }, "url"],
+      [{ url: `https://receiver.example/${"x".repeat(2_048)}` }, "url"], [{ url: "https://127.0.0.1/" }, "url"],
+      [{ url: "https://[::1" }, "url"], [{ url: "https://a\u0000b.example/" }, "url"],
+      [{ serverRateLimit: 0 }, "serverRateLimit"], [{ serverRateLimit: 1.5 }, "serverRateLimit"],
+      [{ serverRateLimit: "5" }, "serverRateLimit"], [{ serverRateLimit: 1e6 }, "serverRateLimit"],
+      [{ authType: "Digest", credentials: {} }, "authType"], [{ authType: "apikey", credentials: credentials.ApiKey }, "authType"],
+      [{ authType: null }, "authType"], [{ authType: "BearerToken" }, "credentials"],
+      [{ credentials: credentials.BearerToken }, "credentials"],
+      [{ authType: "BearerToken", credentials: "token" }, "credentials"],
+      [{ authType: "BearerToken", credentials: [] }, "credentials"],
+      [{ authType: "BearerToken", credentials: null }, "credentials"],
+      [{ authType: "BearerToken", credentials: {} }, "credentials.token"],
+      [{ authType: "BearerToken", credentials: { token: "" } }, "credentials.token"],
+      [{ authType: "BearerToken", credentials: { token: 5 } }, "credentials.token"],
+      [{ authType: "BearerToken", credentials: { token: "a\r\nX-Evil: 1" } }, "credentials.token"],
+      [{ authType: "BearerToken", credentials: { token: "ü" } }, "credentials.token"],
+      [{ authType: "ApiKey", credentials: { headerName: "X-Key" } }, "credentials.value"],
+      [{ authType: "ApiKey", credentials: { value: "v" } }, "credentials.headerName"],
+      ...["Host", "content-length", "Transfer-Encoding", "CONNECTION", "X-Service-Signature", "webhook-id", "Content-Type",
+        "User-Agent", "X-Relay-Attempt", "a b", "a:b", ""].map((headerName): [object, string] =>
+        [{ authType: "ApiKey", credentials: { headerName, value: "v" } }, "credentials.headerName"]),
+      [{ authType: "BasicAuth", credentials: { username: "a:b", password: "p" } }, "credentials.username"],
+      [{ authType: "BasicAuth", credentials: { username: "a" } }, "credentials.password"],
+      [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, tokenEndpoint: "http://login.example" } }, "credentials.tokenEndpoint"],
+      [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, tokenEndpoint: "https://127.0.0.1" } }, "credentials.tokenEndpoint"],
+      [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, clientId: undefined } }, "credentials.clientId"],
+      [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, clientSecret: 1 } }, "credentials.clientSecret"],
+      [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, scope: 1 } }, "credentials.scope"],
+    ];
+    for (const [fields, field] of bad) {
+      it(`gives 400 naming ${field} for ${JSON.stringify(fields).slice(0, 90)}`, async () => {
+        const answer = await register(fields);
+        expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, field]);
+        expect(answer.text).not.to.include("canary");
+      });
+    }
+
+    it("takes a JwtBearer with a scope", async () => {
+      expect((await register({ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, scope: "a b" } })).status).to.equal(201);
+    });
+
+    it("gives 401 without a token, 403 to a Viewer", async () => {
+      expect((await register({}, new Client(api.url))).status).to.equal(401);
+      expect((await register({}, one.viewer.client)).status).to.equal(403);
+      expect((await register({ url: "x" }, one.viewer.client)).status).to.equal(400);
+    });
+  });
+
+  describe("reading", () => {
+    it("gives 200, 401, 403 and 404", async () => {
+      const id = await registered();
+      expect((await one.viewer.client.get(path(id.toUpperCase()))).json["id"]).to.equal(id);
+      expect((await new Client(api.url).get(path(id))).status).to.equal(401);
+      expect((await other.owner.client.get(path(id))).status).to.equal(403);
+      for (const none of [nowhere, "x", "..%2f", "%"]) expect((await one.owner.client.get(path(none))).status).to.equal(404);
+    });
+  });
+
+  describe("change", () => {
+    it("changes what is given", async () => {
+      const id = await registered();
+      const answer = await one.developer.client.patch(path(id), { url: "https://new.example/", serverRateLimit: 9 });
+      expect(answer.status).to.equal(200);
+      expect(shaped(answer, "destination")).to.include({ id, url: "https://new.example/", serverRateLimit: 9, status: "Active" });
+      expect((await one.developer.client.get(path(id))).text).to.equal(answer.text);
+      expect((await one.developer.client.patch(path(id), {})).text).to.equal(answer.text);
+    });
+
+    it("switches it off and on", async () => {
+      const id = await registered();
+      expect((await one.developer.client.patch(path(id), { status: "inactive" })).json["status"]).to.equal("Inactive");
+      expect((await one.developer.client.patch(path(id), { status: "active" })).json["status"]).to.equal("Active");
+    });
+
+    it("configures, replaces and removes authentication", async () => {
+      const id = await registered();
+      const set = (authType: AuthType) => one.developer.client.patch(path(id), { authType, credentials: credentials[authType] });
+      expect((await set("BearerToken")).json["authType"]).to.equal("BearerToken");
+      expect((await set("BasicAuth")).json["authType"]).to.equal("BasicAuth");
+      expect((await one.developer.client.patch(path(id), { removeAuth: false })).json["authType"]).to.equal("BasicAuth");
+      expect((await one.developer.client.patch(path(id), { removeAuth: true })).json).not.to.have.property("authType");
+    });
+
+    it("closes the circuit when it is set active, whatever its own setting is", async () => {
+      const { destinationId, path: ingest, apiKey } = await openIngest(one.owner.client, one.tenantId);
+      const send = () => http("POST", api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
+      for (const first of ["active", "inactive"]) {
+        await one.owner.client.patch(path(destinationId), { status: first });
+        const { state, revision } = await api.world.aggregates.current(circuits, destinationId);
+        const at = timestamp(api.world.clock.now());
+        const failed = { type: "Record", ok: false, eventId: nowhere, maxTrys: 1, timerS: 300, at } as const;
+        const opened = decide(state ?? newCircuit(destinationId, one.tenantId), failed);
+        const origin = { actor: { type: "service", part: "test" } as const, correlationId: "test", causationId: null };
+        await api.world.store.append(streams.circuit(destinationId), revision, entriesOf(opened, origin, api.world));
+        const shown = first === "active" ? "Suspended" : "Inactive";
+        expect((await one.owner.client.get(path(destinationId))).json["status"]).to.equal(shown);
+        expect((await one.owner.client.patch(path(destinationId), { status: "active" })).json["status"]).to.equal("Active");
+        expect((await send()).status).to.equal(202);
+      }
+    });
+
+    const bad: [object, string][] = [
+      [{ status: "suspended" }, "status"], [{ status: "Active" }, "status"], [{ status: 0 }, "status"],
+      [{ url: "http://receiver.example" }, "url"], [{ serverRateLimit: 0 }, "serverRateLimit"],
+      [{ removeAuth: "true" }, "removeAuth"], [{ removeAuth: null }, "removeAuth"],
+      [{ removeAuth: true, authType: "BearerToken", credentials: credentials.BearerToken }, "removeAuth"],
+      [{ removeAuth: true, credentials: credentials.BearerToken }, "credentials"],
+      [{ authType: "BearerToken" }, "credentials"], [{ credentials: {} }, "credentials"],
+      [{ authType: "Nope", credentials: {} }, "authType"],
+    ];
+    for (const [change, field] of bad) {
+      it(`gives 400 naming ${field} for ${JSON.stringify(change)}`, async () => {
+        const answer = await one.owner.client.patch(path(nowhere), change);
+        expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, field]);
+      });
+    }
+  });
+
+  describe("ingest token", () => {
+    it("is replaced: the old one is unknown at once, the new one works at once", async () => {
+      const { destinationId, ingestToken, apiKey } = await openIngest(one.owner.client, one.tenantId);
+      const answer = await one.developer.client.post(path(destinationId, "/ingest-token"));
+      expect(answer.status).to.equal(200);
+      const fresh = String(shaped(answer, "ingest-token")["ingestToken"]);
+      const send = (token: string) =>
+        http("POST", `${api.url}/api/v1/ingest/${one.tenantId}/${token}`, { json: {}, headers: { "x-api-key": apiKey } });
+      expect([(await send(ingestToken)).status, (await send(fresh)).status]).to.deep.equal([404, 202]);
+    });
+  });
+
+  describe("deletion", () => {
+    it("gives 204, and 404 from then on, for its token too", async () => {
+      const { destinationId, path: ingest, apiKey } = await openIngest(one.owner.client, one.tenantId);
+      const answer = await one.developer.client.delete(path(destinationId));
+      expect([answer.status, answer.text]).to.deep.equal([204, ""]);
+      const later: Promise<HttpAnswer>[] = [
+        one.owner.client.get(path(destinationId)),
+        one.owner.client.patch(path(destinationId), {}),
+        one.owner.client.delete(path(destinationId)),
+        one.owner.client.post(path(destinationId, "/ingest-token")),
+        http("POST", api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } }),
+      ];
+      for (const { status } of await Promise.all(later)) expect(status).to.equal(404);
+      const listed = (await one.owner.client.get("/api/v1/destinations?Qt=100")).json["items"] as { id: string }[];
+      expect(listed.map(({ id }) => id)).not.to.include(destinationId);
+    });
+  });
+
+  it("is guarded alike in every change: 401, 404, 403 for the tenant, 403 for the role", async () => {
+    const id = await registered();
+    const calls: ((client: Client, id: string) => Promise<HttpAnswer>)[] = [
+      (client, target) => client.patch(path(target), { serverRateLimit: 2 }),
+      (client, target) => client.delete(path(target)),
+      (client, target) => client.post(path(target, "/ingest-token")),
+    ];
+    for (const call of calls) {
+      expect((await call(new Client(api.url), id)).status).to.equal(401);
+      expect((await call(one.viewer.client, nowhere)).status).to.equal(404);
+      expect((await call(other.viewer.client, id)).status).to.equal(403);
+      expect((await call(one.viewer.client, id)).status).to.equal(403);
+    }
+  });
+});

@@ -1,0 +1,230 @@
+import { expect } from "chai";
+import { createHmac } from "node:crypto";
+import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { Client, createTenant, freshEmail, login, openAccount, password, unique, type Account } from "../support/accounts.ts";
+import { http, shaped } from "../support/http.ts";
+
+const nowhere = "00000000-0000-7000-8000-000000000000";
+
+describe("tenants", () => {
+  let api: TestApi;
+  let one: Account;
+  let other: Account;
+  before(async () => {
+    api = await startApi(await sharedEngines());
+    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
+  });
+  after(() => api.close());
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  const create = (fields: object) => http("POST", `${api.url}/api/v1/tenants`, {
+    json: { name: unique("New"), ownerEmail: freshEmail(), ownerPassword: password, ...fields },
+  });
+
+  describe("creation", () => {
+    it("gives 201 with the tenant, its Owner, the defaults and a secret", async () => {
+      const name = unique("Créée");
+      const answer = await create({ name: `  ${name} `, ownerEmail: "Some.One+tag@Example.COM" });
+      expect(answer.status).to.equal(201);
+      const { tenantId, ownerUserId, ...rest } = shaped(answer, "created-tenant");
+      expect(rest).to.include({
+        tenantName: name, maxTrys: 10, circuitBreakerTimer: 300, ownerEmail: "Some.One+tag@Example.COM", ownerRole: "Owner",
+      });
+      const { client } = { client: await login(api.url, "some.one+TAG@example.com") };
+      expect((await client.get(`/api/v1/tenants/${String(tenantId)}`)).json).to.include({ id: tenantId, name });
+      expect((await client.get(`/api/v1/users/${String(ownerUserId)}`)).json).to.include({ role: "Owner", status: "Active" });
+    });
+
+    it("takes the delivery policy, and ignores what only the cloud offering reads", async () => {
+      const answer = await create({ maxTrys: 1, circuitBreakerTimer: 1, deviceFingerprint: 7, cfTurnstileToken: null, more: [] });
+      expect(answer.status).to.equal(201);
+      expect(answer.json).to.include({ maxTrys: 1, circuitBreakerTimer: 1 });
+    });
+
+    const bad: [string, object, string][] = [
+      ["no name", { name: undefined }, "name"],
+      ["an empty name", { name: "" }, "name"],
+      ["a blank name", { name: "  \t " }, "name"],
+      ["a name that is too long", { name: "x".repeat(256) }, "name"],
+      ["a name with a control character", { name: "a\u0000b" }, "name"],
+      ["a name with half a character", { name: "a\ud800" }, "name"],
+      ["a name that is no string", { name: 5 }, "name"],
+      ["no email", { ownerEmail: undefined }, "ownerEmail"],
+      ["an email without an at", { ownerEmail: "nobody.example.com" }, "ownerEmail"],
+      ["an email without a domain", { ownerEmail: "nobody@" }, "ownerEmail"],
+      ["an email with a space", { ownerEmail: "no body@example.com" }, "ownerEmail"],
+      ["an email with a line break", { ownerEmail: "nobody@example.com\n" }, "ownerEmail"],
+      ["an email with two dots", { ownerEmail: "no..body@example.com" }, "ownerEmail"],
+      ["an email that is too long", { ownerEmail: `${"x".repeat(250)}@example.com` }, "ownerEmail"],
+      ["an email that is no string", { ownerEmail: ["a@example.com"] }, "ownerEmail"],
+      ["no password", { ownerPassword: undefined }, "ownerPassword"],
+      ["an empty password", { ownerPassword: "" }, "ownerPassword"],
+      ["a short password", { ownerPassword: "1234567" }, "ownerPassword"],
+      ["a password of too many bytes", { ownerPassword: "ü".repeat(37) }, "ownerPassword"],
+      ["a password that is null", { ownerPassword: null }, "ownerPassword"],
+      ["maxTrys of 0", { maxTrys: 0 }, "maxTrys"],
+      ["maxTrys of 1.5", { maxTrys: 1.5 }, "maxTrys"],
+      ["maxTrys as text", { maxTrys: "10" }, "maxTrys"],
+      ["maxTrys of 1e9", { maxTrys: 1e9 }, "maxTrys"],
+      ["circuitBreakerTimer of 0", { circuitBreakerTimer: 0 }, "circuitBreakerTimer"],
+      ["circuitBreakerTimer null", { circuitBreakerTimer: null }, "circuitBreakerTimer"],
+    ];
+    for (const [what, fields, field] of bad) {
+      it(`gives 400 naming ${field} for ${what}`, async () => {
+        const answer = await create(fields);
+        expect([answer.status, answer.text]).to.satisfy(([status, text]: [number, string]) =>
+          status === 400 && text.startsWith(`${field}: `), answer.text);
+      });
+    }
+
+    it("gives 409 for a name that differs in case, spaces or composition only", async () => {
+      const name = unique("Café");
+      expect((await create({ name })).status).to.equal(201);
+      for (const same of [name, name.toUpperCase(), `  ${name}  `, name.normalize("NFD")]) {
+        const answer = await create({ name: same });
+        expect([answer.status, answer.text]).to.deep.equal([409, "name: a tenant with this name exists already"]);
+      }
+    });
+
+    it("gives 409 for an email in use, in any case, and frees the name that came with it", async () => {
+      const name = unique("Once");
+      for (const email of [one.viewer.email, one.owner.email.toUpperCase()]) {
+        expect((await create({ name, ownerEmail: email })).status).to.equal(409);
+      }
+      expect((await create({ name })).status).to.equal(201);
+    });
+  });
+
+  describe("reading", () => {
+    it("gives every role its own tenant, without the secret", async () => {
+      for (const { client } of [one.owner, one.admin, one.developer, one.viewer]) {
+        const answer = await client.get(`/api/v1/tenants/${one.tenantId}`);
+        expect(answer.status).to.equal(200);
+        expect(shaped(answer, "tenant")).to.include({ id: one.tenantId, name: one.name });
+      }
+    });
+
+    it("takes the id in any case", async () => {
+      expect((await one.owner.client.get(`/api/v1/tenants/${one.tenantId.toUpperCase()}`)).status).to.equal(200);
+    });
+
+    it("gives 404 for another tenant's id, for no one's, and for what is no UUID", async () => {
+      for (const id of [other.tenantId, nowhere, "x", "%zz", `${one.tenantId}%00`, "1".repeat(2_000)]) {
+        expect((await one.owner.client.get(`/api/v1/tenants/${id}`)).status, id).to.equal(404);
+      }
+    });
+  });
+
+  describe("change", () => {
+    it("changes what is given and nothing else", async () => {
+      const { owner, tenantId, name } = await createTenant(api.url);
+      const path = `/api/v1/tenants/${tenantId}`;
+      const answer = await owner.client.patch(path, { maxTrys: 3 });
+      expect(answer.status).to.equal(200);
+      expect(shaped(answer, "tenant")).to.include({ name, maxTrys: 3, circuitBreakerTimer: 300 });
+      const renamed = unique("Renamed");
+      await owner.client.patch(path, { name: renamed, circuitBreakerTimer: 5 });
+      expect((await owner.client.get(path)).json).to.include({ name: renamed, maxTrys: 3, circuitBreakerTimer: 5 });
+    });
+
+    it("leaves updatedAt when nothing changes", async () => {
+      const { owner, tenantId, name } = await createTenant(api.url);
+      const before = (await owner.client.get(`/api/v1/tenants/${tenantId}`)).text;
+      expect((await owner.client.patch(`/api/v1/tenants/${tenantId}`, { name, maxTrys: 10 })).text).to.equal(before);
+      expect((await owner.client.patch(`/api/v1/tenants/${tenantId}`, {})).text).to.equal(before);
+    });
+
+    it("frees the old name, keeps the new one, and takes another spelling of the own", async () => {
+      const { owner, tenantId, name } = await createTenant(api.url);
+      const path = `/api/v1/tenants/${tenantId}`;
+      const renamed = unique("Renamed");
+      expect((await owner.client.patch(path, { name: renamed })).status).to.equal(200);
+      expect((await create({ name: renamed })).status).to.equal(409);
+      expect((await create({ name })).status).to.equal(201);
+      expect((await owner.client.patch(path, { name })).status).to.equal(409);
+      expect((await owner.client.patch(path, { name: renamed.toUpperCase() })).json["name"]).to.equal(renamed.toUpperCase());
+    });
+
+    it("gives 403 to Developer and Viewer", async () => {
+      for (const { client } of [one.developer, one.viewer]) {
+        expect((await client.patch(`/api/v1/tenants/${one.tenantId}`, { maxTrys: 2 })).status).to.equal(403);
+      }
+      expect((await one.admin.client.patch(`/api/v1/tenants/${one.tenantId}`, { maxTrys: 10 })).status).to.equal(200);
+    });
+
+    it("gives 403 for another tenant's id, 404 for no one's", async () => {
+      expect((await one.owner.client.patch(`/api/v1/tenants/${other.tenantId}`, { maxTrys: 2 })).status).to.equal(403);
+      expect((await one.owner.client.patch(`/api/v1/tenants/${nowhere}`, { maxTrys: 2 })).status).to.equal(404);
+    });
+
+    it("looks at the body before the record and the role", async () => {
+      const wrong = { maxTrys: 0 };
+      expect((await one.owner.client.patch(`/api/v1/tenants/${nowhere}`, wrong)).status).to.equal(400);
+      expect((await one.viewer.client.patch(`/api/v1/tenants/${one.tenantId}`, wrong)).status).to.equal(400);
+      expect((await one.viewer.client.patch(`/api/v1/tenants/${one.tenantId}`, { name: " " })).status).to.equal(400);
+      expect((await new Client(api.url).patch(`/api/v1/tenants/${one.tenantId}`, wrong)).status).to.equal(401);
+      expect((await one.viewer.client.patch(`/api/v1/tenants/${one.tenantId}`, { name: other.name })).status).to.equal(403);
+      expect((await one.owner.client.patch(`/api/v1/tenants/${one.tenantId}`, { name: other.name })).status).to.equal(409);
+    });
+  });
+
+  describe("webhook secret", () => {
+    const path = (tenantId: string) => `/api/v1/tenants/${tenantId}/webhook-secret`;
+
+    it("is shown to Developer and above, not to a Viewer", async () => {
+      for (const { client } of [one.owner, one.admin, one.developer]) {
+        expect(shaped(await client.get(path(one.tenantId)), "webhook-secret")).to.deep.equal({ webhookSecret: one.webhookSecret });
+      }
+      expect((await one.viewer.client.get(path(one.tenantId))).status).to.equal(403);
+      expect((await one.viewer.client.post(path(one.tenantId))).status).to.equal(403);
+    });
+
+    it("is replaced by a POST", async () => {
+      const { owner, tenantId, webhookSecret } = await createTenant(api.url);
+      const answer = await owner.client.post(path(tenantId));
+      expect(answer.status).to.equal(200);
+      const fresh = shaped(answer, "webhook-secret")["webhookSecret"];
+      expect(fresh).not.to.equal(webhookSecret);
+      expect((await owner.client.get(path(tenantId))).json).to.deep.equal({ webhookSecret: fresh });
+    });
+
+    it("verifies a signature in constant form, whatever else the signature is", async () => {
+      const payload = '{"a":1.0,"ü":"\ud83d\ude00"}';
+      const hex = (secret: string) => createHmac("sha256", secret).update(payload).digest("hex");
+      const right = `sha256=${hex(one.webhookSecret)}`;
+      const table: [string, boolean][] = [
+        [right, true],
+        [`sha256=${hex(other.webhookSecret)}`, false],
+        [right.slice(0, -1), false],
+        [right.slice(7), false],
+        [`${right} `, false],
+        [`sha1=${hex(one.webhookSecret)}`, false],
+        ["", false],
+      ];
+      for (const [signature, valid] of table) {
+        const answer = await one.viewer.client.post(`${path(one.tenantId)}/verify`, { payload, signature });
+        expect([answer.status, shaped(answer, "signature-validity")], signature).to.deep.equal([200, { valid }]);
+      }
+    });
+
+    for (const body of [{}, { payload: "x" }, { signature: "x" }, { payload: {}, signature: "x" }, { payload: "x", signature: 1 }]) {
+      it(`gives 400 for verifying ${JSON.stringify(body)}`, async () => {
+        expect((await one.owner.client.post(`${path(one.tenantId)}/verify`, body)).status).to.equal(400);
+      });
+    }
+
+    it("gives 401, 403 and 404 as any record", async () => {
+      const good = { payload: "x", signature: "y" };
+      const calls: ((client: Client, id: string) => Promise<{ status: number }>)[] = [
+        (client, id) => client.get(path(id)),
+        (client, id) => client.post(path(id)),
+        (client, id) => client.post(`${path(id)}/verify`, good),
+      ];
+      for (const call of calls) {
+        expect((await call(new Client(api.url), one.tenantId)).status).to.equal(401);
+        expect((await call(one.owner.client, other.tenantId)).status).to.equal(403);
+        expect((await call(one.owner.client, nowhere)).status).to.equal(404);
+      }
+    });
+  });
+});

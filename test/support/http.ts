@@ -1,0 +1,52 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** An answer, read whole. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON; fails where it is none. */
+  readonly json: Record<string, unknown>;
+}
+
+/** What goes with a request: headers, and a JSON value or a text or bytes sent as they are. */
+export interface HttpOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+}
+
+/** Sends one request and reads the answer, whatever its status. */
+export async function http(method: string, url: string, { headers = {}, json, body }: HttpOptions = {}): Promise<HttpAnswer> {
+  const sent = json === undefined ? body : JSON.stringify(json);
+  const answer = await fetch(url, {
+    method,
+    redirect: "manual",
+    headers: { ...(sent === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    ...(sent === undefined ? {} : { body: sent }),
+  });
+  const text = await answer.text();
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    text,
+    get json() {
+      return JSON.parse(text) as Record<string, unknown>;
+    },
+  };
+}
+
+const folder = new URL("../../schemas/responses/", import.meta.url);
+const ajv = new Ajv2020({ allowUnionTypes: true });
+addFormats.default(ajv);
+for (const file of readdirSync(folder)) ajv.addSchema(JSON.parse(readFileSync(new URL(file, folder), "utf8")) as object);
+
+/** Fails unless the body satisfies the response schema of that name. Answers the body. */
+export function shaped(answer: HttpAnswer, name: string): Record<string, unknown> {
+  const check: ValidateFunction | undefined = ajv.getSchema(`urn:webhook-relay:response:${name}`);
+  if (!check) throw new Error(`no response schema ${name}`);
+  if (!check(answer.json)) throw new Error(`${answer.status} ${answer.text}: ${ajv.errorsText(check.errors)}`);
+  return answer.json;
+}

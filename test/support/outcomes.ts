@@ -1,0 +1,64 @@
+import { entriesOf } from "../../src/application/origin.ts";
+import type { World } from "../../src/application/services.ts";
+import { loadWebhook } from "../../src/application/webhooks.ts";
+import { decide, type WebhookCommand } from "../../src/domain/event/decide.ts";
+import type { Answer } from "../../src/domain/event/events.ts";
+import { streams } from "../../src/domain/streams.ts";
+import { timestamp } from "../../src/domain/time.ts";
+
+const requestHeaders = { "Content-Type": "application/json", Authorization: "Bearer ***" };
+const answered = (statusCode: number): Answer => ({ statusCode, headers: { server: "test" }, body: "seen", truncated: false });
+
+/** Does to an event what a delivery worker would. */
+export class Deliveries {
+  readonly #world: World;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** An attempt begins; answers its number. */
+  async start(eventId: string): Promise<number> {
+    const at = timestamp(this.#world.clock.now());
+    await this.#apply(eventId, {
+      type: "StartAttempt",
+      with: {
+        leaseUntil: at, worker: "test", url: "https://receiver.example/hook", authType: "BearerToken",
+        destinationRevision: 0, secretFingerprint: "0123456789abcdef", probe: false,
+      },
+      at,
+    });
+    return (await loadWebhook(this.#world.store, eventId)).state?.attempts ?? 0;
+  }
+
+  /** An attempt succeeds. */
+  async succeed(eventId: string): Promise<void> {
+    const attempt = await this.start(eventId);
+    const at = timestamp(this.#world.clock.now());
+    await this.#apply(eventId, { type: "Succeed", attempt, durationMs: 12, requestHeaders, answer: answered(204), at });
+  }
+
+  /** An attempt fails, the last one when `maxTrys` says so. */
+  async fail(eventId: string, maxTrys: number): Promise<void> {
+    const attempt = await this.start(eventId);
+    await this.#apply(eventId, {
+      type: "Fail",
+      attempt, requestHeaders,
+      durationMs: 34,
+      reason: "status",
+      error: "answered 500",
+      answer: answered(500),
+      retryAfterMs: null,
+      policy: { scheduleMs: [60_000], jitter: 0, maxTrys },
+      destinationDeleted: false,
+      random: 0,
+      at: timestamp(this.#world.clock.now()),
+    });
+  }
+
+  async #apply(eventId: string, command: WebhookCommand): Promise<void> {
+    const { state, revision } = await loadWebhook(this.#world.store, eventId);
+    const origin = { actor: { type: "service", part: "test" } as const, correlationId: "test", causationId: null };
+    await this.#world.store.append(streams.event(eventId), revision, entriesOf(decide(state, command), origin, this.#world));
+  }
+}
