@@ -11,10 +11,14 @@ import { heading, say, table } from "./story.ts";
 const keep = process.env["KEEP"] === "1";
 const folder = mkdtempSync(join(tmpdir(), "relay-demo-"));
 
+/** Where `KEEP=1` leaves the demo up; otherwise any free ports do. */
+const ports = { relay: process.env["RELAY_PORT"] ?? "8080", receiver: process.env["RECEIVER_PORT"] ?? "8443" };
+
 /** A receiver that answers 503 to the first two attempts at every event, and 200 from then on. */
 async function moodyReceiver(): Promise<Receiver> {
   const seen = new Map<string, number>();
   return startReceiver({
+    ...(keep ? { port: Number(ports.receiver) } : {}),
     script: ({ headers }) => {
       const id = String(headers["webhook-id"]);
       const count = (seen.get(id) ?? 0) + 1;
@@ -32,7 +36,7 @@ async function startRelay(receiver: Receiver): Promise<{ readonly process: Child
     stdio: ["ignore", "pipe", "inherit"],
     env: {
       ...process.env,
-      RELAY_PORT: keep ? "8080" : "0",
+      RELAY_PORT: keep ? ports.relay : "0",
       RELAY_DATA_DIR: join(folder, "data"),
       RELAY_ALLOWED_NETWORKS: "127.0.0.0/8",
       RELAY_EXTRA_CA_FILE: caFile,
@@ -131,8 +135,8 @@ try {
   await tell(receiver, relay);
   if (keep) {
     say("");
-    say(`the relay stays up at ${relay.url}, its data in ${folder}; end with Ctrl-C`);
-    await once(process, "SIGINT");
+    say(`the relay stays up at ${relay.url}, the receiver at ${receiver.url("/hooks")}; end with Ctrl-C`);
+    await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
   }
 } finally {
   relay.process.kill("SIGTERM");

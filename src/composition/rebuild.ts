@@ -4,7 +4,9 @@ import { masterKeyOf } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";
 
 /** Drops the read models and builds them from the log, in a data folder no relay is using. */
-export async function rebuildReadModels({ config, secrets, logger }: RelaySettings): Promise<{ readonly seconds: number }> {
+export async function rebuildReadModels(
+  { config, secrets, logger }: RelaySettings,
+): Promise<{ readonly seconds: number }> {
   const clock = new SystemClock();
   const startedAt = clock.monotonic();
   const { dataDir } = config;

@@ -46,6 +46,7 @@ const keptInMemory = 50_000;
  * answers only when all the rest is up. Rejects with an error that says what stands in the way.
  */
 export async function startRelay({ config, secrets, logger }: RelaySettings): Promise<Relay> {
+  requireEmbedded(config);
   const clock = new SystemClock();
   const ids = new SystemIds();
   const metrics = new PrometheusMetrics();
@@ -116,6 +117,13 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
       logger.info({}, "stopped");
     },
   };
+}
+
+function requireEmbedded({ eventStore, queue, readModels }: Config): void {
+  const chosen = { RELAY_EVENT_STORE: eventStore, RELAY_QUEUE: queue, RELAY_READ_MODELS: readModels };
+  for (const [variable, { engine }] of Object.entries(chosen)) {
+    if (engine !== "embedded") throw new Error(`${variable}: ${engine} is not part of this version`);
+  }
 }
 
 function listen(server: Server, host: string, port: number): Promise<string> {

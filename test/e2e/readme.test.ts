@@ -1,0 +1,51 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { expect } from "chai";
+
+const root = join(import.meta.dirname, "../..");
+
+/** A port nobody listens on just now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+describe("README", () => {
+  it("has a tour that works as written, beside a demo that stays up", async () => {
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const [, tour = ""] = /```sh\n(.*?)```/s.exec(readme) ?? [];
+    const relayPort = await freePort();
+    const receiverPort = await freePort();
+    const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}` };
+    const demo = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "demo/main.ts"], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...env, KEEP: "1", RELAY_PORT: String(relayPort), RECEIVER_PORT: String(receiverPort) },
+    });
+    try {
+      const lines: string[] = [];
+      for await (const line of createInterface({ input: demo.stdout })) {
+        lines.push(line);
+        if (line.includes("stays up")) break;
+      }
+      expect(lines.at(-1), lines.join("\n")).to.include("stays up");
+      const script = tour.replace(":8080", `:${relayPort}`).replace(":8443", `:${receiverPort}`);
+      const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], { env });
+      expect(stdout).to.include('"status":"Succeeded"');
+      expect(stdout).to.match(/\[ 1, 503, 'failed' \], \[ 2, 503, 'failed' \], \[ 3, 200, 'succeeded' \]/);
+      expect(stdout).to.match(/'DeliverySucceeded', 'service'/);
+    } finally {
+      demo.kill("SIGTERM");
+      const [code] = (await once(demo, "exit")) as [number | null];
+      expect(code).to.equal(0);
+    }
+  });
+});
