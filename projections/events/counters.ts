@@ -1,62 +1,61 @@
 import type { EventStatus } from "../../src/domain/event/events.ts";
 import { millis } from "../../src/domain/time.ts";
 import type { Change } from "../../src/ports/read-models.ts";
-import { add } from "../projection.ts";
 import type { EventFilter } from "./events.ts";
 
 const minuteMs = 60_000;
 
-/** How coarsely events are counted by the time of their acceptance, coarsest first. */
+/** In how large pieces of the time of acceptance events are counted, largest first. */
 export const levels = [
-  { name: "day", ms: 1440 * minuteMs },
   { name: "hour", ms: 60 * minuteMs },
   { name: "minute", ms: minuteMs },
 ] as const;
-type Level = (typeof levels)[number]["name"] | "all";
+
+/** Counters are kept by the minute; those by the hour, and the one of all, follow. */
+const rollUps = { hour: 60, all: Infinity };
+
+/** What is counted apart: each status of a destination's events, and of a tenant's, and all of a tenant's. */
+export type Counted = Pick<EventFilter, "tenantId" | "destinationUrlId" | "status">;
 
 /**
- * The scope of the counters of the events a filter (without its times) means. Level `all` has the one
- * bucket 0; at the others, a bucket is the number of days, hours or minutes since 1970.
+ * The scope of counters. At level `all` it has the one bucket 0; at the others, a bucket is the number
+ * of hours or minutes since 1970.
  */
-export function eventsCounter({ tenantId, destinationUrlId, status }: EventFilter, level: Level): string {
-  return `events/${tenantId}/${destinationUrlId ?? "*"}/${status ?? "*"}/${level}`;
+export function eventsCounter(counted: Counted, level: (typeof levels)[number]["name"] | "all"): string {
+  const { tenantId, destinationUrlId = "*", status = "*" } = counted;
+  const scope = `events/${tenantId}/${destinationUrlId}/${status}`;
+  return level === "minute" ? scope : `${scope}/${level}`;
 }
 
-function count(filter: EventFilter, acceptedAt: number, by: number, changes: Change[]): void {
-  changes.push(add(eventsCounter(filter, "all"), by));
-  for (const { name, ms } of levels) changes.push(add(eventsCounter(filter, name), by, Math.floor(acceptedAt / ms)));
-}
-
-/** Counts an event in one status: among all of its tenant's, and among its destination's. */
-function countStatus(fact: Omit<Moved, "from" | "to">, status: EventStatus, by: number, changes: Change[]): void {
-  const { tenantId, destinationId, acceptedAt } = fact;
-  const at = millis(acceptedAt);
-  count({ tenantId, status }, at, by, changes);
-  count({ tenantId, destinationUrlId: destinationId, status }, at, by, changes);
+function add(counted: Counted, bucket: number, by: number): Change {
+  return { op: "add", scope: eventsCounter(counted, "minute"), bucket, by, rollUps };
 }
 
 /** Counts a new event. */
-export function counted(tenantId: string, destinationId: string, acceptedAt: string): Change[] {
-  const changes: Change[] = [];
-  const at = millis(acceptedAt);
-  count({ tenantId }, at, 1, changes);
-  count({ tenantId, destinationUrlId: destinationId }, at, 1, changes);
-  countStatus({ tenantId, destinationId, acceptedAt }, "Pending", 1, changes);
-  return changes;
+export function counted(tenantId: string, destinationUrlId: string, acceptedAt: string): Change[] {
+  const bucket = Math.floor(millis(acceptedAt) / minuteMs);
+  const status = "Pending";
+  return [
+    add({ tenantId }, bucket, 1),
+    add({ tenantId, status }, bucket, 1),
+    add({ tenantId, destinationUrlId, status }, bucket, 1),
+  ];
 }
 
-interface Moved {
+/** Moves an event from the counters of one status to those of another. */
+export function moved(fact: {
   readonly tenantId: string;
   readonly destinationId: string;
   readonly acceptedAt: string;
   readonly from: EventStatus;
   readonly to: EventStatus;
-}
-
-/** Moves an event from the counters of one status to those of another. */
-export function moved(fact: Moved): Change[] {
-  const changes: Change[] = [];
-  countStatus(fact, fact.from, -1, changes);
-  countStatus(fact, fact.to, 1, changes);
-  return changes;
+}): Change[] {
+  const { tenantId, destinationId: destinationUrlId, from, to } = fact;
+  const bucket = Math.floor(millis(fact.acceptedAt) / minuteMs);
+  return [
+    add({ tenantId, status: from }, bucket, -1),
+    add({ tenantId, status: to }, bucket, 1),
+    add({ tenantId, destinationUrlId, status: from }, bucket, -1),
+    add({ tenantId, destinationUrlId, status: to }, bucket, 1),
+  ];
 }

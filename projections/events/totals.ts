@@ -1,6 +1,7 @@
+import { eventStatuses } from "../../src/domain/event/events.ts";
 import { millis, timestamp } from "../../src/domain/time.ts";
 import type { Selection } from "../../src/ports/read-models.ts";
-import { eventsCounter, levels } from "./counters.ts";
+import { eventsCounter, levels, type Counted } from "./counters.ts";
 import { eventsSelected, type EventFilter } from "./events.ts";
 
 /** Counters of a scope to sum, from and to bucket, both inclusive; without an end where it is left out. */
@@ -10,33 +11,41 @@ export interface CounterRange {
   readonly to?: number;
 }
 
-/** What makes up a total: counters to sum, and the less than a minute at either end to count in the index. */
+/** What makes up a total: counters to sum, and less than a minute at either end to count in the index. */
 export interface TotalPlan {
   readonly sums: readonly CounterRange[];
   readonly counts: readonly Selection[];
 }
 
-/** How to know the number of events a filter means without looking at each: at most 5 sums and 2 counts. */
+/** How to know the number of events a filter means without looking at each. */
 export function planTotal(filter: EventFilter): TotalPlan {
+  const scopes = countedOf(filter);
   if (filter.from === undefined && filter.to === undefined) {
-    return { sums: [{ scope: eventsCounter(filter, "all") }], counts: [] };
+    return { sums: scopes.map((counted) => ({ scope: eventsCounter(counted, "all") })), counts: [] };
   }
+  const plan = { sums: [], counts: [] };
   const from = filter.from === undefined ? -Infinity : millis(filter.from);
   const until = filter.to === undefined ? Infinity : millis(filter.to) + 1;
-  const plan = { sums: [], counts: [] };
-  cover(filter, from, until, 0, plan);
+  cover({ filter, scopes, plan }, from, until, 0);
   return plan;
 }
 
-/** Covers the time from `from` up to, not including, `until` with whole units of a level, and finer ones at the ends. */
-function cover(
-  filter: EventFilter,
-  from: number,
-  until: number,
-  depth: number,
-  plan: { readonly sums: CounterRange[]; readonly counts: Selection[] },
-): void {
+/** What is counted apart and together makes up the filter's events, but for their times. */
+function countedOf({ tenantId, destinationUrlId, status }: EventFilter): Counted[] {
+  if (destinationUrlId === undefined || status) return [{ tenantId, destinationUrlId, status }];
+  return eventStatuses.map((one) => ({ tenantId, destinationUrlId, status: one }));
+}
+
+interface Covering {
+  readonly filter: EventFilter;
+  readonly scopes: readonly Counted[];
+  readonly plan: { readonly sums: CounterRange[]; readonly counts: Selection[] };
+}
+
+/** Covers the time from `from` up to, not including, `until`: whole units of a level, and finer ones at the ends. */
+function cover(covering: Covering, from: number, until: number, depth: number): void {
   if (from >= until) return;
+  const { filter, scopes, plan } = covering;
   const level = levels[depth];
   if (!level) {
     plan.counts.push(eventsSelected({ ...filter, from: timestamp(from), to: timestamp(until - 1) }));
@@ -45,14 +54,16 @@ function cover(
   const first = Math.ceil(from / level.ms);
   const end = Math.floor(until / level.ms);
   if (first >= end) {
-    cover(filter, from, until, depth + 1, plan);
+    cover(covering, from, until, depth + 1);
     return;
   }
-  cover(filter, from, first * level.ms, depth + 1, plan);
-  plan.sums.push({
-    scope: eventsCounter(filter, level.name),
-    ...(first > -Infinity && { from: first }),
-    ...(end < Infinity && { to: end - 1 }),
-  });
-  cover(filter, end * level.ms, until, depth + 1, plan);
+  cover(covering, from, first * level.ms, depth + 1);
+  for (const counted of scopes) {
+    plan.sums.push({
+      scope: eventsCounter(counted, level.name),
+      ...(first > -Infinity && { from: first }),
+      ...(end < Infinity && { to: end - 1 }),
+    });
+  }
+  cover(covering, end * level.ms, until, depth + 1);
 }

@@ -35,8 +35,33 @@ export type Change =
   /** Changes fields of a document; nothing where there is none. */
   | { readonly op: "set"; readonly collection: string; readonly key: string; readonly fields: Document }
   | { readonly op: "remove"; readonly collection: string; readonly key: string }
-  /** Adds to a counter; `bucket` orders the counters of a scope (0 where a scope has but one). */
-  | { readonly op: "add"; readonly scope: string; readonly bucket: number; readonly by: number };
+  /**
+   * Adds to a counter; `bucket` orders the counters of a scope (0 where a scope has but one). `rollUps`
+   * names coarser counters that follow along, each with the size of its buckets in buckets of this
+   * scope: see {@link countersOf}.
+   */
+  | {
+      readonly op: "add";
+      readonly scope: string;
+      readonly bucket: number;
+      readonly by: number;
+      readonly rollUps?: Readonly<Record<string, number>>;
+    };
+
+/** A counter: one bucket of a scope. */
+export interface Counter {
+  readonly scope: string;
+  readonly bucket: number;
+}
+
+/** The counters an addition adds to: its own, and `<scope>/<name>` for each name in `rollUps`. */
+export function countersOf({ scope, bucket, rollUps = {} }: Omit<Extract<Change, { op: "add" }>, "op" | "by">): Counter[] {
+  const coarser = Object.entries(rollUps).map(([name, size]) => ({
+    scope: `${scope}/${name}`,
+    bucket: Math.floor(bucket / size),
+  }));
+  return [{ scope, bucket }, ...coarser];
+}
 
 /** Changes caused by one log entry. */
 export interface PositionedChanges {

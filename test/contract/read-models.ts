@@ -304,6 +304,22 @@ export function readModelsContract(
         expect(sums).to.deep.equal([208, 207, 7, 8, 7, 0, 0]);
       });
 
+      it("carry coarser ones along", async () => {
+        const rollUps = { ten: 10, all: Infinity };
+        await apply([[19, 1], [20, 10], [29, 100], [30, 1000], [20, -10]].map(([bucket = 0, by = 0]) =>
+          ({ op: "add" as const, scope: "a", bucket, by, rollUps })));
+        await apply([{ op: "add", scope: "a", bucket: 25, by: 5, rollUps }], 9);
+        const sums = await Promise.all([
+          models.reader.sum("a"),
+          models.reader.sum("a", 20, 29),
+          models.reader.sum("a/ten", 2, 2),
+          models.reader.sum("a/ten", 1, 2),
+          models.reader.sum("a/all", 0, 0),
+          models.reader.sum("a/all"),
+        ]);
+        expect(sums).to.deep.equal([1106, 105, 105, 106, 1106, 1106]);
+      });
+
       it("may pass below nothing and come back", async () => {
         await apply([add("a", 0, -2)]);
         expect(await models.reader.sum("a")).to.equal(-2);

@@ -1,13 +1,14 @@
 import { logStart, type Position } from "../../src/ports/event-store.ts";
-import type {
-  CollectionDefinition,
-  Document,
-  FieldValue,
-  PositionedChanges,
-  Query,
-  ReadModels,
-  ReadModelWriter,
-  Selection,
+import {
+  countersOf,
+  type CollectionDefinition,
+  type Document,
+  type FieldValue,
+  type PositionedChanges,
+  type Query,
+  type ReadModels,
+  type ReadModelWriter,
+  type Selection,
 } from "../../src/ports/read-models.ts";
 
 /** The port as plainly as it can be said: what every engine's read models are compared with. */
@@ -95,9 +96,10 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
 
   #apply(change: PositionedChanges["changes"][number]): void {
     if (change.op === "add") {
-      const buckets = this.#counters.get(change.scope) ?? new Map<number, number>();
-      buckets.set(change.bucket, (buckets.get(change.bucket) ?? 0) + change.by);
-      this.#counters.set(change.scope, buckets);
+      for (const { scope, bucket } of countersOf(change)) {
+        const buckets = this.#counters.get(scope) ?? new Map<number, number>();
+        this.#counters.set(scope, buckets.set(bucket, (buckets.get(bucket) ?? 0) + change.by));
+      }
       return;
     }
     const collection = this.#collections.get(change.collection);

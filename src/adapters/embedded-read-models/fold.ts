@@ -12,8 +12,13 @@ export type Effect =
 export interface Folded {
   /** By collection, then key. */
   readonly documents: ReadonlyMap<string, ReadonlyMap<string, Effect>>;
-  /** By scope, then bucket. */
-  readonly counters: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  /** By scope, without their roll-ups. */
+  readonly counters: ReadonlyMap<string, Counters>;
+}
+
+interface Counters {
+  readonly rollUps: Readonly<Record<string, number>> | undefined;
+  readonly byBucket: Map<number, number>;
 }
 
 const gone: Effect = { op: "remove" };
@@ -22,14 +27,14 @@ const none: Effect = { op: "none" };
 /** Folds a batch into what it comes to. Right only where the whole batch is applied at once, or not at all. */
 export function fold(batch: readonly PositionedChanges[]): Folded {
   const documents = new Map<string, Map<string, Effect>>();
-  const counters = new Map<string, Map<number, number>>();
+  const counters = new Map<string, Counters>();
   for (const { changes } of batch) {
     for (const change of changes) {
       if (change.op === "add") {
-        const buckets = entry(counters, change.scope);
-        buckets.set(change.bucket, (buckets.get(change.bucket) ?? 0) + change.by);
+        const { byBucket } = countersOf(counters, change);
+        byBucket.set(change.bucket, (byBucket.get(change.bucket) ?? 0) + change.by);
       } else {
-        const effects = entry(documents, change.collection);
+        const effects = effectsOf(documents, change.collection);
         const effect = next(effects.get(change.key), change);
         if (effect) effects.set(change.key, effect);
       }
@@ -38,13 +43,22 @@ export function fold(batch: readonly PositionedChanges[]): Folded {
   return { documents, counters };
 }
 
-function entry<Key, InnerKey, Value>(map: Map<Key, Map<InnerKey, Value>>, key: Key): Map<InnerKey, Value> {
-  let inner = map.get(key);
-  if (!inner) {
-    inner = new Map<InnerKey, Value>();
-    map.set(key, inner);
+function countersOf(counters: Map<string, Counters>, { scope, rollUps }: Extract<Change, { op: "add" }>): Counters {
+  let found = counters.get(scope);
+  if (!found) {
+    found = { rollUps, byBucket: new Map() };
+    counters.set(scope, found);
   }
-  return inner;
+  return found;
+}
+
+function effectsOf(documents: Map<string, Map<string, Effect>>, collection: string): Map<string, Effect> {
+  let found = documents.get(collection);
+  if (!found) {
+    found = new Map();
+    documents.set(collection, found);
+  }
+  return found;
 }
 
 /** The effect after one more change; undefined where nothing is to be done differently. */

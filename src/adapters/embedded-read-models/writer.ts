@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CollectionDefinition, FieldValue } from "../../ports/read-models.ts";
+import { countersOf, type CollectionDefinition, type Counter, type FieldValue } from "../../ports/read-models.ts";
 import { encodeStored, quoted, tableOf } from "./columns.ts";
 import type { Effect, Folded } from "./fold.ts";
 import { Statements } from "./statements.ts";
@@ -28,9 +28,10 @@ export class Writer {
         if ((rows += 1) % slice === 0) await nextTurn();
       }
     }
-    for (const [scope, buckets] of counters) {
-      for (const [bucket, by] of buckets) {
-        if (by !== 0) this.#count(scope, bucket, by);
+    for (const [scope, { rollUps, byBucket }] of counters) {
+      for (const [bucket, by] of byBucket) {
+        if (by === 0) continue;
+        for (const counter of countersOf({ scope, bucket, ...(rollUps && { rollUps }) })) this.#count(counter, by);
         if ((rows += 1) % slice === 0) await nextTurn();
       }
     }
@@ -63,7 +64,7 @@ export class Writer {
     }
   }
 
-  #count(scope: string, bucket: number, by: number): void {
+  #count({ scope, bucket }: Counter, by: number): void {
     const number = this.#scopeNumber(scope);
     const counted = this.#statements
       .of(
