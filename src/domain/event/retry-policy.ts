@@ -24,6 +24,6 @@ export function nextAttemptAt(
 ): Timestamp {
   const last = policy.scheduleMs.length - 1;
   const wait = policy.scheduleMs[Math.min(retryCount - 1, last)] ?? dayMs;
-  const planned = Math.ceil(wait * (1 + policy.jitter * random));
+  const planned = wait + Math.floor(wait * policy.jitter * random);
   return timestamp(millis(now) + Math.max(planned, Math.min(retryAfterMs ?? 0, dayMs)));
 }

@@ -35,10 +35,15 @@ export function availability(state: ReservationState, now: Timestamp): "free" | 
 
 /** The comparable form of an email address: case does not tell two apart. */
 export function comparableEmail(email: string): string {
-  return email.normalize("NFC").toLowerCase();
+  return withoutCase(email);
 }
 
 /** The comparable form of a tenant's name: trimmed, NFC, without case. */
 export function comparableName(name: string): string {
-  return name.trim().normalize("NFC").toLowerCase();
+  return withoutCase(name.trim());
+}
+
+/** NFC on both sides: lower case can take a composed character apart, and needs it composed to be found. */
+function withoutCase(text: string): string {
+  return text.normalize("NFC").toLowerCase().normalize("NFC");
 }

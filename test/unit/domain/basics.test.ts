@@ -1,0 +1,64 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { atLeast, roleCodes, roleOfCode, roles } from "../../../src/domain/roles.ts";
+import { categoryOf, streams, subjectOf } from "../../../src/domain/streams.ts";
+import { passwordProblem } from "../../../src/domain/tenant/password.ts";
+import { millis, timestamp } from "../../../src/domain/time.ts";
+
+describe("roles", () => {
+  it("have the codes of the interface, and no others", () => {
+    expect(roleCodes).to.deep.equal({ Developer: 0, Admin: 1, Owner: 10, Viewer: 20 });
+    for (const role of roles) expect(roleOfCode(roleCodes[role])).to.equal(role);
+    for (const code of [-1, 2, 11, 0.5, NaN]) expect(roleOfCode(code)).to.equal(undefined);
+  });
+
+  it("stand in the order Owner, Admin, Developer, Viewer", () => {
+    const downwards = ["Owner", "Admin", "Developer", "Viewer"] as const;
+    for (const [rank, role] of downwards.entries()) {
+      for (const [other, least] of downwards.entries()) expect(atLeast(role, least)).to.equal(rank <= other);
+    }
+  });
+});
+
+describe("stream names", () => {
+  it("tell the category and the subject, also of ids with dashes", () => {
+    const id = "0193a1b2-c3d4-7000-8000-000000000001";
+    for (const kind of ["tenant", "destination", "circuit", "apiKey", "event", "session", "person", "email", "tenantName"] as const) {
+      expect(categoryOf(streams[kind](id))).to.equal(kind);
+      expect(subjectOf(streams[kind](id))).to.equal(id);
+    }
+    expect(categoryOf(streams.platform)).to.equal("platform");
+    expect(subjectOf(streams.platform)).to.equal("platform");
+  });
+});
+
+describe("timestamps", () => {
+  it("keep the millisecond, and sort as time does", () => {
+    const any = fc.integer({ min: 0, max: 4_000_000_000_000 });
+    fc.assert(fc.property(any, any, (a, b) => {
+      expect(millis(timestamp(a))).to.equal(a);
+      expect(timestamp(a) < timestamp(b)).to.equal(a < b);
+    }));
+  });
+});
+
+describe("passwords", () => {
+  it("are 8 to 72 bytes of UTF-8", () => {
+    for (const good of ["12345678", "é€😀", "x".repeat(72), "é".repeat(36), "😀".repeat(18)]) {
+      const bytes = Buffer.byteLength(good);
+      expect(passwordProblem(good) === null, good).to.equal(bytes >= 8 && bytes <= 72);
+    }
+    for (const bad of ["", "1234567", "x".repeat(73), "é".repeat(37), `${"😀".repeat(18)}x`]) {
+      expect(passwordProblem(bad), bad).to.include("8 to 72 bytes");
+    }
+    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
+      const bytes = Buffer.byteLength(text);
+      expect(passwordProblem(text)?.includes("8 to 72 bytes") ?? false).to.equal(bytes < 8 || bytes > 72);
+    }));
+  });
+
+  it("hold nothing that bcrypt would not tell apart", () => {
+    expect(passwordProblem("password\0password")).to.include("NUL");
+    expect(passwordProblem("password\ud800")).to.include("Unicode");
+  });
+});

@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  availability, comparableEmail, comparableName, evolve, type ReservationEvent, type ReservationState,
+} from "../../../src/domain/reservation/reservation.ts";
+import { timestamp } from "../../../src/domain/time.ts";
+
+const holder = { tenantId: "0193a1b2-c3d4-7000-8000-000000000001", userId: null };
+const startMs = Date.parse("2026-01-15T09:30:00.000Z");
+const fact = (type: ReservationEvent["type"], ms: number): ReservationEvent =>
+  ({ type, data: { holder, at: timestamp(startMs + ms) } });
+const after = (facts: readonly ReservationEvent[]) =>
+  facts.reduce<ReservationState>((state, each) => evolve(state, each), undefined);
+const asked = (facts: readonly ReservationEvent[], ms: number) => availability(after(facts), timestamp(startMs + ms));
+
+describe("reservation", () => {
+  it("leaves a name free that nobody took, or that was released", () => {
+    expect(asked([], 0)).to.equal("free");
+    expect(asked([fact("NameReserved", 0), fact("NameReleased", 1)], 2)).to.equal("free");
+    expect(after([fact("NameReserved", 0), fact("NameReleased", 1)])?.holder).to.equal(null);
+  });
+
+  it("holds a name for its holder, beyond doubt for 30 s", () => {
+    expect(after([fact("NameReserved", 0)])).to.deep.equal({ holder, since: timestamp(startMs) });
+    expect(asked([fact("NameReserved", 0)], 0)).to.equal("held");
+    expect(asked([fact("NameReserved", 0)], 30_000)).to.equal("held");
+    expect(asked([fact("NameReserved", 0)], 30_001)).to.equal("doubtful");
+  });
+
+  it("counts from the newest reservation, and not by a clock that was set back", () => {
+    const again = [fact("NameReserved", 0), fact("NameReleased", 10_000), fact("NameReserved", 40_000)];
+    expect(asked(again, 41_000)).to.equal("held");
+    expect(asked(again, -3_600_000)).to.equal("held");
+  });
+});
+
+describe("comparable names", () => {
+  it("does not tell addresses apart by case or by how an accent is written", () => {
+    const one = comparableEmail("José.ÖZ@Example.COM");
+    for (const same of ["josé.öz@example.com", "JOSE\u0301.o\u0308z@example.com"]) expect(comparableEmail(same)).to.equal(one);
+    for (const other of ["jose.öz@example.com", " josé.öz@example.com", "josé.oz@example.com"]) {
+      expect(comparableEmail(other)).to.not.equal(one);
+    }
+  });
+
+  it("does not tell tenants apart by blanks around the name either", () => {
+    expect(comparableName("  Acme\u00a0GmbH\n")).to.equal(comparableName("ACME\u00a0gmbh"));
+    expect(comparableName("Acme GmbH")).to.not.equal(comparableName("AcmeGmbH"));
+  });
+
+  it("has one form: comparing the comparable changes nothing, however it was composed", () => {
+    const letters = fc.string({ unit: fc.constantFrom("a", "A", "ß", "ẞ", "ǰ", "J\u030c", "é", "E\u0301", "İ", "ς", "Σ", "K", " ") });
+    fc.assert(fc.property(letters, (text) => {
+      for (const comparable of [comparableEmail, comparableName]) {
+        const form = comparable(text);
+        expect(comparable(form)).to.equal(form);
+        expect(comparable(text.normalize("NFD"))).to.equal(form);
+        expect(form).to.equal(form.normalize("NFC"));
+      }
+    }));
+    expect(comparableName("J\u030c")).to.equal(comparableName("ǰ"));
+  });
+});
