@@ -1,5 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../ports/read-models.ts";
+import { uuidBytes, uuidText } from "./uuid-bytes.ts";
 
 /** The type each kind of field has as a column: ids as 16 bytes and times as integers keep indexes small. */
 const columnTypes: Readonly<Record<FieldKind, string>> = {
@@ -11,8 +12,6 @@ const columnTypes: Readonly<Record<FieldKind, string>> = {
   json: "TEXT",
 };
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 /** A value no column holds: conditions with it select nothing. */
 export const unmatched = Symbol("unmatched");
 
@@ -21,7 +20,7 @@ export function encode(kind: FieldKind, value: FieldValue): SQLInputValue | type
   if (value === null) return null;
   switch (kind) {
     case "id":
-      return typeof value === "string" && uuid.test(value) ? Buffer.from(value.replaceAll("-", ""), "hex") : unmatched;
+      return (typeof value === "string" && uuidBytes(value)) || unmatched;
     case "time": {
       const ms = typeof value === "string" ? Date.parse(value) : NaN;
       return Number.isNaN(ms) ? unmatched : ms;
@@ -37,23 +36,12 @@ export function encode(kind: FieldKind, value: FieldValue): SQLInputValue | type
   }
 }
 
-/** Like {@link encode}, for values to store. Throws a TypeError where the kind cannot hold the value. */
-export function encodeStored(definition: CollectionDefinition, field: string, value: FieldValue): SQLInputValue {
-  const kind = definition.fields[field];
-  const encoded = kind === undefined ? unmatched : encode(kind, value);
-  if (encoded === unmatched) throw new TypeError(`${definition.name}.${field}: not a value of kind ${kind ?? "unknown"}`);
-  return encoded;
-}
-
 /** The value of a column as the field's value. */
 export function decode(kind: FieldKind, value: SQLOutputValue): FieldValue {
   if (value === null) return null;
   switch (kind) {
-    case "id": {
-      const bytes = value as Uint8Array;
-      const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
-      return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-    }
+    case "id":
+      return uuidText(value as Uint8Array);
     case "time":
       return new Date(value as number).toISOString();
     case "boolean":

@@ -36,7 +36,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   #definitions: ReadonlyMap<string, CollectionDefinition> = new Map();
   #writer: Writer;
   #queries: Queries;
-  #state: State | null;
+  #state: State | null = null;
   #writing: Promise<unknown> = Promise.resolve();
 
   /** `file`: a path in a folder that exists. */
@@ -44,9 +44,9 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#toWrite = openDatabase(file);
     this.#toRead = new DatabaseSync(file, { readOnly: true });
     this.#waiters = new Waiters(clock);
-    this.#writer = new Writer(this.#toWrite);
+    this.#writer = new Writer(this.#toWrite, []);
     this.#queries = new Queries(this.#toRead);
-    this.#state = this.#load();
+    this.#load();
   }
 
   /** Calls `listener` with each position somebody begins to wait for. */
@@ -105,9 +105,8 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
           .prepare("INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?)")
           .run(logStart, fingerprint, JSON.stringify(definitions));
       });
-      this.#writer = new Writer(this.#toWrite);
       this.#queries = new Queries(this.#toRead);
-      this.#state = this.#load();
+      this.#load();
     });
   }
 
@@ -119,7 +118,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
       const folded = fold(batch.filter(({ position }) => position > state.checkpoint));
       const reached = checkpoint > state.checkpoint ? checkpoint : state.checkpoint;
       await this.#transaction(async () => {
-        await this.#writer.write(this.#definitions, folded);
+        await this.#writer.write(folded);
         this.#toWrite.prepare("UPDATE state SET checkpoint = ?").run(reached);
       });
       this.#state = { ...state, checkpoint: reached };
@@ -135,13 +134,14 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#toWrite.close();
   }
 
-  #load(): State | null {
+  #load(): void {
     const row = this.#toWrite.prepare("SELECT * FROM state").get();
     const definitions = JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
     this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
+    this.#writer = new Writer(this.#toWrite, definitions);
     const checkpoint = String(row?.["checkpoint"] ?? logStart);
+    this.#state = row ? { checkpoint, fingerprint: String(row["fingerprint"]) } : null;
     this.#waiters.reached(checkpoint);
-    return row ? { checkpoint, fingerprint: String(row["fingerprint"]) } : null;
   }
 
   #ask<Answer>(collection: string, question: (definition: CollectionDefinition) => Answer): Answer {
