@@ -18,7 +18,9 @@ export interface Authority {
 const thisMachine = ["localhost", "127.0.0.1", "::1"];
 
 /** Makes an authority (ECDSA P-256, valid from yesterday for a month). */
-export function makeAuthority(name = "throwaway authority"): Authority {
+export function makeAuthority(): Authority {
+  // Clients that trust several authorities tell them apart by their names.
+  const name = `throwaway authority ${randomBytes(8).toString("hex")}`;
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const issuer = { name, key: privateKey };
   const isAuthority = extension("2.5.29.19", sequence(boolean(true)));

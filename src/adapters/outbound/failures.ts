@@ -1,3 +1,4 @@
+import { errors } from "undici";
 import type { OutboundFailure } from "../../ports/outbound.ts";
 
 /** A call that came to nothing, in the words the log and the API show. */
@@ -22,6 +23,7 @@ const known: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: "the address cannot be connected to",
   UND_ERR_SOCKET: "the connection was closed before an answer",
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer is not HTTP/1.1",
   UND_ERR_CLOSED: "the service is shutting down",
   UND_ERR_DESTROYED: "the service is shutting down",
   UND_ERR_INVALID_ARG: "the request cannot be sent: a header or the address is malformed",
@@ -36,12 +38,13 @@ function codeOf(error: unknown): string {
 /** What went wrong on an established connection or before one; never the error's own text. */
 export function connectionFailure(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error;
+  if (error instanceof errors.HTTPParserError) return new CallFailure("connection", "the answer is not HTTP/1.1");
   const code = codeOf(error);
-  if (code.startsWith("HPE_")) return new CallFailure("connection", "the answer is not HTTP/1.1");
   return new CallFailure("connection", known[code] ?? `the connection failed${code === "" ? "" : ` (${code})`}`);
 }
 
-const certificateProblems: Readonly<Record<string, string>> = {
+const handshakeProblems: Readonly<Record<string, string>> = {
+  ERR_SSL_WRONG_VERSION_NUMBER: "the receiver does not speak TLS",
   ERR_TLS_CERT_ALTNAME_INVALID: "the certificate is not for this host",
   CERT_HAS_EXPIRED: "the certificate has expired",
   CERT_NOT_YET_VALID: "the certificate is not yet valid",
@@ -59,6 +62,6 @@ export function handshakeFailure(error: unknown): CallFailure {
   if (code === "ECONNRESET" || code === "EPIPE") {
     return new CallFailure("connection", "the connection was closed during the TLS handshake");
   }
-  const problem = certificateProblems[code] ?? `the TLS handshake failed${code === "" ? "" : ` (${code})`}`;
+  const problem = handshakeProblems[code] ?? `the TLS handshake failed${code === "" ? "" : ` (${code})`}`;
   return new CallFailure("tls", problem);
 }

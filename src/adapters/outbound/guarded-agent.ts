@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { connect, type SecureContext, type TLSSocket } from "node:tls";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
 import type { AddressRules } from "./address-rules.ts";
+import { meterAnswers } from "./answer-meter.ts";
 import { CallFailure, connectionFailure, handshakeFailure } from "./failures.ts";
 import type { Resolve } from "./resolver.ts";
 
@@ -120,7 +121,10 @@ function open(
     if (!socket.remoteAddress || !allows(socket.remoteAddress)) fail(refused());
   });
   socket.setNoDelay(true);
-  socket.once("secureConnect", () => succeed(socket));
+  socket.once("secureConnect", () => {
+    meterAnswers(socket);
+    succeed(socket);
+  });
   socket.on("error", (error) => fail(connected ? handshakeFailure(error) : connectionFailure(error)));
   socket.once("close", () => fail(new CallFailure("connection", "the connection was closed before an answer")));
   return socket;

@@ -1,0 +1,127 @@
+import { expect } from "chai";
+import type { OutboundClient } from "../../../src/ports/outbound.ts";
+import { startHostileReceiver } from "../../support/hostile-receiver.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { makeAuthority } from "../../support/tls.ts";
+import { localClient, request, turn } from "./setup.ts";
+
+describe("outbound client", () => {
+  let receiver: Receiver;
+  let client: OutboundClient;
+
+  before(async () => {
+    receiver = await startReceiver();
+    client = localClient(receiver.caPem);
+  });
+  after(async () => {
+    await client.close();
+    await receiver.close();
+  });
+
+  it("posts the very bytes, and gives back what came", async () => {
+    receiver.on("/hook", () => ({ status: 201, headers: { "X-One": "1", "Set-Cookie": "a=b" }, body: "done" }));
+    const bytes = Buffer.from([0x7b, 0xff, 0x00, 0xc3, 0xa9, 0x7d]);
+    const url = receiver.url("/hook?a=%20b");
+    const answer = await client.post(request(url, { body: bytes, headers: { "X-Mine": "me" } }));
+    expect(answer).to.deep.include({ answered: true, statusCode: 201, body: Buffer.from("done"), truncated: false });
+    expect(answer.answered && answer.headers).to.include({ "x-one": "1", "set-cookie": "a=b" });
+    const [got] = receiver.requestsTo("/hook");
+    expect(got).to.deep.include({ method: "POST", path: "/hook?a=%20b", body: bytes });
+    expect(got?.headers).to.include({ "x-mine": "me", host: `127.0.0.1:${receiver.port}`, "content-length": "6" });
+    expect(got?.headers).to.not.have.property("accept-encoding");
+  });
+
+  it("sends text as UTF-8", async () => {
+    await client.post(request(receiver.url("/text"), { body: '{"a":"é€"}' }));
+    expect(receiver.requestsTo("/text")[0]?.body).to.deep.equal(Buffer.from('{"a":"é€"}'));
+  });
+
+  it("keeps a connection and uses it again", async () => {
+    for (let count = 0; count < 5; count += 1) {
+      await client.post(request(receiver.url("/again")));
+      await turn();
+    }
+    expect(new Set(receiver.requestsTo("/again").map(({ connection }) => connection)).size).to.equal(1);
+  });
+
+  it("cuts the body at what is to be kept, says so, and does not decode it", async () => {
+    receiver.on("/long", () => ({ body: "x".repeat(40_000), headers: { "Content-Encoding": "gzip" } }));
+    const answer = await client.post(request(receiver.url("/long"), { keepBytes: 100 }));
+    expect(answer).to.deep.include({ answered: true, body: Buffer.from("x".repeat(100)), truncated: true });
+    receiver.on("/exact", () => ({ body: "x".repeat(100) }));
+    const exact = await client.post(request(receiver.url("/exact"), { keepBytes: 100 }));
+    expect(exact).to.deep.include({ body: Buffer.from("x".repeat(100)), truncated: false });
+  });
+
+  it("puts a body together that comes in many pieces", async () => {
+    const body = Buffer.from(Array.from({ length: 60_000 }, (_, index) => index % 251));
+    receiver.on("/pieces", () => ({ body, headers: { "Content-Length": "60000" } }));
+    const answer = await client.post(request(receiver.url("/pieces"), { keepBytes: 65_536 }));
+    expect(answer.answered && Buffer.compare(answer.body, body)).to.equal(0);
+  });
+
+  it("is over by the deadline of the call, where that is sooner", async () => {
+    receiver.on("/never", () => "silence");
+    const startedAt = performance.now();
+    const answer = await client.post(request(receiver.url("/never"), { timeoutMs: 150 }));
+    expect(answer).to.deep.equal({ answered: false, reason: "timeout", error: "no answer within 150 ms" });
+    expect(performance.now() - startedAt).to.be.within(140, 400);
+  });
+
+  it("does not let a receiver that never answers delay another, or its own other requests", async () => {
+    const silent = await startHostileReceiver("silent", makeAuthority());
+    receiver.on("/never", () => "silence");
+    const hung = Array.from({ length: 200 }, () => client.post(request(receiver.url("/never"), { timeoutMs: 1500 })));
+    const refused = client.post(request(`https://127.0.0.1:${silent.port}/`));
+    const startedAt = performance.now();
+    const answer = await client.post(request(receiver.url("/hook")));
+    expect(answer.answered).to.be.true;
+    expect(performance.now() - startedAt).to.be.below(1400);
+    for (const outcome of await Promise.all(hung)) expect(outcome).to.include({ reason: "timeout" });
+    expect(await refused).to.include({ reason: "tls" });
+    await silent.close();
+  });
+
+  it("never gives one host's connection to another", async () => {
+    const other = await startReceiver({ host: "127.0.0.2", port: receiver.port, certifiedFor: ["127.0.0.2"] });
+    const client2 = localClient(receiver.caPem + other.caPem);
+    for (const url of [receiver.url("/mine"), other.url("/other", "127.0.0.2"), receiver.url("/mine")]) {
+      expect(await client2.post(request(url))).to.include({ statusCode: 200 });
+    }
+    expect(receiver.requestsTo("/mine")).to.have.lengthOf(2);
+    expect(other.requests.map(({ path }) => path)).to.deep.equal(["/other"]);
+    await client2.close();
+    await other.close();
+  });
+
+  it("reports a refused connection, a name without address, and what cannot be sent", async () => {
+    const gone = await startReceiver();
+    await gone.close();
+    expect(await client.post(request(gone.url()))).to.deep.equal({
+      answered: false, reason: "connection", error: "the connection was refused",
+    });
+    const nameless = localClient(receiver.caPem, { resolve: async () => Promise.reject(new Error("internal detail")) });
+    expect(await nameless.post(request("https://nowhere.example/"))).to.deep.equal({
+      answered: false, reason: "connection", error: "the host name does not resolve",
+    });
+    await nameless.close();
+    for (const url of ["http://127.0.0.1/", "nonsense", ""]) {
+      const outcome = await client.post(request(url));
+      expect(outcome).to.include({ reason: "connection", error: "the address is not an https URL" });
+    }
+    for (const headers of [{ "X-Bad": "a\r\nb" }, { "Bad Name": "a" }, { "Transfer-Encoding": "chunked" }]) {
+      const outcome = await client.post(request(receiver.url("/malformed"), { headers }));
+      expect(outcome).to.include({ answered: false, reason: "connection" });
+    }
+    expect(receiver.requestsTo("/malformed")).to.be.empty;
+  });
+
+  it("finishes what is under way when closed, and fails what comes later", async () => {
+    const closing = localClient(receiver.caPem);
+    receiver.on("/slow", () => ({ delayMs: 100 }));
+    const underWay = closing.post(request(receiver.url("/slow")));
+    await closing.close();
+    expect(await underWay).to.include({ statusCode: 200 });
+    expect(await closing.post(request(receiver.url("/hook")))).to.include({ error: "the service is shutting down" });
+  });
+});

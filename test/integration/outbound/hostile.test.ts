@@ -1,0 +1,116 @@
+import { once } from "node:events";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { Worker } from "node:worker_threads";
+import { expect } from "chai";
+import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../../src/ports/outbound.ts";
+import { hostilities, type Hostility } from "../../support/hostile-receiver.ts";
+import { sized } from "../../support/size.ts";
+import { localClient, request } from "./setup.ts";
+
+const deadlineMs = 1000;
+const connectMs = 500;
+
+/** What each comes to: a status where a head came in time, else the reason of the failure. */
+const expected: Readonly<Record<Hostility, number | OutboundFailure["reason"]>> = {
+  silent: "timeout",
+  "closes without an answer": "connection",
+  "resets before the answer": "connection",
+  "resets within the head": "connection",
+  "resets within the body": 200,
+  "ends within the body": 200,
+  "drips its status line": "timeout",
+  "drips headers": "timeout",
+  "drips a good body": 200,
+  "drips a bad body": 500,
+  "says yes, then nothing": 200,
+  "endless body": 200,
+  "endless tiny chunks": 200,
+  "endless chunk extension": 200,
+  "endless headers": "connection",
+  "endless status text": "connection",
+  "huge header": "connection",
+  "many small headers, then nothing": "connection",
+  "many small headers after an interim answer": "connection",
+  "many small trailers, then nothing": 200,
+  "gzip bomb": 200,
+  "flood of 100 Continue": "connection",
+  "flood of 103 Early Hints": "connection",
+  "drip of 102 Processing": "timeout",
+  "switches protocols": "connection",
+  garbage: "connection",
+  "old protocol": 200,
+  "two lengths": "connection",
+  "answers twice": 200,
+  "silent handshake": "timeout",
+  "plain HTTP": "tls",
+  "self-signed": "tls",
+  "certified for another host": "tls",
+  "unknown authority": "tls",
+};
+
+describe("hostile receivers", () => {
+  let worker: Worker;
+  let ports: Readonly<Record<Hostility, number>>;
+  let client: OutboundClient;
+
+  // In a thread of their own: their floods must cost this one neither time nor memory.
+  before(async () => {
+    worker = new Worker(new URL("../../support/hostile-receivers-worker.ts", import.meta.url));
+    const [started] = (await once(worker, "message")) as [{ caPem: string; ports: Record<Hostility, number> }];
+    ports = started.ports;
+    client = localClient(started.caPem, { connectTimeoutMs: connectMs, deliveryTimeoutMs: deadlineMs });
+  });
+  after(async () => {
+    await client.close();
+    await worker.terminate();
+  });
+
+  async function call(hostility: Hostility): Promise<{ outcome: OutboundAnswer | OutboundFailure; tookMs: number }> {
+    const startedAt = performance.now();
+    const outcome = await client.post(request(`https://127.0.0.1:${ports[hostility]}/`));
+    return { outcome, tookMs: performance.now() - startedAt };
+  }
+
+  for (const hostility of hostilities) {
+    it(`end in time and under the right name: ${hostility}`, async () => {
+      const calls = await Promise.all(Array.from({ length: sized(4, 200) }, () => call(hostility)));
+      for (const { outcome, tookMs } of calls) {
+        expect(tookMs).to.be.below(deadlineMs + 250);
+        expect(outcome.answered ? outcome.statusCode : outcome.reason).to.equal(expected[hostility]);
+        if (outcome.answered) expect(outcome.body.length).to.be.at.most(16_384);
+        else expect(outcome.error).to.match(/^[ -~]{5,80}$/);
+      }
+    });
+  }
+
+  it("keep the answer to one request out of the next one's", async () => {
+    for (let count = 0; count < 5; count += 1) {
+      const { outcome } = await call("answers twice");
+      expect(outcome).to.include({ statusCode: 200 });
+    }
+  });
+
+  it("cost little memory, a thousand at once", async function () {
+    this.timeout(60_000);
+    const all = (each: number) =>
+      Promise.all(hostilities.flatMap((kind) => Array.from({ length: each }, () => call(kind))));
+    await all(1);
+    const before = heldBytes();
+    const underWay = all(Math.ceil(sized(320, 1000) / hostilities.length));
+    let most = 0;
+    const look = setInterval(() => (most = Math.max(most, heldBytes() - before)), 200);
+    const calls = await underWay;
+    clearInterval(look);
+    expect(Math.max(...calls.map(({ tookMs }) => tookMs))).to.be.below(connectMs + deadlineMs + 250);
+    expect(most).to.be.within(1, 50_000_000);
+  });
+});
+
+/** What this thread's objects and buffers take after a collection. */
+function heldBytes(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}

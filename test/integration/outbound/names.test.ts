@@ -1,0 +1,169 @@
+import { createSecureContext } from "node:tls";
+import { expect } from "chai";
+import { Pool } from "undici";
+import { createOutboundClient } from "../../../src/adapters/outbound/client.ts";
+import { createGuardedAgent } from "../../../src/adapters/outbound/guarded-agent.ts";
+import { createResolver, type Resolve } from "../../../src/adapters/outbound/resolver.ts";
+import { createTokenCache } from "../../../src/application/delivery/token-cache.ts";
+import type { OutboundClient } from "../../../src/ports/outbound.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { makeAuthority, type Authority } from "../../support/tls.ts";
+import { request, startSink, turn, type Sink } from "./setup.ts";
+
+const refused = { answered: false, reason: "address refused", error: "the host has an address that may not be called" };
+/** Public by its number, and answered by nobody (the network that holds it is not routed from here). */
+const publicAddress = "192.31.196.1";
+
+describe("names and addresses at connect time", () => {
+  let authority: Authority;
+  let receiver: Receiver;
+  let sink: Sink;
+
+  before(async () => {
+    authority = makeAuthority();
+    receiver = await startReceiver({ authority, certifiedFor: ["hook.example", "127.0.0.1"] });
+    sink = await startSink();
+  });
+  after(async () => {
+    await sink.close();
+    await receiver.close();
+  });
+
+  /** A client that resolves as told; nothing but the public internet is allowed unless said. */
+  const clientWith = (resolve: Resolve, allowedNetworks: readonly string[] = []): OutboundClient =>
+    createOutboundClient({
+      connectTimeoutMs: 300, deliveryTimeoutMs: 1000, allowedNetworks, extraCa: authority.caPem, resolve,
+    });
+
+  it("refuse a literal address on every path, without asking anyone", async () => {
+    const client = clientWith(async () => Promise.reject(new Error("asked")));
+    for (const host of ["127.0.0.1", "[::ffff:127.0.0.1]", "2130706433", "0.0.0.0", "[::1]", "169.254.169.254"]) {
+      expect(await client.post(request(`https://${host}:${sink.port}/`)), host).to.deep.equal(refused);
+    }
+    expect(sink.connections).to.equal(0);
+    await client.close();
+  });
+
+  it("refuse a name with any forbidden address, wherever in the answer that stands", async () => {
+    const answers = [
+      ["127.0.0.1"], ["::1"], ["::ffff:127.0.0.1"], [publicAddress, "127.0.0.1"], ["127.0.0.1", publicAddress],
+      ["2606:4700::1", publicAddress, "fe80::1%lo"], ["64:ff9b::7f00:1"], [],
+    ];
+    for (const answer of answers) {
+      const client = clientWith(async () => answer);
+      expect(await client.post(request(`https://hook.example:${sink.port}/`)), answer.join()).to.deep.equal(refused);
+      await client.close();
+    }
+    expect(sink.connections).to.equal(0);
+  });
+
+  it("connect to what was checked, though DNS says otherwise a moment later", async () => {
+    let asked = 0;
+    const client = clientWith(async () => {
+      asked += 1;
+      return asked % 2 === 1 ? [publicAddress] : ["127.0.0.1"];
+    });
+    const url = `https://hook.example:${sink.port}/`;
+    const first = await client.post(request(url));
+    expect(first).to.include({ answered: false }).and.not.include({ reason: "address refused" });
+    expect(asked).to.equal(1);
+    expect(await client.post(request(url))).to.deep.equal(refused);
+    expect(sink.connections).to.equal(0);
+    await client.close();
+  });
+
+  it("connect to what was checked, though the answer itself changes", async () => {
+    const shifting: string[] = [publicAddress];
+    const client = clientWith(async () => {
+      setImmediate(() => (shifting[0] = "127.0.0.1"));
+      return shifting;
+    });
+    expect(await client.post(request(`https://hook.example:${sink.port}/`))).to.include({ answered: false });
+    expect(sink.connections).to.equal(0);
+    await client.close();
+  });
+
+  it("look once more at the address a connection really has, before its first byte", async () => {
+    let judged = 0;
+    const agent = createGuardedAgent({
+      allows: () => (judged += 1) === 1,
+      resolve: async () => ["127.0.0.1"],
+      connectTimeoutMs: 1000,
+      secureContext: createSecureContext({ ca: authority.caPem }),
+    });
+    const before = receiver.received;
+    const error = await agent.request({ origin: receiver.url("", "hook.example"), path: "/", method: "POST" }).then(
+      () => null, (reason: unknown) => reason);
+    expect(error).to.include({ reason: "address refused" });
+    expect(judged).to.equal(2);
+    expect(receiver.received).to.equal(before);
+    await agent.close();
+  });
+
+  it("keep using a connection that was allowed, and ask again for the next one", async () => {
+    let answer = ["127.0.0.1"];
+    const client = clientWith(async () => answer, ["127.0.0.1/32"]);
+    const url = receiver.url("/kept", "hook.example");
+    expect(await client.post(request(url))).to.include({ statusCode: 200 });
+    await turn();
+    answer = ["127.0.0.2"];
+    receiver.on("/kept", () => ({ headers: { Connection: "close" } }));
+    expect(await client.post(request(url))).to.include({ statusCode: 200 });
+    await turn();
+    expect(await client.post(request(url))).to.deep.equal(refused);
+    const [first, second, ...more] = receiver.requestsTo("/kept");
+    expect(first?.connection).to.equal(second?.connection);
+    expect(more).to.be.empty;
+    await client.close();
+  });
+
+  it("hold for token endpoints too", async () => {
+    let asked = 0;
+    const client = clientWith(async () => ((asked += 1) === 1 ? [publicAddress, "127.0.0.1"] : ["127.0.0.1"]));
+    const tokens = createTokenCache({
+      outbound: client,
+      clock: { now: () => 0, monotonic: () => 0, schedule: () => ({ cancel: () => {} }) },
+      userAgent: "test", deadlineMs: 1000, capacity: 10,
+    });
+    for (const host of ["id.example", "id.example", "127.0.0.1", "[::1]"]) {
+      const grant = { tokenEndpoint: `https://${host}:${sink.port}/`, clientId: "a", clientSecret: "b" };
+      expect(await tokens.token(grant)).to.deep.equal({ error: `the token endpoint gave no token: ${refused.error}` });
+    }
+    expect(sink.connections).to.equal(0);
+    await client.close();
+  });
+
+  it("try the next address when one does not answer", async () => {
+    const client = clientWith(async () => ["127.0.0.99", "127.0.0.1"], ["127.0.0.0/8"]);
+    expect(await client.post(request(receiver.url("/next", "hook.example")))).to.include({ statusCode: 200 });
+    await client.close();
+  });
+
+  it("show the name, without a final dot, to the receiver's TLS, and expect it in the certificate", async () => {
+    const client = clientWith(async () => ["127.0.0.1"], ["127.0.0.0/8"]);
+    expect(await client.post(request(receiver.url("/dot", "hook.example.")))).to.include({ statusCode: 200 });
+    expect(await client.post(request(receiver.url("/other", "other.example")))).to.include({
+      reason: "tls", error: "the certificate is not for this host",
+    });
+    // Again, should the first handshake have left a session behind.
+    expect(await client.post(request(receiver.url("/other", "other.example")))).to.include({ reason: "tls" });
+    await client.close();
+  });
+
+  it("would have been reached without the guard", async () => {
+    const pool = new Pool(`https://127.0.0.1:${sink.port}`);
+    await pool.request({ path: "/", method: "POST" }).catch(() => {});
+    expect(sink.connections).to.be.above(0);
+    await pool.destroy();
+  });
+});
+
+describe("resolver", () => {
+  it("knows what the system knows, and rejects what has no address", async () => {
+    const resolve = createResolver();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => resolve("localhost")));
+    for (const answer of answers) expect(["127.0.0.1", "::1"]).to.include.members([...answer]);
+    const error = await resolve("no-such-host.invalid").then(() => null, (reason: unknown) => reason);
+    expect(error).to.be.an.instanceOf(Error);
+  });
+});

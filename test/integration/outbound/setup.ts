@@ -1,0 +1,46 @@
+import { createServer, type AddressInfo } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { createOutboundClient, type OutboundSettings } from "../../../src/adapters/outbound/client.ts";
+import type { OutboundClient, OutboundRequest } from "../../../src/ports/outbound.ts";
+
+/** A client that may call this machine; short timeouts unless given. */
+export function localClient(caPem: string, more: Partial<OutboundSettings> = {}): OutboundClient {
+  return createOutboundClient({
+    connectTimeoutMs: 1000, deliveryTimeoutMs: 2000, allowedNetworks: ["127.0.0.0/8"], extraCa: caPem, ...more,
+  });
+}
+
+/** A small POST. */
+export function request(url: string, more: Partial<OutboundRequest> = {}): OutboundRequest {
+  return { url, headers: { "Content-Type": "application/json" }, body: "{}", keepBytes: 16_384, ...more };
+}
+
+/** Lets a connection whose answer is complete become free: undici waits for the next turns of the event loop. */
+export async function turn(): Promise<void> {
+  for (let count = 0; count < 3; count += 1) await setImmediate();
+}
+
+/** A listening socket that nobody may reach. */
+export interface Sink {
+  readonly port: number;
+  /** TCP connections that came all the same. */
+  readonly connections: number;
+  close(): Promise<void>;
+}
+
+/** Starts a {@link Sink}. */
+export async function startSink(host = "127.0.0.1"): Promise<Sink> {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    get connections() {
+      return connections;
+    },
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
