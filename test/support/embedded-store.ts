@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { MessagePort } from "node:worker_threads";
 import {
   EmbeddedEventStore, openEmbeddedEventStore,
 } from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
@@ -23,9 +24,14 @@ export function openPlainStore(dataDir: string, tuning: Partial<Tuning> = {}): P
   return openEmbeddedEventStore({ dataDir, codec: plainCodec, clock, tuning });
 }
 
+/** A client of a store by a port of it. */
+export function attachHere(port: MessagePort, codec: EventCodec = plainCodec): Promise<EmbeddedEventStore> {
+  return EmbeddedEventStore.attach(port, { codec, clock });
+}
+
 /** Another client of a store. */
-export function attachTo(owner: EmbeddedEventStore, codec: EventCodec = plainCodec): Promise<EmbeddedEventStore> {
-  return EmbeddedEventStore.attach(owner.connect(), { codec, clock });
+export function attachTo(owner: EmbeddedEventStore, codec?: EventCodec): Promise<EmbeddedEventStore> {
+  return attachHere(owner.connect(), codec);
 }
 
 const futureCodec: EventCodec = {

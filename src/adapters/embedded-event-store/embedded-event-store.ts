@@ -45,7 +45,6 @@ export async function openEmbeddedEventStore(options: EmbeddedEventStoreOptions)
     thread.once("message", (_started: Started) => resolve());
     thread.once("error", reject);
   });
-  thread.removeAllListeners();
   const client = await EmbeddedEventStore.attach(connect(thread), options);
   client.own(thread, options.onFatal ?? (() => {}));
   return client;
@@ -73,6 +72,7 @@ export class EmbeddedEventStore implements EventStore {
   #lastRequest = 0;
   #thread: Worker | null = null;
   #unavailable: LogUnavailable | null = null;
+  #closed: Promise<void> | null = null;
 
   /** Makes a client of a port that `connect` gave. */
   static async attach(port: MessagePort, options: ClientOptions): Promise<EmbeddedEventStore> {
@@ -202,7 +202,12 @@ export class EmbeddedEventStore implements EventStore {
   }
 
   /** Waits for appends under way and for handlers, then lets go; the client that opened the store ends the thread. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     await this.#appends.idle();
     this.#unavailable ??= new LogUnavailable("the event store is closed");
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));

@@ -94,6 +94,7 @@ export class Housekeeping {
     });
     this.counts.flushes += 1;
     this.#flushing = false;
+    this.afterCommit();
     if (!this.#merging) void this.#merge();
   }
 
