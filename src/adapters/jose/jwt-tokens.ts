@@ -4,6 +4,9 @@ import { millis, timestamp } from "../../domain/time.ts";
 import type { SessionClaims, Tokens } from "../../ports/tokens.ts";
 
 const algorithm = "HS256";
+/** The only header there is, as it stands in every token. */
+const header = { alg: algorithm, typ: "JWT" };
+const encodedHeader = Buffer.from(JSON.stringify(header)).toString("base64url");
 const issuer = "webhook-relay";
 const audience = "webhook-relay-api";
 /** The user's session version; not a registered claim. */
@@ -14,7 +17,7 @@ const requiredClaims = ["sub", "tenantId", "role", "jti", "iat", "exp", "iss", "
 export class JwtTokens implements Tokens {
   sign(claims: SessionClaims, key: Uint8Array): Promise<string> {
     return new SignJWT({ tenantId: claims.tenantId, role: claims.role, [versionClaim]: claims.sessionVersion })
-      .setProtectedHeader({ alg: algorithm, typ: "JWT" })
+      .setProtectedHeader(header)
       .setSubject(claims.userId)
       .setJti(claims.tokenId)
       .setIssuer(issuer)
@@ -25,9 +28,9 @@ export class JwtTokens implements Tokens {
   }
 
   async verify(token: string, key: Uint8Array, now: number): Promise<SessionClaims | null> {
-    if (!token.split(".").every(isCanonical)) return null;
+    if (!token.startsWith(`${encodedHeader}.`) || !token.split(".").every(isCanonical)) return null;
     try {
-      const checks = { algorithms: [algorithm], typ: "JWT", issuer, audience, requiredClaims, currentDate: new Date(now) };
+      const checks = { algorithms: [algorithm], issuer, audience, requiredClaims, currentDate: new Date(now) };
       return claimsOf((await jwtVerify(token, key, checks)).payload);
     } catch (error) {
       if (error instanceof JOSEError) return null;

@@ -1,0 +1,200 @@
+import { expect } from "chai";
+import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { http, shaped, type HttpAnswer } from "../support/http.ts";
+import { Deliveries } from "../support/outcomes.ts";
+
+const nowhere = "00000000-0000-7000-8000-000000000000";
+const path = (id: string, rest = "") => `/api/v1/events/${id}${rest}`;
+
+describe("events", () => {
+  let api: TestApi;
+  let one: Account;
+  let other: Account;
+  let mine: Awaited<ReturnType<typeof openIngest>>;
+  let deliveries: Deliveries;
+  before(async () => {
+    api = await startApi(await sharedEngines());
+    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
+    mine = await openIngest(one.owner.client, one.tenantId);
+    deliveries = new Deliveries(api.world);
+  });
+  after(() => api.close());
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  const accept = async (to = mine) => {
+    const answer = await http("POST", api.url + to.path, { json: { n: 1 }, headers: { "x-api-key": to.apiKey } });
+    return answer.json["eventId"] as string;
+  };
+  const exhausted = async (to = mine) => {
+    const id = await accept(to);
+    await deliveries.fail(id, 1);
+    return id;
+  };
+
+  it("are read with 200, 401, 403 and 404", async () => {
+    const id = await accept();
+    expect(shaped(await one.viewer.client.get(path(id.toUpperCase())), "event")).to.include({ id, status: "Pending" });
+    for (const rest of ["", "/attempts", "/history"]) {
+      expect((await one.viewer.client.get(path(id, rest))).status).to.equal(200);
+      expect((await new Client(api.url).get(path(id, rest))).status).to.equal(401);
+      expect((await other.owner.client.get(path(id, rest))).status).to.equal(403);
+      for (const none of [nowhere, "x"]) expect((await one.owner.client.get(path(none, rest))).status).to.equal(404);
+    }
+  });
+
+  it("show how far they came", async () => {
+    const id = await accept();
+    await deliveries.fail(id, 5);
+    const waiting = (await one.owner.client.get(path(id))).json;
+    expect(waiting).to.include({ status: "WaitingRetry", currentRetryCount: 1, deliveredAt: null });
+    expect(Date.parse(String(waiting["nextAttemptAt"]))).to.be.greaterThan(Date.parse(String(waiting["acceptedAt"])));
+    const done = await accept();
+    await deliveries.succeed(done);
+    const read = shaped(await one.owner.client.get(path(done)), "event");
+    expect(read).to.include({ status: "Succeeded", nextAttemptAt: null });
+    expect(read["deliveredAt"]).to.be.a("string");
+  });
+
+  describe("attempts", () => {
+    it("are listed with what was sent and what came back", async () => {
+      const id = await exhausted();
+      await one.owner.client.post(path(id, "/replay"));
+      await deliveries.succeed(id);
+      await one.owner.client.post(path(id, "/replay"));
+      const page = shaped(await one.viewer.client.get(path(id, "/attempts")), "attempt-page");
+      const items = page["items"] as Record<string, unknown>[];
+      expect(page["total"]).to.equal(2);
+      expect(items.map(({ number, outcome, statusCode, error, durationMs }) => ({ number, outcome, statusCode, error, durationMs })))
+        .to.deep.equal([
+          { number: 1, outcome: "failed", statusCode: 500, error: "answered 500", durationMs: 34 },
+          { number: 2, outcome: "succeeded", statusCode: 204, error: null, durationMs: 12 },
+        ]);
+      expect(items[0]).to.deep.include({
+        destinationUrl: "https://receiver.example/hook", responseBody: "seen", truncated: false, responseHeaders: { server: "test" },
+        requestHeaders: { "Content-Type": "application/json", Authorization: "Bearer ***" },
+      });
+    });
+
+    it("are there while they run, in pages, in either direction", async () => {
+      const id = await accept();
+      await deliveries.start(id);
+      const { items } = (await one.owner.client.get(path(id, "/attempts"))).json as { items: object[] };
+      expect(items[0]).to.include({ number: 1, outcome: "in progress", finishedAt: null, statusCode: null });
+      const two = await exhausted();
+      await one.owner.client.post(path(two, "/replay"));
+      await deliveries.fail(two, 1);
+      const numbers = async (query: string) =>
+        ((await one.owner.client.get(path(two, `/attempts${query}`))).json["items"] as { number: number }[]).map(({ number }) => number);
+      expect(await numbers("?TpOrd=desc")).to.deep.equal([2, 1]);
+      expect(await numbers("?Qt=1&Pg=2")).to.deep.equal([2]);
+      expect(await numbers("?Pg=3")).to.deep.equal([]);
+      expect((await one.owner.client.get(path(two, "/attempts?CpOrd=outcome"))).status).to.equal(400);
+    });
+  });
+
+  describe("history", () => {
+    it("is every fact in order, with who and when, and no secret", async () => {
+      const id = await exhausted();
+      await one.developer.client.call("POST", path(id, "/replay"), { headers: { "x-request-id": "my-request" } });
+      const answer = await one.viewer.client.get(path(id, "/history"));
+      const { total, items } = shaped(answer, "history-page") as { total: number; items: Record<string, unknown>[] };
+      expect(total).to.equal(5);
+      expect(items.map(({ type, revision }) => [type, revision])).to.deep.equal([
+        ["EventAccepted", 0], ["DeliveryAttemptStarted", 1], ["DeliveryFailed", 2], ["DeliveryExhausted", 3], ["EventReplayed", 4],
+      ]);
+      expect(items[0]?.["actor"]).to.deep.equal({ type: "apiKey", id: mine.apiKeyId });
+      expect(items[4]?.["actor"]).to.deep.equal({ type: "user", id: one.developer.id, role: "Developer" });
+      const positions = items.map(({ position }) => String(position));
+      expect(positions).to.deep.equal([...positions].sort());
+      for (const secret of [mine.apiKey, mine.ingestToken, one.webhookSecret]) expect(answer.text).not.to.include(secret);
+    });
+
+    it("comes in pages", async () => {
+      const id = await exhausted();
+      const page = (await one.owner.client.get(path(id, "/history?Qt=2&Pg=2"))).json as { total: number; items: { type: string }[] };
+      expect([page.total, page.items.map(({ type }) => type)]).to.deep.equal([4, ["DeliveryFailed", "DeliveryExhausted"]]);
+    });
+  });
+
+  describe("replay", () => {
+    it("gives 200 and puts the event back to work", async () => {
+      const id = await exhausted();
+      expect((await one.owner.client.get(path(id))).json).to.include({ status: "CriticalFailure", nextAttemptAt: null, currentRetryCount: 1 });
+      const before = api.world.clock.now();
+      const answer = await one.developer.client.post(path(id, "/replay"));
+      expect(answer.status).to.equal(200);
+      expect(shaped(answer, "event")).to.include({ id, status: "Pending", currentRetryCount: 0 });
+      expect(Date.parse(String(answer.json["nextAttemptAt"]))).to.be.within(before, api.world.clock.now());
+      expect((await one.owner.client.get(path(id))).text).to.equal(answer.text);
+    });
+
+    it("gives 400 in any other status", async () => {
+      const pending = await accept();
+      const processing = await accept();
+      await deliveries.start(processing);
+      const succeeded = await accept();
+      await deliveries.succeed(succeeded);
+      const waiting = await accept();
+      await deliveries.fail(waiting, 2);
+      const cancelled = await accept();
+      await one.owner.client.post(path(cancelled, "/cancel"));
+      for (const id of [pending, processing, succeeded, waiting, cancelled]) {
+        expect((await one.owner.client.post(path(id, "/replay"))).status).to.equal(400);
+      }
+    });
+
+    it("gives 422 when the destination is gone", async () => {
+      const gone = await openIngest(one.owner.client, one.tenantId);
+      const id = await exhausted(gone);
+      await one.owner.client.delete(`/api/v1/destinations/${gone.destinationId}`);
+      expect((await one.owner.client.post(path(id, "/replay"))).status).to.equal(422);
+      expect((await one.owner.client.get(path(id, "/history"))).status).to.equal(200);
+    });
+
+    it("happens once among parallel requests", async () => {
+      const id = await exhausted();
+      const answers = await Promise.all(Array.from({ length: 10 }, () => one.owner.client.post(path(id, "/replay"))));
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, ...Array.from({ length: 9 }, () => 400)]);
+    });
+  });
+
+  describe("cancellation", () => {
+    it("gives 200 for an event that waits", async () => {
+      const waiting = await accept();
+      await deliveries.fail(waiting, 2);
+      for (const id of [await accept(), waiting]) {
+        const answer = await one.developer.client.post(path(id, "/cancel"));
+        expect(answer.status).to.equal(200);
+        expect(shaped(answer, "event")).to.include({ id, status: "Cancelled", nextAttemptAt: null });
+      }
+    });
+
+    it("gives 400 for one that does not", async () => {
+      const processing = await accept();
+      await deliveries.start(processing);
+      const succeeded = await accept();
+      await deliveries.succeed(succeeded);
+      const cancelled = await accept();
+      await one.owner.client.post(path(cancelled, "/cancel"));
+      for (const id of [processing, succeeded, await exhausted(), cancelled]) {
+        expect((await one.owner.client.post(path(id, "/cancel"))).status).to.equal(400);
+      }
+    });
+  });
+
+  it("are changed under one guard: 401, 404, 403 for the tenant, 403 for the role, the wrong state last", async () => {
+    const id = await accept();
+    const calls: ((client: Client, id: string) => Promise<HttpAnswer>)[] = [
+      (client, target) => client.post(path(target, "/replay")),
+      (client, target) => client.post(path(target, "/cancel")),
+    ];
+    for (const call of calls) {
+      expect((await call(new Client(api.url), id)).status).to.equal(401);
+      expect((await call(one.viewer.client, nowhere)).status).to.equal(404);
+      expect((await call(one.viewer.client, "x")).status).to.equal(404);
+      expect((await call(other.owner.client, id)).status).to.equal(403);
+      expect((await call(one.viewer.client, id)).status).to.equal(403);
+    }
+  });
+});

@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { sharedEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { createTenant, createUser, freshEmail, password, unique } from "../support/accounts.ts";
+import { http, type HttpAnswer } from "../support/http.ts";
+
+const minutes = 60_000;
+
+describe("throttles", () => {
+  let engines: SharedEngines;
+  let api: TestApi;
+  const start = async (trustedProxies = 0) => {
+    engines = await sharedEngines();
+    const limits = { loginFailures: { max: 10, windowMs: 5 * minutes }, tenantCreation: { max: 5, windowMs: 60 * minutes } };
+    api = await startApi(engines, { limits, trustedProxies });
+  };
+  afterEach(async () => {
+    expect(api.errors).to.deep.equal([]);
+    await api.close();
+  });
+
+  const enter = (email: string, secret: string, forwarded?: string): Promise<HttpAnswer> => http("POST", `${api.url}/api/v1/auth/login`, {
+    json: { email, password: secret }, headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+  });
+  const create = (fields: object = {}, forwarded?: string): Promise<HttpAnswer> => http("POST", `${api.url}/api/v1/tenants`, {
+    json: { name: unique("T"), ownerEmail: freshEmail(), ownerPassword: password, ...fields },
+    headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+  });
+
+  describe("logins", () => {
+    it("are refused after 10 failures from one address, the right password too, for 5 minutes", async () => {
+      await start();
+      const { owner } = await createTenant(api.url);
+      for (let n = 0; n < 10; n += 1) expect((await enter(freshEmail(), "wrong password")).status).to.equal(401);
+      const refused = await enter(owner.email, password);
+      expect([refused.status, refused.headers.get("retry-after")]).to.deep.equal([429, null]);
+      engines.clock.advance(5 * minutes + 1_000);
+      expect((await enter(owner.email, password)).status).to.equal(200);
+    });
+
+    it("are refused after 10 failures for one email, from wherever", async () => {
+      await start(1);
+      const { owner } = await createTenant(api.url);
+      for (let n = 0; n < 10; n += 1) expect((await enter(owner.email.toUpperCase(), "wrong password", `192.0.2.${n}`)).status).to.equal(401);
+      expect((await enter(owner.email, password, "192.0.2.99")).status).to.equal(429);
+      const second = await createUser(owner.client, "viewer");
+      expect((await enter(second.email, password, "192.0.2.99")).status).to.equal(200);
+    });
+
+    it("that succeed count for nothing and reset nothing", async () => {
+      await start();
+      const { owner } = await createTenant(api.url);
+      for (let n = 0; n < 12; n += 1) expect((await enter(owner.email, password)).status).to.equal(200);
+      for (let n = 0; n < 9; n += 1) await enter(owner.email, "wrong password");
+      expect((await enter(owner.email, password)).status).to.equal(200);
+      expect((await enter(owner.email, "wrong password")).status).to.equal(401);
+      expect((await enter(owner.email, password)).status).to.equal(429);
+    });
+
+    it("get no more than 10 checks when they come in parallel", async () => {
+      await start();
+      const { owner } = await createTenant(api.url);
+      const answers = await Promise.all(Array.from({ length: 40 }, () => enter(owner.email, "wrong password")));
+      expect(answers.filter(({ status }) => status === 401)).to.have.length(10);
+      expect(answers.filter(({ status }) => status === 429)).to.have.length(30);
+    });
+
+    it("with a malformed body are no failures", async () => {
+      await start();
+      const { owner } = await createTenant(api.url);
+      for (let n = 0; n < 12; n += 1) {
+        expect((await http("POST", `${api.url}/api/v1/auth/login`, { json: { email: owner.email } })).status).to.equal(400);
+      }
+      expect((await enter(owner.email, password)).status).to.equal(200);
+    });
+  });
+
+  describe("tenant creations", () => {
+    it("are refused after 5 requests from one address within the hour, whatever came of them", async () => {
+      await start();
+      const answers = [await create(), await create({ name: "" }), await create({ ownerEmail: 5 }), await create()];
+      expect(answers.map(({ status }) => status)).to.deep.equal([201, 400, 400, 201]);
+      expect((await http("POST", `${api.url}/api/v1/tenants`, { body: "no json" })).status).to.equal(400);
+      for (const answer of [await create(), await http("POST", `${api.url}/api/v1/tenants`, { body: "no json" })]) {
+        expect([answer.status, answer.headers.get("retry-after")]).to.deep.equal([429, null]);
+      }
+      engines.clock.advance(60 * minutes + 1_000);
+      expect((await create()).status).to.equal(201);
+    });
+
+    it("count by the connection's address, whatever is forwarded", async () => {
+      await start();
+      for (let n = 0; n < 5; n += 1) expect((await create({}, `192.0.2.${n}`)).status).to.equal(201);
+      expect((await create({}, "192.0.2.99")).status).to.equal(429);
+    });
+
+    it("behind trusted proxies count by the address the first of them saw", async () => {
+      await start(2);
+      // The client writes what it likes to the left of what the proxies add.
+      for (let n = 0; n < 5; n += 1) expect((await create({}, `203.0.113.${n}, 192.0.2.1, 10.0.0.1`)).status).to.equal(201);
+      expect((await create({}, "203.0.113.99, 192.0.2.1, 10.0.0.2")).status).to.equal(429);
+      expect((await create({}, "192.0.2.1, 192.0.2.2, 10.0.0.1")).status).to.equal(201);
+    });
+  });
+});
