@@ -42,10 +42,12 @@ export interface SharedEngines {
   readonly readModels: InMemoryReadModels;
   readonly state: InMemoryExpiringState;
   readonly masterKey: Uint8Array;
+  /** Keeps the read models up with the log. */
+  readonly projector: Subscription;
 }
 
-/** Fresh engines, with a projector that keeps the read models up with the log. */
-export async function sharedEngines(): Promise<SharedEngines & { readonly projector: Subscription }> {
+/** Fresh engines. */
+export async function sharedEngines(): Promise<SharedEngines> {
   const clock = new TestClock();
   const store = new InMemoryEventStore();
   const readModels = new InMemoryReadModels();

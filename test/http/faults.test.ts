@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import { LogUnavailable } from "../../src/ports/event-store.ts";
+import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
+import { sharedEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { freshEmail, openAccount, openIngest, password, type Account } from "../support/accounts.ts";
+import { http } from "../support/http.ts";
+
+describe("when engines fail", () => {
+  let engines: SharedEngines;
+  let api: TestApi;
+  let one: Account;
+  let ingest: Awaited<ReturnType<typeof openIngest>>;
+  before(async () => {
+    engines = await sharedEngines();
+    api = await startApi(engines);
+    one = await openAccount(api.url);
+    ingest = await openIngest(one.owner.client, one.tenantId);
+  });
+  after(() => api.close());
+  afterEach(() => {
+    engines.store.beforeAppend = () => undefined;
+    (api.errors as object[]).length = 0;
+  });
+
+  const send = () => http("POST", api.url + ingest.path, { json: {}, headers: { "x-api-key": ingest.apiKey } });
+
+  it("a log that does not answer gives 503, on writes and ingest", async () => {
+    engines.store.beforeAppend = () => {
+      throw new LogUnavailable("the log is away: host db-7");
+    };
+    const answers = await Promise.all([
+      send(),
+      one.owner.client.post("/api/v1/users", { email: freshEmail(), password }),
+      one.owner.client.post("/api/v1/destinations", { url: "https://receiver.example" }),
+      one.owner.client.patch(`/api/v1/tenants/${one.tenantId}`, { maxTrys: 77 }),
+      one.owner.client.post("/api/v1/auth/logout"),
+    ]);
+    for (const { status, text } of answers) {
+      expect(status).to.equal(503);
+      expect(text).not.to.include("db-7");
+    }
+    engines.store.beforeAppend = () => undefined;
+    expect((await one.owner.client.get(`/api/v1/tenants/${one.tenantId}`)).json["maxTrys"]).to.equal(10);
+    expect((await send()).status).to.equal(202);
+    expect(api.errors).to.deep.equal([]);
+  });
+
+  it("read models that cannot catch up give 503 to lists, not stale answers", async () => {
+    await engines.projector.stop();
+    await one.owner.client.post("/api/v1/api-keys", { name: "unseen" });
+    const { caughtUp } = engines.readModels;
+    engines.readModels.caughtUp = async () => false;
+    expect((await one.owner.client.get("/api/v1/api-keys")).status).to.equal(503);
+    engines.readModels.caughtUp = async () => {
+      throw new ReadModelsUnavailable("away");
+    };
+    expect((await one.owner.client.get("/api/v1/events")).status).to.equal(503);
+    engines.readModels.caughtUp = caughtUp;
+    expect(api.errors).to.deep.equal([]);
+  });
+
+  it("what nobody foresaw gives 500 without a word of it, and is noted", async () => {
+    engines.store.beforeAppend = () => {
+      throw new Error("a secret detail");
+    };
+    for (const answer of [await send(), await one.owner.client.post("/api/v1/api-keys", { name: "k" })]) {
+      expect([answer.status, answer.text]).to.deep.equal([500, "something went wrong here; it has been noted"]);
+      expect(answer.headers.get("x-request-id")).to.be.a("string");
+    }
+    expect(api.errors).to.have.length(2);
+  });
+});
