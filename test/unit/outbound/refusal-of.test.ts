@@ -11,9 +11,10 @@ describe("refusalOf", () => {
     const bad = [
       "https://127.0.0.1/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://2130706433/",
       "https://017700000001/", "https://0177.0.0.01/", "https://１２７.0.0.1/", "https://127。0。0。1/",
-      "https://127.0.0.1./", "https://0/", "https://0.0.0.0:8443/", "https://10.0.0.1/x", "https://169.254.169.254/latest",
-      "https://[::1]/", "https://[0:0:0:0:0:0:0:1]/", "https://[::ffff:127.0.0.1]/", "https://[::ffff:7f00:1]/",
-      "https://[::127.0.0.1]/", "https://[64:ff9b::7f00:1]/", "https://[fe80::1]/", "https://[fd00:ec2::254]/", "HTTPS://%31%32%37.0.0.1/",
+      "https://127.0.0.1./", "https://0/", "https://0.0.0.0:8443/", "https://10.0.0.1/x",
+      "https://169.254.169.254/latest", "https://[::1]/", "https://[0:0:0:0:0:0:0:1]/",
+      "https://[::ffff:127.0.0.1]/", "https://[::ffff:7f00:1]/", "https://[::127.0.0.1]/",
+      "https://[64:ff9b::7f00:1]/", "https://[fe80::1]/", "https://[fd00:ec2::254]/", "HTTPS://%31%32%37.0.0.1/",
       "https://user@127.0.0.1/", "https://example.com@10.0.0.1/", "https:\\\\127.0.0.1\\", "https://127.0.0.1\t/",
     ];
     for (const url of bad) expect(client.refusalOf(url), url).to.be.a("string");
