@@ -1,17 +1,17 @@
 import { expect } from "chai";
-import { sharedEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
 
-describe("API keys", () => {
+describeOnEngines("API keys", (freshEngines) => {
   let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
   let other: Account;
   before(async () => {
-    engines = await sharedEngines();
+    engines = await freshEngines();
     api = await startApi(engines);
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
   });

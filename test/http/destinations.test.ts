@@ -4,7 +4,7 @@ import { streams } from "../../src/domain/streams.ts";
 import { entriesOf } from "../../src/application/origin.ts";
 import { circuits, destinations, tenants } from "../../src/application/aggregate-types.ts";
 import { timestamp } from "../../src/domain/time.ts";
-import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 
@@ -20,12 +20,12 @@ const credentials = {
 };
 type AuthType = keyof typeof credentials;
 
-describe("destinations", () => {
+describeOnEngines("destinations", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let other: Account;
   before(async () => {
-    api = await startApi(await sharedEngines());
+    api = await startApi(await freshEngines());
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
   });
   after(() => api.close());

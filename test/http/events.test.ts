@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
@@ -7,14 +7,14 @@ import { Deliveries } from "../support/outcomes.ts";
 const nowhere = "00000000-0000-7000-8000-000000000000";
 const path = (id: string, rest = "") => `/api/v1/events/${id}${rest}`;
 
-describe("events", () => {
+describeOnEngines("events", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let other: Account;
   let mine: Awaited<ReturnType<typeof openIngest>>;
   let deliveries: Deliveries;
   before(async () => {
-    api = await startApi(await sharedEngines());
+    api = await startApi(await freshEngines());
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
     mine = await openIngest(one.owner.client, one.tenantId);
     deliveries = new Deliveries(api.world);

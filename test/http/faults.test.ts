@@ -1,17 +1,17 @@
 import { expect } from "chai";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
 import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
-import { sharedEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
 import { freshEmail, openAccount, openIngest, password, type Account } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
 
 describe("when engines fail", () => {
-  let engines: SharedEngines;
+  let engines: InMemoryEngines;
   let api: TestApi;
   let one: Account;
   let ingest: Awaited<ReturnType<typeof openIngest>>;
   before(async () => {
-    engines = await sharedEngines();
+    engines = await inMemoryEngines();
     api = await startApi(engines);
     one = await openAccount(api.url);
     ingest = await openIngest(one.owner.client, one.tenantId);

@@ -1,19 +1,19 @@
 import { expect } from "chai";
-import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped, type HttpOptions } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
 
-describe("ingest", () => {
+describeOnEngines("ingest", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let other: Account;
   let mine: Awaited<ReturnType<typeof openIngest>>;
   let theirs: Awaited<ReturnType<typeof openIngest>>;
   before(async () => {
-    api = await startApi(await sharedEngines(), { maxBodyBytes: 10_000 });
+    api = await startApi(await freshEngines(), { maxBodyBytes: 10_000 });
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
     mine = await openIngest(one.owner.client, one.tenantId);
     theirs = await openIngest(other.owner.client, other.tenantId);

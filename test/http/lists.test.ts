@@ -3,7 +3,7 @@ import { apiKeySortFields } from "../../projections/api-keys/api-keys.ts";
 import { destinationSortFields } from "../../projections/destinations/destinations.ts";
 import { eventSortFields } from "../../projections/events/events.ts";
 import { userSortFields } from "../../projections/users/users.ts";
-import { sharedEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { Client, createTenant, createUser, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
@@ -17,7 +17,7 @@ const lists = [
   { path: "/api/v1/events", page: "event-page", sort: eventSortFields },
 ];
 
-describe("lists", () => {
+describeOnEngines("lists", (freshEngines) => {
   let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
@@ -25,7 +25,7 @@ describe("lists", () => {
   const targets: Awaited<ReturnType<typeof openIngest>>[] = [];
   const eventIds: string[] = [];
   before(async () => {
-    engines = await sharedEngines();
+    engines = await freshEngines();
     api = await startApi(engines);
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
     for (let n = 0; n < 3; n += 1) targets.push(await openIngest(one.owner.client, one.tenantId));

@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import { createUser, freshEmail, login, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
 
-describe("two processes", () => {
+describeOnEngines("two processes", (freshEngines) => {
   let here: TestApi;
   let there: TestApi;
   let one: Account;
   before(async () => {
-    const engines = await sharedEngines();
+    const engines = await freshEngines();
     [here, there] = [await startApi(engines), await startApi(engines)];
     one = await openAccount(here.url);
   });

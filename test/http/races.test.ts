@@ -1,15 +1,15 @@
 import { expect } from "chai";
-import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import { createTenant, createUser, freshEmail, password, unique } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
 
 const crowd = Array.from({ length: 50 }, (_, index) => index);
 const rounds = 3;
 
-describe("races of 50", () => {
+describeOnEngines("races of 50", (freshEngines) => {
   let processes: TestApi[];
   before(async () => {
-    const engines = await sharedEngines();
+    const engines = await freshEngines();
     processes = [await startApi(engines), await startApi(engines)];
   });
   after(() => Promise.all(processes.map((api) => api.close())));

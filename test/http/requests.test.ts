@@ -1,19 +1,19 @@
 import { expect } from "chai";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
 
 const maxBodyBytes = 4_096;
 const nested = (depth: number) => `{"name":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
 
-describe("requests", () => {
+describeOnEngines("requests", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let ingest: Awaited<ReturnType<typeof openIngest>>;
   before(async () => {
-    api = await startApi(await sharedEngines(), { maxBodyBytes });
+    api = await startApi(await freshEngines(), { maxBodyBytes });
     one = await openAccount(api.url);
     ingest = await openIngest(one.owner.client, one.tenantId);
   });

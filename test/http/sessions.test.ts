@@ -1,20 +1,20 @@
 import { expect } from "chai";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { PlatformKeys } from "../../src/application/platform-keys.ts";
-import { sharedEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { Client, createUser, freshEmail, login, openAccount, password, type Account } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
 
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-describe("sessions", () => {
+describeOnEngines("sessions", (freshEngines) => {
   let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
   let other: Account;
   let key: Uint8Array;
   before(async () => {
-    engines = await sharedEngines();
+    engines = await freshEngines();
     api = await startApi(engines);
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
     key = (await new PlatformKeys(api.world).get()).tokenKey;

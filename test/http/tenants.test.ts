@@ -1,17 +1,17 @@
 import { expect } from "chai";
 import { createHmac } from "node:crypto";
-import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import { Client, createTenant, freshEmail, login, openAccount, password, unique, type Account } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
 
-describe("tenants", () => {
+describeOnEngines("tenants", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let other: Account;
   before(async () => {
-    api = await startApi(await sharedEngines());
+    api = await startApi(await freshEngines());
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
   });
   after(() => api.close());

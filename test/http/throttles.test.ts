@@ -1,15 +1,15 @@
 import { expect } from "chai";
-import { sharedEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
 import { createTenant, createUser, freshEmail, password, unique } from "../support/accounts.ts";
 import { http, type HttpAnswer } from "../support/http.ts";
 
 const minutes = 60_000;
 
 describe("throttles", () => {
-  let engines: SharedEngines;
+  let engines: InMemoryEngines;
   let api: TestApi;
   const start = async (trustedProxies = 0) => {
-    engines = await sharedEngines();
+    engines = await inMemoryEngines();
     const limits = { loginFailures: { max: 10, windowMs: 5 * minutes }, tenantCreation: { max: 5, windowMs: 60 * minutes } };
     api = await startApi(engines, { limits, trustedProxies });
   };

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { sharedEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import {
   Client, createTenant, createUser, freshEmail, login, openAccount, password, roleCodes, type Account, type Person,
 } from "../support/accounts.ts";
@@ -8,12 +8,12 @@ import { http, shaped } from "../support/http.ts";
 const nowhere = "00000000-0000-7000-8000-000000000000";
 const people = ["owner", "admin", "developer", "viewer"] as const;
 
-describe("users", () => {
+describeOnEngines("users", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let other: Account;
   before(async () => {
-    api = await startApi(await sharedEngines());
+    api = await startApi(await freshEngines());
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
   });
   after(() => api.close());

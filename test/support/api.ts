@@ -1,6 +1,9 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
+import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { collections, project } from "../../projections/index.ts";
 import { AesSealing } from "../../src/adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../../src/adapters/bcrypt/bcrypt-passwords.ts";
@@ -14,8 +17,11 @@ import { Freshness } from "../../src/application/freshness.ts";
 import { EmailOpener } from "../../src/application/people.ts";
 import { createServices, type ServiceSettings, type World } from "../../src/application/services.ts";
 import { Vault } from "../../src/application/vault.ts";
+import { openEmbeddedEngines } from "../../src/composition/embedded/engines.ts";
 import type { Clock } from "../../src/ports/clock.ts";
-import { logStart, type Subscription } from "../../src/ports/event-store.ts";
+import { logStart, type EventStore, type Subscription } from "../../src/ports/event-store.ts";
+import type { ExpiringState } from "../../src/ports/expiring-state.ts";
+import type { ReadModels } from "../../src/ports/read-models.ts";
 import type { Logger, Metrics } from "../../src/ports/telemetry.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";
@@ -37,17 +43,34 @@ export class TestClock extends SystemClock implements Clock {
 
 /** The engines that several processes share. */
 export interface SharedEngines {
+  /** The API's clock. */
   readonly clock: TestClock;
+  readonly store: EventStore;
+  readonly readModels: ReadModels;
+  readonly state: ExpiringState;
+  readonly masterKey: Uint8Array;
+  close(): Promise<void>;
+}
+
+/** Engines that a test can make fail, and whose time it owns. */
+export interface InMemoryEngines extends SharedEngines {
   readonly store: InMemoryEventStore;
   readonly readModels: InMemoryReadModels;
-  readonly state: InMemoryExpiringState;
-  readonly masterKey: Uint8Array;
   /** Keeps the read models up with the log. */
   readonly projector: Subscription;
 }
 
-/** Fresh engines. */
-export async function sharedEngines(): Promise<SharedEngines> {
+const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const uncounted: Metrics = {
+  accepted: () => undefined,
+  ingest: () => undefined,
+  attempt: () => undefined,
+  firstAttemptDelay: () => undefined,
+  trouble: () => undefined,
+};
+
+/** Fresh engines in memory. */
+export async function inMemoryEngines(): Promise<InMemoryEngines> {
   const clock = new TestClock();
   const store = new InMemoryEventStore();
   const readModels = new InMemoryReadModels();
@@ -61,7 +84,41 @@ export async function sharedEngines(): Promise<SharedEngines> {
       .map((entry) => ({ position: entry.position, changes: project(entry) }));
     await readModels.apply(batch, upTo);
   });
-  return { clock, store, readModels, state: new InMemoryExpiringState(clock), masterKey, projector };
+  return { clock, store, readModels, state: new InMemoryExpiringState(clock), masterKey, projector, close: () => projector.stop() };
+}
+
+/** Fresh embedded engines, in a folder of their own. Their expiring state keeps the machine's time. */
+export async function embeddedEngines(): Promise<SharedEngines> {
+  const folder = mkdtempSync(join(tmpdir(), "relay-api-"));
+  const masterKey = new SystemIds().secretBytes(32);
+  const clock = new TestClock();
+  const fail = (error: Error) => {
+    throw error;
+  };
+  const settings = { dataDir: join(folder, "data"), masterKey, oldMasterKeys: [], logger: quiet, metrics: uncounted, onFatal: fail };
+  const engines = await openEmbeddedEngines({ ...settings, clock: new SystemClock() });
+  engines.readSide.follow();
+  const { store, readSide: { readModels, state } } = engines;
+  const close = async () => {
+    await engines.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { clock, store, readModels, state, masterKey, close };
+}
+
+/** A suite that is to hold whatever the engines. They are closed after it. */
+export function describeOnEngines(name: string, suite: (freshEngines: () => Promise<SharedEngines>) => void): void {
+  for (const [kind, open] of [["in memory", inMemoryEngines], ["embedded", embeddedEngines]] as const) {
+    describe(`${name}, ${kind}`, () => {
+      const opened: SharedEngines[] = [];
+      suite(async () => {
+        const engines = await open();
+        opened.push(engines);
+        return engines;
+      });
+      after(() => Promise.all(opened.map((engines) => engines.close())));
+    });
+  }
 }
 
 /** An API process on shared engines. */
@@ -74,14 +131,6 @@ export interface TestApi {
   readonly errors: readonly object[];
   close(): Promise<void>;
 }
-
-const silent: Metrics = {
-  accepted: () => undefined,
-  ingest: () => undefined,
-  attempt: () => undefined,
-  firstAttemptDelay: () => undefined,
-  trouble: () => undefined,
-};
 
 /** Starts an API over a real socket; the limits are off unless set. */
 export async function startApi(
@@ -103,7 +152,7 @@ export async function startApi(
   const world: World = {
     store, readModels, state, sealing, passwords, clock, ids, aggregates, directory, freshness,
     tokens: new JwtTokens(),
-    metrics: silent,
+    metrics: uncounted,
     outbound: { refusalOf: (url) => (new URL(url).hostname === "127.0.0.1" ? "address refused" : null) },
     vault: new Vault(sealing, { max: 1_000 }),
   };
@@ -114,15 +163,10 @@ export async function startApi(
     ...options,
   });
   const errors: object[] = [];
-  const logger: Logger = {
-    debug: () => undefined,
-    info: () => undefined,
-    warn: () => undefined,
-    error: (fields) => errors.push(fields),
-  };
+  const logger: Logger = { ...quiet, error: (fields) => errors.push(fields) };
   const server = createHttpServer({
     services, clock, ids, logger,
-    metrics: silent,
+    metrics: uncounted,
     health: { ready: async () => null, metrics: async () => "# no metrics here\n" },
     maxBodyBytes: options.maxBodyBytes ?? 262_144,
     trustedProxies: options.trustedProxies ?? 0,

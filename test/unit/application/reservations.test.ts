@@ -3,18 +3,18 @@ import { tenants } from "../../../src/application/aggregate-types.ts";
 import { nameOf, Reservations } from "../../../src/application/reservations.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { LogUnavailable } from "../../../src/ports/event-store.ts";
-import { sharedEngines, startApi, type SharedEngines, type TestApi } from "../../support/api.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../../support/api.ts";
 import { createTenant, createUser, freshEmail, login, password, unique } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
 
 const half = 30_000;
 
 describe("reservations", () => {
-  let engines: SharedEngines;
+  let engines: InMemoryEngines;
   let api: TestApi;
   let release: (() => void) | undefined;
   beforeEach(async () => {
-    engines = await sharedEngines();
+    engines = await inMemoryEngines();
     api = await startApi(engines);
   });
   afterEach(async () => {
