@@ -38,7 +38,11 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
     process.stderr.write(`the relay cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
   }
+  let stopping = false;
   const stop = (signal: string) => {
+    // Ctrl-C under npm comes twice: from the terminal and from npm.
+    if (stopping) return;
+    stopping = true;
     logger.info({ signal }, "draining");
     relay.stop().then(
       () => process.exit(0),
@@ -48,8 +52,8 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
       },
     );
   };
-  process.once("SIGTERM", stop);
-  process.once("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
 }
 
 async function rebuild({ config, secrets }: Settings): Promise<void> {
