@@ -8,22 +8,41 @@ const given = specificationsOf(apiKey);
 
 const [before, at, after] = ["2026-01-15T09:29:59.999Z", "2026-01-15T09:30:00.000Z", "2026-01-15T09:30:00.001Z"];
 const ids = { keyId: "0193a1b2-c3d4-7000-8000-000000000004", tenantId: "0193a1b2-c3d4-7000-8000-000000000001" };
-const key = (expiresAt: string | null) =>
-  ({ ...ids, name: "billing", keyHash: "h", prefix: "rk_", last4: "x9Zk", expiresAt });
+const key = (expiresAt: string | null) => ({
+  ...ids,
+  name: "billing",
+  keyHash: "h",
+  prefix: "rk_",
+  last4: "x9Zk",
+  expiresAt,
+});
 const issued = (expiresAt: string | null): ApiKeyEvent => ({ type: "ApiKeyIssued", data: { ...key(expiresAt), at } });
 const revoked: ApiKeyEvent = { type: "ApiKeyRevoked", data: { ...ids, keyHash: "h", at } };
 
 describe("API key", () => {
   it("is issued once, with an end in the future or none", () => {
-    given([]).when({ type: "IssueApiKey", key: key(null), at }).gives(issued(null));
-    given([]).when({ type: "IssueApiKey", key: key(after), at }).gives(issued(after));
-    for (const past of [at, before]) given([]).when({ type: "IssueApiKey", key: key(past), at }).refused("invalid", "expiresAt");
-    given([issued(null)]).when({ type: "IssueApiKey", key: key(null), at }).refused("conflict", "API key");
+    given([])
+      .when({ type: "IssueApiKey", key: key(null), at })
+      .gives(issued(null));
+    given([])
+      .when({ type: "IssueApiKey", key: key(after), at })
+      .gives(issued(after));
+    for (const past of [at, before])
+      given([])
+        .when({ type: "IssueApiKey", key: key(past), at })
+        .refused("invalid", "expiresAt");
+    given([issued(null)])
+      .when({ type: "IssueApiKey", key: key(null), at })
+      .refused("conflict", "API key");
   });
 
   it("is revoked once", () => {
-    given([issued(null)]).when({ type: "RevokeApiKey", at }).gives(revoked);
-    given([issued(null), revoked]).when({ type: "RevokeApiKey", at }).refused("not-found", "API key");
+    given([issued(null)])
+      .when({ type: "RevokeApiKey", at })
+      .gives(revoked);
+    given([issued(null), revoked])
+      .when({ type: "RevokeApiKey", at })
+      .refused("not-found", "API key");
     given([]).when({ type: "RevokeApiKey", at }).refused("not-found", "API key");
   });
 

@@ -23,7 +23,17 @@ describe("roles", () => {
 describe("stream names", () => {
   it("tell the category and the subject, also of ids with dashes", () => {
     const id = "0193a1b2-c3d4-7000-8000-000000000001";
-    for (const kind of ["tenant", "destination", "circuit", "apiKey", "event", "session", "person", "email", "tenantName"] as const) {
+    for (const kind of [
+      "tenant",
+      "destination",
+      "circuit",
+      "apiKey",
+      "event",
+      "session",
+      "person",
+      "email",
+      "tenantName",
+    ] as const) {
       expect(categoryOf(streams[kind](id))).to.equal(kind);
       expect(subjectOf(streams[kind](id))).to.equal(id);
     }
@@ -35,10 +45,12 @@ describe("stream names", () => {
 describe("timestamps", () => {
   it("keep the millisecond, and sort as time does", () => {
     const any = fc.integer({ min: 0, max: 4_000_000_000_000 });
-    fc.assert(fc.property(any, any, (a, b) => {
-      expect(millis(timestamp(a))).to.equal(a);
-      expect(timestamp(a) < timestamp(b)).to.equal(a < b);
-    }));
+    fc.assert(
+      fc.property(any, any, (a, b) => {
+        expect(millis(timestamp(a))).to.equal(a);
+        expect(timestamp(a) < timestamp(b)).to.equal(a < b);
+      }),
+    );
   });
 });
 
@@ -51,10 +63,12 @@ describe("passwords", () => {
     for (const bad of ["", "1234567", "x".repeat(73), "é".repeat(37), `${"😀".repeat(18)}x`]) {
       expect(passwordProblem(bad), bad).to.include("8 to 72 bytes");
     }
-    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
-      const bytes = Buffer.byteLength(text);
-      expect(passwordProblem(text)?.includes("8 to 72 bytes") ?? false).to.equal(bytes < 8 || bytes > 72);
-    }));
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
+        const bytes = Buffer.byteLength(text);
+        expect(passwordProblem(text)?.includes("8 to 72 bytes") ?? false).to.equal(bytes < 8 || bytes > 72);
+      }),
+    );
   });
 
   it("hold nothing that bcrypt would not tell apart", () => {

@@ -1,14 +1,21 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import {
-  availability, comparableEmail, comparableName, evolve, type ReservationEvent, type ReservationState,
+  availability,
+  comparableEmail,
+  comparableName,
+  evolve,
+  type ReservationEvent,
+  type ReservationState,
 } from "../../../src/domain/reservation/reservation.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 
 const holder = { tenantId: "0193a1b2-c3d4-7000-8000-000000000001", userId: null };
 const startMs = Date.parse("2026-01-15T09:30:00.000Z");
-const fact = (type: ReservationEvent["type"], ms: number): ReservationEvent =>
-  ({ type, data: { holder, at: timestamp(startMs + ms) } });
+const fact = (type: ReservationEvent["type"], ms: number): ReservationEvent => ({
+  type,
+  data: { holder, at: timestamp(startMs + ms) },
+});
 const after = (facts: readonly ReservationEvent[]) =>
   facts.reduce<ReservationState>((state, each) => evolve(state, each), undefined);
 const asked = (facts: readonly ReservationEvent[], ms: number) => availability(after(facts), timestamp(startMs + ms));
@@ -37,7 +44,8 @@ describe("reservation", () => {
 describe("comparable names", () => {
   it("does not tell addresses apart by case or by how an accent is written", () => {
     const one = comparableEmail("José.ÖZ@Example.COM");
-    for (const same of ["josé.öz@example.com", "JOSE\u0301.o\u0308z@example.com"]) expect(comparableEmail(same)).to.equal(one);
+    for (const same of ["josé.öz@example.com", "JOSE\u0301.o\u0308z@example.com"])
+      expect(comparableEmail(same)).to.equal(one);
     for (const other of ["jose.öz@example.com", " josé.öz@example.com", "josé.oz@example.com"]) {
       expect(comparableEmail(other)).to.not.equal(one);
     }
@@ -49,15 +57,19 @@ describe("comparable names", () => {
   });
 
   it("has one form: comparing the comparable changes nothing, however it was composed", () => {
-    const letters = fc.string({ unit: fc.constantFrom("a", "A", "ß", "ẞ", "ǰ", "J\u030c", "é", "E\u0301", "İ", "ς", "Σ", "K", " ") });
-    fc.assert(fc.property(letters, (text) => {
-      for (const comparable of [comparableEmail, comparableName]) {
-        const form = comparable(text);
-        expect(comparable(form)).to.equal(form);
-        expect(comparable(text.normalize("NFD"))).to.equal(form);
-        expect(form).to.equal(form.normalize("NFC"));
-      }
-    }));
+    const letters = fc.string({
+      unit: fc.constantFrom("a", "A", "ß", "ẞ", "ǰ", "J\u030c", "é", "E\u0301", "İ", "ς", "Σ", "K", " "),
+    });
+    fc.assert(
+      fc.property(letters, (text) => {
+        for (const comparable of [comparableEmail, comparableName]) {
+          const form = comparable(text);
+          expect(comparable(form)).to.equal(form);
+          expect(comparable(text.normalize("NFD"))).to.equal(form);
+          expect(form).to.equal(form.normalize("NFC"));
+        }
+      }),
+    );
     expect(comparableName("J\u030c")).to.equal(comparableName("ǰ"));
   });
 });

@@ -6,14 +6,16 @@ import { millis, timestamp } from "../../../src/domain/time.ts";
 const now = "2026-01-15T09:30:00.000Z";
 const dayMs = 86_400_000;
 const standard: RetryPolicy = {
-  scheduleMs: [5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, dayMs], jitter: 0.1,
+  scheduleMs: [5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, dayMs],
+  jitter: 0.1,
 };
 const wait = (policy: RetryPolicy, count: number, random: number, retryAfterMs: number | null = null) =>
   millis(nextAttemptAt(policy, count, now, random, retryAfterMs)) - millis(now);
 
 describe("retry policy", () => {
   it("waits as the schedule says, the last wait over and over", () => {
-    for (const [index, planned] of standard.scheduleMs.entries()) expect(wait(standard, index + 1, 0)).to.equal(planned);
+    for (const [index, planned] of standard.scheduleMs.entries())
+      expect(wait(standard, index + 1, 0)).to.equal(planned);
     for (const count of [10, 11, 1000]) expect(wait(standard, count, 0)).to.equal(dayMs);
   });
 
@@ -32,12 +34,15 @@ describe("retry policy", () => {
       fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
       fc.constantFrom(0, 1 - Number.EPSILON / 2),
     );
-    fc.assert(fc.property(policy, fc.integer({ min: 1, max: 30 }), random, (anyPolicy, count, chance) => {
-      const planned = anyPolicy.scheduleMs[Math.min(count, anyPolicy.scheduleMs.length) - 1] ?? NaN;
-      const waited = wait(anyPolicy, count, chance);
-      expect(waited).to.be.at.least(planned);
-      expect(waited - planned).to.be.at.most(planned * anyPolicy.jitter);
-    }), { numRuns: 2000 });
+    fc.assert(
+      fc.property(policy, fc.integer({ min: 1, max: 30 }), random, (anyPolicy, count, chance) => {
+        const planned = anyPolicy.scheduleMs[Math.min(count, anyPolicy.scheduleMs.length) - 1] ?? NaN;
+        const waited = wait(anyPolicy, count, chance);
+        expect(waited).to.be.at.least(planned);
+        expect(waited - planned).to.be.at.most(planned * anyPolicy.jitter);
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it("follows Retry-After where that is later, for a day at most", () => {
@@ -47,15 +52,24 @@ describe("retry policy", () => {
     expect(wait(standard, 1, 0, 0)).to.equal(5000);
     expect(wait(standard, 1, 0, -60_000)).to.equal(5000);
     const any = fc.integer({ min: 0, max: 3 * dayMs });
-    fc.assert(fc.property(fc.integer({ min: 1, max: 12 }), any, fc.double({ min: 0, max: 0.99, noNaN: true }), (count, after, chance) => {
-      const planned = wait(standard, count, chance);
-      expect(wait(standard, count, chance, after)).to.equal(Math.max(planned, Math.min(after, dayMs)));
-    }));
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 12 }),
+        any,
+        fc.double({ min: 0, max: 0.99, noNaN: true }),
+        (count, after, chance) => {
+          const planned = wait(standard, count, chance);
+          expect(wait(standard, count, chance, after)).to.equal(Math.max(planned, Math.min(after, dayMs)));
+        },
+      ),
+    );
   });
 
   it("counts from the moment of the failure", () => {
-    fc.assert(fc.property(fc.integer({ min: 0, max: 4_000_000_000_000 }), (ms) => {
-      expect(nextAttemptAt(standard, 1, timestamp(ms), 0, null)).to.equal(timestamp(ms + 5000));
-    }));
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4_000_000_000_000 }), (ms) => {
+        expect(nextAttemptAt(standard, 1, timestamp(ms), 0, null)).to.equal(timestamp(ms + 5000));
+      }),
+    );
   });
 });

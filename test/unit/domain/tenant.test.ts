@@ -12,8 +12,14 @@ const tenantId = "0193a1b2-c3d4-7000-8000-000000000001";
 const ownerId = "0193a1b2-c3d4-7000-8000-000000000002";
 const [at, later] = ["2026-01-15T09:30:00.000Z", "2026-01-15T10:00:00.000Z"];
 const settings = {
-  tenantId, name: "Acme", nameHash: "h-acme", maxTrys: 10, circuitBreakerTimer: 300, dataKey: "w1.k",
-  webhookSecret: "s1.a", webhookSecretFingerprint: "f-a",
+  tenantId,
+  name: "Acme",
+  nameHash: "h-acme",
+  maxTrys: 10,
+  circuitBreakerTimer: 300,
+  dataKey: "w1.k",
+  webhookSecret: "s1.a",
+  webhookSecretFingerprint: "f-a",
 };
 const person = { userId: ownerId, email: "s1.owner", emailHash: "h-owner", passwordHash: "p-owner" };
 const created: TenantEvent[] = [
@@ -21,17 +27,38 @@ const created: TenantEvent[] = [
   { type: "UserCreated", data: { ...person, tenantId, role: "Owner", at } },
 ];
 const as = (role: Caller["role"]): Caller => ({ userId: ownerId, role });
-const change = (by: Caller["role"], what: object): TenantCommand => ({ type: "ChangeTenant", by: as(by), ...what, at: later });
+const change = (by: Caller["role"], what: object): TenantCommand => ({
+  type: "ChangeTenant",
+  by: as(by),
+  ...what,
+  at: later,
+});
 
 describe("tenant", () => {
   it("is created with its Owner at once", () => {
-    given([]).when({ type: "CreateTenant", tenant: settings, owner: person, at }).gives(...created);
+    given([])
+      .when({ type: "CreateTenant", tenant: settings, owner: person, at })
+      .gives(...created);
     given(created).when({ type: "CreateTenant", tenant: settings, owner: person, at }).refused("conflict", "tenant");
     const state = folded(tenant, created);
-    expect(state).to.include({ id: tenantId, name: "Acme", maxTrys: 10, circuitBreakerTimer: 300, createdAt: at, updatedAt: at });
+    expect(state).to.include({
+      id: tenantId,
+      name: "Acme",
+      maxTrys: 10,
+      circuitBreakerTimer: 300,
+      createdAt: at,
+      updatedAt: at,
+    });
     expect(state?.users.get(ownerId)).to.deep.equal({
-      id: ownerId, email: "s1.owner", emailHash: "h-owner", passwordHash: "p-owner",
-      role: "Owner", status: "Active", sessionVersion: 0, createdAt: at, updatedAt: at,
+      id: ownerId,
+      email: "s1.owner",
+      emailHash: "h-owner",
+      passwordHash: "p-owner",
+      role: "Owner",
+      status: "Active",
+      sessionVersion: 0,
+      createdAt: at,
+      updatedAt: at,
     });
   });
 
@@ -48,15 +75,31 @@ describe("tenant", () => {
 
   it("is renamed, and given another delivery policy, together or apart", () => {
     const name = { text: "Acme AG", hash: "h-ag" };
-    const renamed: TenantEvent = { type: "TenantRenamed", data: { tenantId, name: "Acme AG", nameHash: "h-ag", at: later } };
-    const policy = (maxTrys: number, circuitBreakerTimer: number): TenantEvent =>
-      ({ type: "TenantDeliveryPolicyChanged", data: { tenantId, maxTrys, circuitBreakerTimer, at: later } });
+    const renamed: TenantEvent = {
+      type: "TenantRenamed",
+      data: { tenantId, name: "Acme AG", nameHash: "h-ag", at: later },
+    };
+    const policy = (maxTrys: number, circuitBreakerTimer: number): TenantEvent => ({
+      type: "TenantDeliveryPolicyChanged",
+      data: { tenantId, maxTrys, circuitBreakerTimer, at: later },
+    });
     given(created).when(change("Owner", { name })).gives(renamed);
-    given(created).when(change("Owner", { maxTrys: 3 })).gives(policy(3, 300));
-    given(created).when(change("Owner", { circuitBreakerTimer: 60 })).gives(policy(10, 60));
-    given(created).when(change("Owner", { name, maxTrys: 3, circuitBreakerTimer: 60 })).gives(renamed, policy(3, 60));
+    given(created)
+      .when(change("Owner", { maxTrys: 3 }))
+      .gives(policy(3, 300));
+    given(created)
+      .when(change("Owner", { circuitBreakerTimer: 60 }))
+      .gives(policy(10, 60));
+    given(created)
+      .when(change("Owner", { name, maxTrys: 3, circuitBreakerTimer: 60 }))
+      .gives(renamed, policy(3, 60));
     expect(folded(tenant, [...created, renamed, policy(3, 60)])).to.include({
-      name: "Acme AG", nameHash: "h-ag", maxTrys: 3, circuitBreakerTimer: 60, createdAt: at, updatedAt: later,
+      name: "Acme AG",
+      nameHash: "h-ag",
+      maxTrys: 3,
+      circuitBreakerTimer: 60,
+      createdAt: at,
+      updatedAt: later,
     });
   });
 
@@ -93,7 +136,14 @@ describe("tenant", () => {
     const claims = (reservation: string): TenantCommand[] => [
       change("Owner", { name, reservation }),
       { type: "CreateUser", by: as("Owner"), user, reservation, at: later },
-      { type: "ChangeUser", by: as("Owner"), userId: ownerId, email: { sealed: "s1.x", hash: "x" }, reservation, at: later },
+      {
+        type: "ChangeUser",
+        by: as("Owner"),
+        userId: ownerId,
+        email: { sealed: "s1.x", hash: "x" },
+        reservation,
+        at: later,
+      },
     ];
     for (const command of claims("tenantName-x@0")) given(past).when(command).refused("conflict", "another");
     for (const command of claims("tenantName-x@2")) expect(decide(folded(tenant, past), command)).to.have.length(1);

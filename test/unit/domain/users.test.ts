@@ -14,33 +14,63 @@ const [at, later] = ["2026-01-15T09:30:00.000Z", "2026-01-15T10:00:00.000Z"];
 const created: TenantEvent = {
   type: "TenantCreated",
   data: {
-    tenantId, name: "Acme", nameHash: "h", maxTrys: 10, circuitBreakerTimer: 300, dataKey: "w1.k",
-    webhookSecret: "s1.a", webhookSecretFingerprint: "f", at,
+    tenantId,
+    name: "Acme",
+    nameHash: "h",
+    maxTrys: 10,
+    circuitBreakerTimer: 300,
+    dataKey: "w1.k",
+    webhookSecret: "s1.a",
+    webhookSecretFingerprint: "f",
+    at,
   },
 };
-const person = (userId: string) => ({ userId, email: `s1.${userId}`, emailHash: `h-${userId}`, passwordHash: `p-${userId}` });
-const joined = (userId: string, role: Role): TenantEvent =>
-  ({ type: "UserCreated", data: { tenantId, ...person(userId), role, at } });
-const status = (userId: string, from: UserStatus, to: UserStatus, role: Role): TenantEvent =>
-  ({ type: "UserStatusChanged", data: { tenantId, userId, from, status: to, role, at: later } });
+const person = (userId: string) => ({
+  userId,
+  email: `s1.${userId}`,
+  emailHash: `h-${userId}`,
+  passwordHash: `p-${userId}`,
+});
+const joined = (userId: string, role: Role): TenantEvent => ({
+  type: "UserCreated",
+  data: { tenantId, ...person(userId), role, at },
+});
+const status = (userId: string, from: UserStatus, to: UserStatus, role: Role): TenantEvent => ({
+  type: "UserStatusChanged",
+  data: { tenantId, userId, from, status: to, role, at: later },
+});
 
 const founder = id("f");
 /** Two people of every role, an Owner to spare among them. */
 const one: Readonly<Record<Role, string>> = { Viewer: id("a1"), Developer: id("b1"), Admin: id("c1"), Owner: id("d1") };
-const other: Readonly<Record<Role, string>> = { Viewer: id("a2"), Developer: id("b2"), Admin: id("c2"), Owner: id("d2") };
+const other: Readonly<Record<Role, string>> = {
+  Viewer: id("a2"),
+  Developer: id("b2"),
+  Admin: id("c2"),
+  Owner: id("d2"),
+};
 const everyone = [
-  created, joined(founder, "Owner"),
+  created,
+  joined(founder, "Owner"),
   ...roles.flatMap((role) => [joined(one[role], role), joined(other[role], role)]),
 ];
 const by = (role: Role) => ({ userId: one[role], role });
 const email = { sealed: "s1.new", hash: "h-new" };
 
 type Change = Omit<Extract<TenantCommand, { type: "ChangeUser" }>, "type" | "by" | "userId" | "at">;
-const changed = (caller: Role, userId: string, change: Change): TenantCommand =>
-  ({ type: "ChangeUser", by: by(caller), userId, ...change, at: later });
+const changed = (caller: Role, userId: string, change: Change): TenantCommand => ({
+  type: "ChangeUser",
+  by: by(caller),
+  userId,
+  ...change,
+  at: later,
+});
 
 /** Specifies a command for every pair of caller and target: those listed may, all others are forbidden. */
-function only(allowed: Readonly<Record<Role, readonly Role[]>>, command: (caller: Role, target: Role) => TenantCommand): void {
+function only(
+  allowed: Readonly<Record<Role, readonly Role[]>>,
+  command: (caller: Role, target: Role) => TenantCommand,
+): void {
   for (const caller of roles) {
     for (const target of roles) {
       const spec = given(everyone).when(command(caller, target));
@@ -56,10 +86,12 @@ const belowOwner = ["Viewer", "Developer", "Admin"] as const;
 describe("users", () => {
   describe("creating", () => {
     it("gives no role above the caller's own, and a Viewer creates no one", () => {
-      only(
-        { Viewer: [], Developer: ["Viewer", "Developer"], Admin: belowOwner, Owner: all },
-        (caller, role) => ({ type: "CreateUser", by: by(caller), user: { ...person(id("e")), role }, at: later }),
-      );
+      only({ Viewer: [], Developer: ["Viewer", "Developer"], Admin: belowOwner, Owner: all }, (caller, role) => ({
+        type: "CreateUser",
+        by: by(caller),
+        user: { ...person(id("e")), role },
+        at: later,
+      }));
     });
 
     it("makes an active user", () => {
@@ -95,88 +127,137 @@ describe("users", () => {
 
     it("is forbidden even where it would change nothing", () => {
       for (const caller of ["Viewer", "Developer"] as const) {
-        for (const target of roles) given(everyone).when(changed(caller, other[target], {})).refused("forbidden", caller);
+        for (const target of roles)
+          given(everyone)
+            .when(changed(caller, other[target], {}))
+            .refused("forbidden", caller);
       }
-      given(everyone).when(changed("Admin", other.Owner, {})).refused("forbidden", "Owner");
+      given(everyone)
+        .when(changed("Admin", other.Owner, {}))
+        .refused("forbidden", "Owner");
     });
 
     it("needs someone to change", () => {
-      given(everyone).when(changed("Viewer", id("99"), {})).refused("not-found", "user");
+      given(everyone)
+        .when(changed("Viewer", id("99"), {}))
+        .refused("not-found", "user");
     });
   });
 
   describe("changing oneself", () => {
     it("is everyone's right for email and password", () => {
       for (const role of roles) {
-        given(everyone).when(changed(role, one[role], { email, passwordHash: "p-new" })).gives(
-          { type: "UserEmailChanged", data: { tenantId, userId: one[role], email: "s1.new", emailHash: "h-new", at: later } },
-          { type: "UserPasswordChanged", data: { tenantId, userId: one[role], passwordHash: "p-new", at: later } },
-        );
+        given(everyone)
+          .when(changed(role, one[role], { email, passwordHash: "p-new" }))
+          .gives(
+            {
+              type: "UserEmailChanged",
+              data: { tenantId, userId: one[role], email: "s1.new", emailHash: "h-new", at: later },
+            },
+            { type: "UserPasswordChanged", data: { tenantId, userId: one[role], passwordHash: "p-new", at: later } },
+          );
       }
     });
 
     it("does not reach to a higher role, nor below Admin to any other role or status", () => {
       for (const role of ["Viewer", "Developer"] as const) {
         for (const to of roles.filter((each) => each !== role)) {
-          given(everyone).when(changed(role, one[role], { role: to })).refused("forbidden", "role");
+          given(everyone)
+            .when(changed(role, one[role], { role: to }))
+            .refused("forbidden", "role");
         }
-        given(everyone).when(changed(role, one[role], { status: "Inactive" })).refused("forbidden", "status");
+        given(everyone)
+          .when(changed(role, one[role], { status: "Inactive" }))
+          .refused("forbidden", "status");
       }
-      given(everyone).when(changed("Admin", one.Admin, { role: "Owner" })).refused("forbidden", "Owner");
-      given(everyone).when(changed("Admin", one.Admin, { role: "Viewer" })).givesTypes("UserRoleChanged");
+      given(everyone)
+        .when(changed("Admin", one.Admin, { role: "Owner" }))
+        .refused("forbidden", "Owner");
+      given(everyone)
+        .when(changed("Admin", one.Admin, { role: "Viewer" }))
+        .givesTypes("UserRoleChanged");
     });
   });
 
   it("stay as they are when nothing differs", () => {
-    const same: Change = { email: { sealed: `s1.${other.Viewer}`, hash: `h-${other.Viewer}` }, role: "Viewer", status: "Active" };
-    given(everyone).when(changed("Owner", other.Viewer, same)).changesNothing();
-    given(everyone).when(changed("Developer", one.Developer, { role: "Developer", status: "Active" })).changesNothing();
+    const same: Change = {
+      email: { sealed: `s1.${other.Viewer}`, hash: `h-${other.Viewer}` },
+      role: "Viewer",
+      status: "Active",
+    };
+    given(everyone)
+      .when(changed("Owner", other.Viewer, same))
+      .changesNothing();
+    given(everyone)
+      .when(changed("Developer", one.Developer, { role: "Developer", status: "Active" }))
+      .changesNothing();
   });
 
   it("keep a change of an address' spelling, though it is the same address", () => {
     const respelled = { email: { sealed: "s1.other-spelling", hash: `h-${other.Viewer}` } };
-    given(everyone).when(changed("Owner", other.Viewer, respelled)).givesTypes("UserEmailChanged");
+    given(everyone)
+      .when(changed("Owner", other.Viewer, respelled))
+      .givesTypes("UserEmailChanged");
   });
 
   it("tell with every change of role or status what was left, for whoever counts", () => {
-    given(everyone).when(changed("Owner", other.Viewer, { role: "Admin", status: "Inactive" })).gives(
-      {
-        type: "UserRoleChanged",
-        data: { tenantId, userId: other.Viewer, from: "Viewer", role: "Admin", status: "Active", at: later },
-      },
-      status(other.Viewer, "Active", "Inactive", "Admin"),
-    );
+    given(everyone)
+      .when(changed("Owner", other.Viewer, { role: "Admin", status: "Inactive" }))
+      .gives(
+        {
+          type: "UserRoleChanged",
+          data: { tenantId, userId: other.Viewer, from: "Viewer", role: "Admin", status: "Active", at: later },
+        },
+        status(other.Viewer, "Active", "Inactive", "Admin"),
+      );
   });
 
   it("lose their sessions with password, role and status, and keep them with the email", () => {
     const version = (change: Change) =>
-      given(everyone).when(changed("Owner", other.Viewer, change)).state()?.users.get(other.Viewer)?.sessionVersion;
+      given(everyone)
+        .when(changed("Owner", other.Viewer, change))
+        .state()
+        ?.users.get(other.Viewer)?.sessionVersion;
     expect(version({})).to.equal(0);
     expect(version({ email })).to.equal(0);
     expect(version({ passwordHash: "p-new" })).to.equal(1);
     expect(version({ role: "Admin" })).to.equal(1);
     expect(version({ status: "Inactive" })).to.equal(1);
     const back = [
-      ...everyone, status(other.Viewer, "Active", "Inactive", "Viewer"), status(other.Viewer, "Inactive", "Active", "Viewer"),
+      ...everyone,
+      status(other.Viewer, "Active", "Inactive", "Viewer"),
+      status(other.Viewer, "Inactive", "Active", "Viewer"),
     ];
     expect(folded(tenant, back)?.users.get(other.Viewer)).to.include({ status: "Active", sessionVersion: 2 });
   });
 
   describe("deleting", () => {
     it("is for Admin and Owner, and an Admin leaves Owners alone", () => {
-      only(
-        { Viewer: [], Developer: [], Admin: belowOwner, Owner: all },
-        (caller, target) => ({ type: "DeleteUser", by: by(caller), userId: other[target], at: later }),
-      );
+      only({ Viewer: [], Developer: [], Admin: belowOwner, Owner: all }, (caller, target) => ({
+        type: "DeleteUser",
+        by: by(caller),
+        userId: other[target],
+        at: later,
+      }));
     });
 
     it("forgets the user", () => {
       const spec = given(everyone).when({ type: "DeleteUser", by: by("Admin"), userId: other.Viewer, at: later });
-      spec.gives({ type: "UserDeleted", data: { tenantId, userId: other.Viewer, role: "Viewer", status: "Active", at: later } });
+      spec.gives({
+        type: "UserDeleted",
+        data: { tenantId, userId: other.Viewer, role: "Viewer", status: "Active", at: later },
+      });
       expect(spec.state()?.users.has(other.Viewer)).to.equal(false);
-      const gone = [...everyone, { type: "UserDeleted", data: { tenantId, userId: other.Viewer, role: "Viewer", status: "Active", at: later } }] as TenantEvent[];
-      given(gone).when({ type: "DeleteUser", by: by("Admin"), userId: other.Viewer, at: later }).refused("not-found", "user");
-      given(gone).when(changed("Admin", other.Viewer, {})).refused("not-found", "user");
+      const gone = [
+        ...everyone,
+        { type: "UserDeleted", data: { tenantId, userId: other.Viewer, role: "Viewer", status: "Active", at: later } },
+      ] as TenantEvent[];
+      given(gone)
+        .when({ type: "DeleteUser", by: by("Admin"), userId: other.Viewer, at: later })
+        .refused("not-found", "user");
+      given(gone)
+        .when(changed("Admin", other.Viewer, {}))
+        .refused("not-found", "user");
     });
   });
 
@@ -206,13 +287,27 @@ describe("users", () => {
     });
 
     it("may change everything else about itself", () => {
-      given(alone).when({ type: "ChangeUser", by: self, userId: founder, email, passwordHash: "p-new", role: "Owner", status: "Active", at: later })
+      given(alone)
+        .when({
+          type: "ChangeUser",
+          by: self,
+          userId: founder,
+          email,
+          passwordHash: "p-new",
+          role: "Owner",
+          status: "Active",
+          at: later,
+        })
         .givesTypes("UserEmailChanged", "UserPasswordChanged");
     });
 
     it("is no excuse: whoever may not touch an Owner is forbidden first", () => {
-      given(alone).when({ type: "DeleteUser", by: by("Admin"), userId: founder, at: later }).refused("forbidden", "Owner");
-      given(alone).when(changed("Admin", founder, { role: "Viewer" })).refused("forbidden", "Owner");
+      given(alone)
+        .when({ type: "DeleteUser", by: by("Admin"), userId: founder, at: later })
+        .refused("forbidden", "Owner");
+      given(alone)
+        .when(changed("Admin", founder, { role: "Viewer" }))
+        .refused("forbidden", "Owner");
     });
   });
 });

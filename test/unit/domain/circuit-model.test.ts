@@ -1,0 +1,159 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  decide,
+  evolve,
+  newCircuit,
+  type Circuit,
+  type CircuitCommand,
+  type CircuitPosition,
+} from "../../../src/domain/circuit/circuit.ts";
+import { millis, timestamp } from "../../../src/domain/time.ts";
+import { sized } from "../../support/size.ts";
+
+const startMs = Date.parse("2026-01-15T09:30:00.000Z");
+const maxTrys = 3;
+const timerMs = 10_000;
+const leaseMs = 4000;
+
+/** One step of some worker: events are named by a digit. */
+interface Step {
+  readonly afterMs: number;
+  readonly do: "succeed" | "fail" | "claim" | "release" | "half-open" | "activate";
+  readonly event: string;
+}
+
+const steps: fc.Arbitrary<readonly Step[]> = fc.array(
+  fc.record({
+    afterMs: fc.constantFrom(0, 1, 1000, leaseMs, timerMs - 1, timerMs),
+    do: fc.oneof(
+      { weight: 2, arbitrary: fc.constant("succeed" as const) },
+      { weight: 6, arbitrary: fc.constant("fail" as const) },
+      { weight: 5, arbitrary: fc.constant("claim" as const) },
+      { weight: 2, arbitrary: fc.constantFrom("release" as const, "half-open" as const) },
+      { weight: 1, arbitrary: fc.constant("activate" as const) },
+    ),
+    event: fc.constantFrom("1", "2", "3"),
+  }),
+  { maxLength: 80, size: "max" },
+);
+
+/** The circuit breaker as decisions.md tells it, with the probe's lease timed by a clock that never errs. */
+interface Model {
+  position: CircuitPosition;
+  failures: number;
+  openUntil: number;
+  probe: { event: string; until: number } | null;
+}
+
+/** Whether the step changes anything. Changes the model accordingly. */
+function step(model: Model, { do: action, event }: Step, now: number): boolean {
+  const open = () =>
+    Object.assign(model, { position: "Open", failures: model.failures + 1, openUntil: now + timerMs, probe: null });
+  const close = () => Object.assign(model, { position: "Closed", failures: 0, probe: null });
+  const timerEnded = model.position === "HalfOpen" || (model.position === "Open" && now >= model.openUntil);
+  const probing = model.probe !== null && now < model.probe.until;
+  const isProbe = model.probe?.event === event;
+  switch (action) {
+    case "succeed":
+    case "fail":
+      if (model.position === "Closed") {
+        if (action === "succeed" && model.failures === 0) return false;
+        if (action === "succeed") model.failures = 0;
+        else if (model.failures + 1 >= maxTrys) open();
+        else model.failures += 1;
+        return true;
+      }
+      if (!isProbe) return false;
+      if (action === "succeed") close();
+      else open();
+      return true;
+    case "claim":
+      if (!timerEnded || probing) return false;
+      model.probe = { event, until: now + leaseMs };
+      return true;
+    case "release":
+      if (!isProbe) return false;
+      model.probe = null;
+      return true;
+    case "half-open":
+      if (model.position !== "Open" || !timerEnded || probing) return false;
+      Object.assign(model, { position: "HalfOpen", probe: null });
+      return true;
+    case "activate":
+      if (model.position === "Closed" && model.failures === 0) return false;
+      close();
+      return true;
+  }
+}
+
+function command({ do: action, event: eventId }: Step, model: Model, now: number): CircuitCommand {
+  const at = timestamp(now);
+  const leaseOver = model.probe !== null && now >= model.probe.until;
+  switch (action) {
+    case "succeed":
+    case "fail":
+      return { type: "Record", ok: action === "succeed", eventId, maxTrys, timerS: timerMs / 1000, at };
+    case "claim":
+      return { type: "ClaimProbe", eventId, leaseUntil: timestamp(now + leaseMs), leaseOver, at };
+    case "release":
+      return { type: "ReleaseProbe", eventId, at };
+    case "half-open":
+      return { type: "HalfOpen", leaseOver, at };
+    case "activate":
+      return { type: "Close", at };
+  }
+}
+
+describe("circuit, against a model", () => {
+  it("moves only as specified, with one probe at most, whatever the order of commands", () => {
+    const seen = new Set<string>();
+    fc.assert(
+      fc.property(steps, (rows) => {
+        let now = startMs;
+        let state: Circuit = newCircuit("d", "t");
+        const model: Model = { position: "Closed", failures: 0, openUntil: 0, probe: null };
+        for (const row of rows) {
+          now += row.afterMs;
+          const before = state;
+          const facts = decide(state, command(row, model, now));
+          expect(facts.length > 0, `${row.do} of ${row.event} in ${JSON.stringify(before)}`).to.equal(
+            step(model, row, now),
+          );
+          expect(facts.length).to.be.at.most(1);
+          for (const fact of facts) {
+            state = evolve(state, fact);
+            seen.add(`${before.position}>${state.position} ${fact.type}`);
+          }
+          expect({
+            position: state.position,
+            failures: state.failures,
+            probe: state.probe?.eventId ?? null,
+            openUntil: state.openUntil === null ? null : millis(state.openUntil),
+          }).to.deep.equal({
+            position: model.position,
+            failures: model.failures,
+            probe: model.probe?.event ?? null,
+            openUntil: model.position === "Open" ? model.openUntil : null,
+          });
+          if (state.position === "Closed") expect(state.failures).to.be.below(maxTrys);
+        }
+      }),
+      { numRuns: sized(1500, 10_000) },
+    );
+    expect([...seen].sort(), "every specified move was met, and no other").to.deep.equal([
+      "Closed>Closed CircuitClosed",
+      "Closed>Closed CircuitCounted",
+      "Closed>Open CircuitOpened",
+      "HalfOpen>Closed CircuitClosed",
+      "HalfOpen>HalfOpen CircuitProbeClaimed",
+      "HalfOpen>HalfOpen CircuitProbeReleased",
+      "HalfOpen>Open CircuitOpened",
+      "Open>Closed CircuitClosed",
+      "Open>HalfOpen CircuitHalfOpened",
+      "Open>Open CircuitOpened",
+      "Open>Open CircuitProbeClaimed",
+      "Open>Open CircuitProbeReleased",
+    ]);
+  });
+});

@@ -1,0 +1,255 @@
+import { expect } from "chai";
+import {
+  decide,
+  evolve,
+  mayProbe,
+  newCircuit,
+  type Circuit,
+  type CircuitCommand,
+  type CircuitEvent,
+} from "../../../src/domain/circuit/circuit.ts";
+import { timestamp } from "../../../src/domain/time.ts";
+import { folded, specificationsOf } from "../../support/given.ts";
+
+const id = (last: number) => `0193a1b2-c3d4-7000-8000-00000000000${last}`;
+const [e1, e2] = [id(7), id(8)];
+const initial = () => newCircuit(id(3), id(1));
+const circuit = { initial, evolve, decide };
+const given = specificationsOf(circuit);
+
+const startMs = Date.parse("2026-01-15T09:30:00.000Z");
+const t = (seconds: number) => timestamp(startMs + seconds * 1000);
+const record = (ok: boolean, eventId: string, seconds: number, maxTrys = 3): CircuitCommand => ({
+  type: "Record",
+  ok,
+  eventId,
+  maxTrys,
+  timerS: 300,
+  at: t(seconds),
+});
+const claim = (eventId: string, seconds: number, leaseOver = false): CircuitCommand => ({
+  type: "ClaimProbe",
+  eventId,
+  leaseUntil: t(seconds + 20),
+  leaseOver,
+  at: t(seconds),
+});
+const release = (eventId: string, seconds: number): CircuitCommand => ({
+  type: "ReleaseProbe",
+  eventId,
+  at: t(seconds),
+});
+const halfOpen = (seconds: number, leaseOver = false): CircuitCommand => ({
+  type: "HalfOpen",
+  leaseOver,
+  at: t(seconds),
+});
+const close = (seconds: number): CircuitCommand => ({ type: "Close", at: t(seconds) });
+
+const fact = (type: CircuitEvent["type"], change: Partial<Circuit>, seconds: number) =>
+  ({ type, data: { ...initial(), ...change, at: t(seconds) } }) as CircuitEvent;
+const probe = (eventId: string, seconds: number) => ({ eventId, leaseUntil: t(seconds + 20) });
+
+const counted = fact("CircuitCounted", { failures: 2 }, 1);
+const opened = fact("CircuitOpened", { position: "Open", failures: 3, openUntil: t(302) }, 2);
+const half = fact("CircuitHalfOpened", { position: "HalfOpen", failures: 3 }, 302);
+const openClaimed = fact(
+  "CircuitProbeClaimed",
+  { position: "Open", failures: 3, openUntil: t(302), probe: probe(e1, 302) },
+  302,
+);
+const halfClaimed = fact("CircuitProbeClaimed", { position: "HalfOpen", failures: 3, probe: probe(e1, 310) }, 310);
+const closed = (seconds: number) => fact("CircuitClosed", {}, seconds);
+
+describe("circuit", () => {
+  it("starts closed, and carries its whole state in every fact", () => {
+    expect(initial()).to.deep.equal({
+      destinationId: id(3),
+      tenantId: id(1),
+      position: "Closed",
+      failures: 0,
+      openUntil: null,
+      probe: null,
+    });
+    for (const each of [counted, opened, half, openClaimed, halfClaimed, closed(1)]) {
+      const { at: _at, ...state } = each.data;
+      expect(folded(circuit, [opened, each])).to.deep.equal(state);
+    }
+  });
+
+  describe("closed", () => {
+    it("counts failures in a row, of whatever event", () => {
+      given([])
+        .when(record(false, e1, 1))
+        .gives(fact("CircuitCounted", { failures: 1 }, 1));
+      given([fact("CircuitCounted", { failures: 1 }, 0)])
+        .when(record(false, e2, 1))
+        .gives(counted);
+    });
+
+    it("forgets them at any success, and writes nothing of success upon success", () => {
+      given([counted])
+        .when(record(true, e2, 2))
+        .gives(fact("CircuitCounted", { failures: 0 }, 2));
+      given([])
+        .when(record(true, e1, 1))
+        .changesNothing();
+      given([fact("CircuitCounted", { failures: 0 }, 0)])
+        .when(record(true, e1, 1))
+        .changesNothing();
+    });
+
+    it("opens for the tenant's timer when the count reaches maxTrys", () => {
+      given([counted])
+        .when(record(false, e1, 2))
+        .gives(opened);
+      given([])
+        .when(record(false, e1, 2, 1))
+        .gives(fact("CircuitOpened", { position: "Open", failures: 1, openUntil: t(302) }, 2));
+      given([counted])
+        .when(record(false, e1, 2, 4))
+        .gives(fact("CircuitCounted", { failures: 3 }, 2));
+    });
+
+    it("opens at the next failure when maxTrys was lowered below the count", () => {
+      given([counted])
+        .when(record(false, e1, 2, 1))
+        .givesTypes("CircuitOpened");
+    });
+
+    it("has no probe and no half", () => {
+      for (const past of [[], [counted]]) {
+        given(past)
+          .when(claim(e1, 1, true))
+          .changesNothing();
+        given(past).when(halfOpen(1, true)).changesNothing();
+        given(past).when(release(e1, 1)).changesNothing();
+      }
+    });
+
+    it("starts counting anew when a person sets the destination active", () => {
+      given([counted]).when(close(2)).gives(closed(2));
+      given([]).when(close(2)).changesNothing();
+    });
+  });
+
+  describe("open", () => {
+    it("is neither prolonged nor closed by attempts that were under way", () => {
+      for (const seconds of [3, 301, 302, 1000]) {
+        for (const ok of [true, false])
+          given([opened])
+            .when(record(ok, e1, seconds))
+            .changesNothing();
+      }
+    });
+
+    it("lets no probe go before the timer ended, whatever is said of leases", () => {
+      for (const leaseOver of [true, false]) {
+        given([opened])
+          .when(claim(e1, 301.999, leaseOver))
+          .changesNothing();
+        given([opened]).when(halfOpen(301.999, leaseOver)).changesNothing();
+      }
+    });
+
+    it("lets one probe go once it ended", () => {
+      given([opened]).when(claim(e1, 302)).gives(openClaimed);
+      given([openClaimed]).when(claim(e2, 303)).changesNothing();
+      given([openClaimed]).when(claim(e1, 303)).changesNothing();
+      given([openClaimed]).when(halfOpen(303)).changesNothing();
+    });
+
+    it("becomes half-open once it ended with nothing held", () => {
+      given([opened]).when(halfOpen(302)).gives(half);
+    });
+
+    it("closes when a person sets the destination active, before its time and under a probe too", () => {
+      given([opened]).when(close(3)).gives(closed(3));
+      given([openClaimed]).when(close(303)).gives(closed(303));
+    });
+  });
+
+  describe("half-open", () => {
+    it("lets the next event go as the probe, alone", () => {
+      given([half]).when(claim(e1, 310)).gives(halfClaimed);
+      given([halfClaimed]).when(claim(e2, 311)).changesNothing();
+    });
+
+    it("is not moved by attempts that were under way since before", () => {
+      for (const past of [[half], [halfClaimed]]) {
+        for (const ok of [true, false])
+          given(past)
+            .when(record(ok, e2, 311))
+            .changesNothing();
+      }
+    });
+
+    it("is half-open already", () => {
+      given([half]).when(halfOpen(310)).changesNothing();
+      given([halfClaimed]).when(halfOpen(400, true)).changesNothing();
+    });
+
+    it("closes when a person sets the destination active", () => {
+      given([half]).when(close(310)).gives(closed(310));
+    });
+  });
+
+  describe("the probe", () => {
+    for (const [where, past] of [
+      ["an open", openClaimed],
+      ["a half-open", halfClaimed],
+    ] as const) {
+      it(`closes ${where} circuit by its success`, () => {
+        given([past])
+          .when(record(true, e1, 320))
+          .gives(closed(320));
+      });
+
+      it(`opens ${where} circuit again by its failure, for the same time`, () => {
+        given([past])
+          .when(record(false, e1, 320))
+          .gives(fact("CircuitOpened", { position: "Open", failures: 4, openUntil: t(620) }, 320));
+      });
+
+      it(`gives ${where} circuit back when there was nothing to try`, () => {
+        const { at: _at, ...state } = past.data;
+        given([past])
+          .when(release(e1, 320))
+          .gives(fact("CircuitProbeReleased", { ...state, probe: null }, 320));
+        given([past]).when(release(e2, 320)).changesNothing();
+        const released = decide(state, release(e1, 320));
+        given(released).when(claim(e2, 321)).givesTypes("CircuitProbeClaimed");
+        given(released)
+          .when(record(true, e1, 321))
+          .changesNothing();
+      });
+
+      it(`is replaced in ${where} circuit once its lease is over, and then counts no more`, () => {
+        const spec = given([past]).when(claim(e2, 400, true));
+        spec.givesTypes("CircuitProbeClaimed");
+        expect(spec.state().probe).to.deep.equal(probe(e2, 400));
+        const { at: _at, ...state } = past.data;
+        const replaced = decide(state, claim(e2, 400, true));
+        for (const ok of [true, false])
+          given(replaced)
+            .when(record(ok, e1, 401))
+            .changesNothing();
+        given(replaced).when(release(e1, 401)).changesNothing();
+      });
+    }
+
+    it("that was lost with nothing held makes the circuit half-open", () => {
+      given([openClaimed])
+        .when(halfOpen(400, true))
+        .gives(fact("CircuitHalfOpened", { position: "HalfOpen", failures: 3 }, 400));
+    });
+  });
+
+  it("may be probed when open past the timer, or half-open", () => {
+    const [openState, halfState] = [folded(circuit, [opened]), folded(circuit, [half])];
+    expect(mayProbe(initial(), t(10_000))).to.equal(false);
+    expect(mayProbe(openState, t(301.999))).to.equal(false);
+    expect(mayProbe(openState, t(302))).to.equal(true);
+    expect(mayProbe(halfState, t(0))).to.equal(true);
+  });
+});

@@ -1,0 +1,257 @@
+import { expect } from "chai";
+import { decide } from "../../../src/domain/event/decide.ts";
+import { eventStatuses, failureReasons } from "../../../src/domain/event/events.ts";
+import { timestamp } from "../../../src/domain/time.ts";
+import {
+  accepted, answer, cancel, claim, exchange, exhausted, fail, failure, given, histories, id, lived, moved, policy,
+  processing, start, stateOf, submission, succeed, succeeded, t, waitingRetry,
+} from "../../support/webhook-history.ts";
+
+describe("webhook event", () => {
+  it("is accepted once, Pending, due at once", () => {
+    given([])
+      .when({ type: "Accept", event: submission, at: t(0) })
+      .gives(accepted);
+    given([accepted])
+      .when({ type: "Accept", event: submission, at: t(1) })
+      .refused("conflict", "event");
+    expect(stateOf([accepted])).to.include({
+      id: id(5),
+      status: "Pending",
+      retryCount: 0,
+      attempts: 0,
+      nextAttemptAt: t(0),
+      acceptedAt: t(0),
+      deliveredAt: null,
+      payload: "{}",
+      idempotencyKey: "k",
+      leaseUntil: null,
+    });
+  });
+
+  it("must be there for anything else", () => {
+    for (const command of [
+      start(0),
+      succeed(1, 1),
+      fail(1, 1),
+      { type: "Replay", at: t(1) } as const,
+      cancel("requested", 1),
+    ]) {
+      given([]).when(command).refused("not-found", "event");
+    }
+  });
+
+  it("has histories that end in each status at rest", () => {
+    for (const [status, facts] of Object.entries(histories)) expect(stateOf(facts).status).to.equal(status);
+    expect(Object.keys(histories).concat("Failed").sort()).to.deep.equal(eventStatuses.toSorted());
+  });
+
+  describe("an attempt's start", () => {
+    it("claims the next number, and the lease", () => {
+      const spec = given([accepted]).when(start(0));
+      spec.gives({
+        type: "DeliveryAttemptStarted",
+        data: { ...moved("Pending", "Processing", 0), attempt: 1, ...claim(0) },
+      });
+      expect(spec.state()).to.deep.include({ status: "Processing", attempts: 1, open: [1], leaseUntil: t(20) });
+      given(waitingRetry)
+        .when(start(6))
+        .gives({
+          type: "DeliveryAttemptStarted",
+          data: { ...moved("WaitingRetry", "Processing", 6), attempt: 2, ...claim(6) },
+        });
+    });
+
+    it("waits for its time, to the millisecond", () => {
+      const due = stateOf(waitingRetry).nextAttemptAt ?? "";
+      const early = timestamp(Date.parse(due) - 1);
+      given(waitingRetry)
+        .when({ type: "StartAttempt", with: claim(6), at: early })
+        .changesNothing();
+      given(waitingRetry)
+        .when({ type: "StartAttempt", with: claim(6), at: due })
+        .givesTypes("DeliveryAttemptStarted");
+    });
+
+    it("does nothing where the event does not wait", () => {
+      for (const status of ["Processing", "Succeeded", "CriticalFailure", "Cancelled"] as const) {
+        given(histories[status]).when(start(1000)).changesNothing();
+      }
+    });
+  });
+
+  describe("a success", () => {
+    it("is delivered", () => {
+      const spec = given(processing).when(succeed(1, 1));
+      spec.gives({
+        type: "DeliverySucceeded",
+        data: { ...moved("Processing", "Succeeded", 1), attempt: 1, ...exchange, answer: answer(200) },
+      });
+      expect(spec.state()).to.deep.include({
+        status: "Succeeded",
+        deliveredAt: t(1),
+        nextAttemptAt: null,
+        open: [],
+        lost: [],
+        leaseUntil: null,
+        retryCount: 0,
+      });
+    });
+
+    it("counts once, and only for an attempt that was started", () => {
+      given(succeeded).when(succeed(1, 2)).changesNothing();
+      given(processing).when(succeed(2, 1)).changesNothing();
+      given([accepted]).when(succeed(1, 1)).changesNothing();
+      given(waitingRetry).when(succeed(1, 2)).changesNothing();
+    });
+  });
+
+  describe("a failure", () => {
+    it("plans the retry in the same append, and says so in both facts", () => {
+      const spec = given(processing).when(fail(1, 1, { random: 0.5 }));
+      spec.gives(
+        {
+          type: "DeliveryFailed",
+          data: { ...moved("Processing", "Failed", 1), attempt: 1, ...failure, retryCount: 1 },
+        },
+        {
+          type: "RetryScheduled",
+          data: { ...moved("Failed", "WaitingRetry", 1), retryCount: 1, nextAttemptAt: t(6.25) },
+        },
+      );
+      expect(spec.state()).to.deep.include({
+        status: "WaitingRetry",
+        retryCount: 1,
+        nextAttemptAt: t(6.25),
+        open: [],
+        lost: [],
+        leaseUntil: null,
+        deliveredAt: null,
+      });
+    });
+
+    it("heeds the receiver's Retry-After", () => {
+      expect(
+        given(processing)
+          .when(fail(1, 1, { retryAfterMs: 60_000 }))
+          .state(),
+      ).to.include({ nextAttemptAt: t(61) });
+    });
+
+    it("plans by the same rule whatever the reason", () => {
+      for (const reason of failureReasons) {
+        given(processing)
+          .when(fail(1, 1, { reason, answer: null }))
+          .givesTypes("DeliveryFailed", "RetryScheduled");
+      }
+    });
+
+    it("is the last one when it makes the count reach maxTrys", () => {
+      const third = lived(start(0), fail(1, 1), start(6), fail(2, 7), start(400));
+      const spec = given(third).when(fail(3, 401));
+      spec.gives(
+        {
+          type: "DeliveryFailed",
+          data: { ...moved("Processing", "Failed", 401), attempt: 3, ...failure, retryCount: 3 },
+        },
+        {
+          type: "DeliveryExhausted",
+          data: { ...moved("Failed", "CriticalFailure", 401), retryCount: 3, reason: "max attempts" },
+        },
+      );
+      expect(spec.state()).to.deep.include({ status: "CriticalFailure", retryCount: 3, nextAttemptAt: null, open: [] });
+      given(processing)
+        .when(fail(1, 1, { policy: { ...policy, maxTrys: 1 } }))
+        .givesTypes("DeliveryFailed", "DeliveryExhausted");
+    });
+
+    it("is the last one when maxTrys was lowered below the count meanwhile", () => {
+      const third = lived(start(0), fail(1, 1), start(6), fail(2, 7), start(400));
+      given(third)
+        .when(fail(3, 401, { policy: { ...policy, maxTrys: 1 } }))
+        .givesTypes("DeliveryFailed", "DeliveryExhausted");
+    });
+
+    it("is the last one at once when the receiver says 410", () => {
+      const gone = { ...moved("Failed", "CriticalFailure", 1), retryCount: 1, reason: "gone" as const };
+      given(processing)
+        .when(fail(1, 1, { error: "HTTP 410", answer: answer(410) }))
+        .gives(
+          {
+            type: "DeliveryFailed",
+            data: {
+              ...moved("Processing", "Failed", 1),
+              attempt: 1,
+              ...failure,
+              error: "HTTP 410",
+              answer: answer(410),
+              retryCount: 1,
+            },
+          },
+          { type: "DeliveryExhausted", data: gone },
+        );
+      for (const statusCode of [400, 404, 409, 411, 500]) {
+        given(processing)
+          .when(fail(1, 1, { answer: answer(statusCode) }))
+          .givesTypes("DeliveryFailed", "RetryScheduled");
+      }
+    });
+
+    it("becomes Cancelled where the destination was deleted meanwhile, a 410 or the last one too", () => {
+      for (const change of [{}, { answer: answer(410) }, { policy: { ...policy, maxTrys: 1 } }]) {
+        const spec = given(processing).when(fail(1, 1, { destinationDeleted: true, ...change }));
+        spec.givesTypes("DeliveryFailed", "EventCancelled");
+        expect(spec.state()).to.include({ status: "Cancelled", nextAttemptAt: null, retryCount: 1 });
+      }
+    });
+
+    it("counts once, and only for an attempt that was started", () => {
+      given(waitingRetry).when(fail(1, 2)).changesNothing();
+      given(processing).when(fail(2, 1)).changesNothing();
+      given(succeeded).when(fail(1, 2)).changesNothing();
+      given([accepted]).when(fail(1, 1)).changesNothing();
+    });
+  });
+
+  describe("a replay", () => {
+    it("starts the count anew, never the attempts' numbers", () => {
+      const spec = given(exhausted).when({ type: "Replay", at: t(500) });
+      spec.gives({
+        type: "EventReplayed",
+        data: { ...moved("CriticalFailure", "Pending", 500), nextAttemptAt: t(500) },
+      });
+      expect(spec.state()).to.deep.include({ status: "Pending", retryCount: 0, nextAttemptAt: t(500), attempts: 3 });
+      const replayed = [...exhausted, ...decide(stateOf(exhausted), { type: "Replay", at: t(500) })];
+      expect(given(replayed).when(start(500)).state()).to.deep.include({ attempts: 4, open: [4] });
+      given(replayed).when(fail(1, 501)).changesNothing();
+      given(replayed).when(succeed(3, 501)).changesNothing();
+    });
+
+    it("is for CriticalFailure only", () => {
+      for (const status of ["Pending", "Processing", "Succeeded", "WaitingRetry", "Cancelled"] as const) {
+        given(histories[status])
+          .when({ type: "Replay", at: t(500) })
+          .refused("invalid", status);
+      }
+    });
+  });
+
+  describe("a cancellation", () => {
+    it("takes an event that waits out for good", () => {
+      for (const status of ["Pending", "WaitingRetry"] as const) {
+        for (const reason of ["requested", "destination deleted"] as const) {
+          const spec = given(histories[status]).when(cancel(reason, 2));
+          spec.gives({ type: "EventCancelled", data: { ...moved(status, "Cancelled", 2), reason } });
+          expect(spec.state()).to.include({ status: "Cancelled", nextAttemptAt: null });
+        }
+      }
+    });
+
+    it("is refused to a person elsewhere, and passes over what is not waiting when the destination goes", () => {
+      for (const status of ["Processing", "Succeeded", "CriticalFailure", "Cancelled"] as const) {
+        given(histories[status]).when(cancel("requested", 2)).refused("invalid", status);
+        given(histories[status]).when(cancel("destination deleted", 2)).changesNothing();
+      }
+    });
+  });
+});
