@@ -1,7 +1,7 @@
-import type { CircuitEvent } from "../../src/domain/circuit/circuit.ts";
+import type { CircuitEvent, CircuitPosition } from "../../src/domain/circuit/circuit.ts";
 import type { EventStatus, WebhookEvent } from "../../src/domain/event/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
-import { create, put, remove, type Collection, type Projection } from "../projection.ts";
+import { add, create, put, remove, type Collection, type Projection } from "../projection.ts";
 
 /** An event that waits for an attempt. */
 export type WaitingDocument = {
@@ -30,6 +30,7 @@ export type LeaseDocument = {
 /** A circuit that is not closed. */
 export type CircuitDocument = {
   readonly destinationId: string;
+  readonly position: Exclude<CircuitPosition, "Closed">;
   /** When somebody must look: the end of the timer, or of the probe's lease; null when the next event is the probe. */
   readonly wakeAt: string | null;
 };
@@ -71,9 +72,12 @@ export const leases: Collection<LeaseDocument> = {
 export const circuits: Collection<CircuitDocument> = {
   name: "circuits",
   key: "destinationId",
-  fields: { destinationId: "id", wakeAt: "time" },
-  indexes: [["wakeAt"]],
+  fields: { destinationId: "id", position: "text", wakeAt: "time" },
+  indexes: [["wakeAt"], ["position"]],
 };
+
+/** The scope whose one counter is the number of events that wait for an attempt. */
+export const backlogCounter = "due/backlog";
 
 /** Whether an event of this status waits for an attempt. */
 function waits(status: EventStatus): boolean {
@@ -84,12 +88,15 @@ type Moved = Exclude<WebhookEvent, { type: "EventAccepted" }>["data"];
 
 /** Takes an event out of the waiting ones where a fact ends its wait. */
 function leave({ eventId, from, to }: Moved): Change[] {
-  return waits(from) && !waits(to) ? [remove(waiting, eventId)] : [];
+  return waits(from) && !waits(to) ? [remove(waiting, eventId), add(backlogCounter, -1)] : [];
 }
 
 function wait(moved: Moved & { readonly nextAttemptAt: string }): Change[] {
   const { eventId, tenantId, destinationId, acceptedAt, nextAttemptAt } = moved;
-  return [create(waiting, { eventId, tenantId, destinationId, dueAt: nextAttemptAt, acceptedAt, first: false })];
+  return [
+    create(waiting, { eventId, tenantId, destinationId, dueAt: nextAttemptAt, acceptedAt, first: false }),
+    add(backlogCounter, 1),
+  ];
 }
 
 /** The end of an attempt; a late one may find its event waiting for another. */
@@ -99,7 +106,7 @@ function outcome(moved: Moved & { readonly attempt: number }): Change[] {
 
 function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEvent["data"]): Change[] {
   if (position === "Closed") return [remove(circuits, destinationId)];
-  return [put(circuits, { destinationId, wakeAt: probe?.leaseUntil ?? openUntil })];
+  return [put(circuits, { destinationId, position, wakeAt: probe?.leaseUntil ?? openUntil })];
 }
 
 export const dueProjection: Projection = {
@@ -109,6 +116,7 @@ export const dueProjection: Projection = {
   on: {
     EventAccepted: ({ eventId, tenantId, destinationId, at }) => [
       create(waiting, { eventId, tenantId, destinationId, dueAt: at, acceptedAt: at, first: true }),
+      add(backlogCounter, 1),
     ],
     DeliveryAttemptStarted: (started) => {
       const { eventId, destinationId, attempt, at: startedAt, leaseUntil, worker, probe } = started;

@@ -22,7 +22,7 @@ import type { Logger } from "../ports/telemetry.ts";
 import { startDelivery } from "./delivery.ts";
 import { openEmbeddedEngines } from "./embedded/engines.ts";
 import { masterKeyOf } from "./master-key.ts";
-import { watchBacklog } from "./readings.ts";
+import { readingsOf } from "./readings.ts";
 
 /** A running relay. */
 export interface Relay {
@@ -94,7 +94,7 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
     retry: config.retry,
     deliveryTimeoutMs,
   });
-  watchBacklog(metrics, { store, readModels, clock });
+  metrics.watch(readingsOf({ log: store, readModels, clock }));
 
   const ready = async () => broken;
   const health = { ready, metrics: () => metrics.text() };
