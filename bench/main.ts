@@ -8,6 +8,7 @@ import { size } from "./support/size.ts";
 
 /** Exit code of a benchmark that proves nothing. */
 const voidCode = 3;
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const benchmarks: Readonly<Record<string, () => Promise<Report>>> = { ingest, latency, delivery, isolation };
 const names = process.argv.slice(2).flatMap((argument) => argument.split(",")).filter((name) => name !== "");
 

@@ -45,12 +45,15 @@ export class RelayProcess {
   readonly folder: string;
   readonly url: string;
   readonly #process: ChildProcess;
+  /** A benchmark that ends early takes its relays with it. */
+  readonly #killed = () => void this.#process.kill("SIGKILL");
 
-  private constructor(process: ChildProcess, folder: string, url: string) {
-    this.pid = pidOf(process);
+  private constructor(child: ChildProcess, folder: string, url: string) {
+    this.pid = pidOf(child);
     this.folder = folder;
     this.url = url;
-    this.#process = process;
+    this.#process = child;
+    process.once("exit", this.#killed);
   }
 
   /** Starts the relay on an empty data folder; its log goes to a file there, as a supervisor would have it. */
@@ -60,7 +63,7 @@ export class RelayProcess {
     writeFileSync(caFile, caPem);
     const logFile = join(folder, "relay.log");
     const log = openSync(logFile, "a");
-    const process_ = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...nodeOptions, "src/main.ts"], {
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...nodeOptions, "src/main.ts"], {
       cwd: project,
       stdio: ["ignore", log, "inherit"],
       env: {
@@ -79,11 +82,11 @@ export class RelayProcess {
       const ready = readFileSync(logFile, "utf8").split("\n").find((line) => line.includes('"msg":"ready"'));
       if (ready !== undefined) {
         const { url } = JSON.parse(ready) as { readonly url: string };
-        return new RelayProcess(process_, folder, url);
+        return new RelayProcess(child, folder, url);
       }
-      if (process_.exitCode !== null) break;
+      if (child.exitCode !== null) break;
     }
-    process_.kill("SIGKILL");
+    child.kill("SIGKILL");
     throw new Error(`the relay did not start:\n${readFileSync(logFile, "utf8").slice(-2000)}`);
   }
 
@@ -120,9 +123,11 @@ export class RelayProcess {
   /** Drains and ends; the data folder goes with it unless it is kept. */
   async stop({ keepFolder = false } = {}): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = once(this.#process, "exit");
       this.#process.kill("SIGTERM");
-      await once(this.#process, "exit");
+      await ended;
     }
+    process.off("exit", this.#killed);
     if (!keepFolder) rmSync(this.folder, { recursive: true, force: true });
   }
 

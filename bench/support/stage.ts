@@ -184,6 +184,8 @@ export class Stage {
   }
 
   async close(): Promise<void> {
+    // What waits at the gate would keep its relay from ending.
+    await this.receiver.call("gate", true);
     await Promise.all(this.#subjects.map(({ relay }) => relay.stop()));
     await Promise.all([this.receiver, this.#generator, ...this.#baselines].map((child) => child.stop()));
   }
