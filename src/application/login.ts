@@ -13,22 +13,24 @@ import type { Reservations } from "./reservations.ts";
 import type { IssuedToken, Sessions } from "./sessions.ts";
 import { userView, type UserView } from "./views.ts";
 
+/** What logging in works with. */
+export interface LoginParts {
+  readonly state: ExpiringState;
+  readonly keys: PlatformKeys;
+  readonly reservations: Reservations;
+  readonly aggregates: Aggregates;
+  readonly passwords: Passwords;
+  readonly people: People;
+  readonly sessions: Sessions;
+}
+
 /** Trades an email and a password for an access token. */
 export class Login {
-  readonly #parts: {
-    state: ExpiringState; keys: PlatformKeys; reservations: Reservations; aggregates: Aggregates;
-    passwords: Passwords; people: People; sessions: Sessions;
-  };
+  readonly #parts: LoginParts;
   readonly #limit: RateLimit | null;
 
   /** `limit`: failed attempts per address and per email; null for none. */
-  constructor(
-    parts: {
-      state: ExpiringState; keys: PlatformKeys; reservations: Reservations; aggregates: Aggregates;
-      passwords: Passwords; people: People; sessions: Sessions;
-    },
-    options: { readonly limit: RateLimit | null },
-  ) {
+  constructor(parts: LoginParts, options: { readonly limit: RateLimit | null }) {
     this.#parts = parts;
     this.#limit = options.limit;
   }

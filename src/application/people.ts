@@ -64,7 +64,8 @@ export class People {
   async #key(tenant: KeyedTenant, userId: string): Promise<SealingKey | undefined> {
     const known = this.#keys.get(userId);
     if (known) return known;
-    const key = await personKey(this.#parts.store, this.#parts.sealing, this.#parts.vault.dataKey(tenant), tenant.id, userId);
+    const { store, sealing, vault } = this.#parts;
+    const key = await personKey(store, sealing, vault.dataKey(tenant), tenant.id, userId);
     if (key) this.#keys.set(userId, key);
     return key;
   }
@@ -90,7 +91,7 @@ export class EmailOpener {
   async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
     const concerned = (entry: LogEntry) => entry.type === "UserCreated" || entry.type === "UserEmailChanged";
     if (!entries.some(concerned)) return entries;
-    return Promise.all(entries.map((entry) => (concerned(entry) ? this.#open(entry) : entry)));
+    return Promise.all(entries.map(async (entry) => (concerned(entry) ? this.#open(entry) : entry)));
   }
 
   async #open(entry: LogEntry): Promise<LogEntry> {

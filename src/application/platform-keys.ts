@@ -62,7 +62,8 @@ export class PlatformKeys {
         at: timestamp(clock.now()),
       },
     };
-    const origin = { actor: { type: "service", part: "platform" } as const, correlationId: ids.uuid(), causationId: null };
+    const actor = { type: "service", part: "platform" } as const;
+    const origin = { actor, correlationId: ids.uuid(), causationId: null };
     try {
       await store.append(streams.platform, noStream, entriesOf([event], origin, this.#parts));
       return keys;

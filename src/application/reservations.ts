@@ -92,7 +92,9 @@ export class Reservations {
       const found = availability(state, this.#now());
       if (found === "held") refuse("conflict", taken);
       try {
-        if (found === "doubtful" && state?.holder) await this.#refuseHolder({ stream, revision, holder: state.holder }, taken, origin);
+        if (found === "doubtful" && state?.holder) {
+          await this.#refuseHolder({ stream, revision, holder: state.holder }, taken, origin);
+        }
         const event: ReservationEvent = { type: "NameReserved", data: { holder, at: this.#now() } };
         const appended = await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts));
         return { stream, revision: appended.revision, holder };
@@ -113,7 +115,8 @@ export class Reservations {
       : holder.userId !== null && state?.users.get(holder.userId)?.emailHash === hash;
     if (used) refuse("conflict", taken);
     if (state?.refused.has(nameOf(reservation))) return;
-    const event: TenantEvent = { type: "ReservationRefused", data: { reservation: nameOf(reservation), at: this.#now() } };
+    const data = { reservation: nameOf(reservation), at: this.#now() };
+    const event: TenantEvent = { type: "ReservationRefused", data };
     const own = { ...origin, actor: { type: "service", part: "reservations" } as const };
     await this.#parts.store.append(streams.tenant(holder.tenantId), revision, entriesOf([event], own, this.#parts));
   }

@@ -10,7 +10,7 @@ import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { SessionClaims, Tokens } from "../ports/tokens.ts";
 import { tenants } from "./aggregate-types.ts";
-import type { Aggregates } from "./aggregates.ts";
+import type { Aggregates, Folded } from "./aggregates.ts";
 import type { Caller } from "./commands/caller.ts";
 import { entriesOf, type Origin } from "./origin.ts";
 import type { PlatformKeys } from "./platform-keys.ts";
@@ -30,6 +30,17 @@ export interface IssuedToken {
   readonly expiresAt: string;
 }
 
+/** What sessions work with. */
+export interface SessionParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly state: ExpiringState;
+  readonly tokens: Tokens;
+  readonly keys: PlatformKeys;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
 /** Above any version: all sessions of a user that was deleted are over. */
 const allVersions = Number.MAX_SAFE_INTEGER;
 
@@ -42,17 +53,10 @@ const leastVersion = (userId: string) => `sessions:${userId}`;
  * process, through the expiring state all share.
  */
 export class Sessions {
-  readonly #parts: {
-    store: EventStore; aggregates: Aggregates; state: ExpiringState; tokens: Tokens; keys: PlatformKeys; clock: Clock; ids: Ids;
-  };
+  readonly #parts: SessionParts;
   readonly #ttlMs: number;
 
-  constructor(
-    parts: {
-      store: EventStore; aggregates: Aggregates; state: ExpiringState; tokens: Tokens; keys: PlatformKeys; clock: Clock; ids: Ids;
-    },
-    options: { readonly ttlMs: number },
-  ) {
+  constructor(parts: SessionParts, options: { readonly ttlMs: number }) {
     this.#parts = parts;
     this.#ttlMs = options.ttlMs;
   }
@@ -79,9 +83,9 @@ export class Sessions {
     const { userId, tenantId, tokenId, sessionVersion, expiresAt } = claims;
     const [revoked, least] = await state.get([revocation(tokenId), leastVersion(userId)]);
     if (revoked != null || sessionVersion < Number(least ?? 0)) refuse("unauthenticated", "the session is over");
-    const good = (tenant: Tenant | undefined) => isCurrent(tenant?.users.get(userId), sessionVersion, role);
+    const good = ({ state: tenant }: Folded<Tenant>) => isCurrent(tenant?.users.get(userId), sessionVersion, role);
     // What this process remembers may be older than the token: only the log itself can say that it is over.
-    if (!good((await aggregates.read(tenants, tenantId)).state) && !good((await aggregates.current(tenants, tenantId)).state)) {
+    if (!good(await aggregates.read(tenants, tenantId)) && !good(await aggregates.current(tenants, tenantId))) {
       refuse("unauthenticated", "the session is over");
     }
     return { userId, tenantId, role, tokenId, expiresAt };

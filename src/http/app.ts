@@ -8,7 +8,7 @@ import { readJsonObject } from "./body.ts";
 import { clientAddress } from "./client-address.ts";
 import { errorAnswer } from "./errors.ts";
 import { givenRequestId } from "./identifiers.ts";
-import { createIngestHandler, ingestPath } from "./ingest.ts";
+import { createIngestHandler, ingestPath, type Fail } from "./ingest.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { destinationRoutes } from "./routes/destinations.ts";
@@ -30,8 +30,6 @@ export function createApp(api: Api): RequestListener {
     else void rest(request, response);
   };
 }
-
-type Fail = (error: unknown, requestId: string) => { readonly status: number; readonly text: string };
 
 /** What to answer to an error; the operator learns of those nobody foresaw. */
 function failures({ logger, metrics }: Api): Fail {
@@ -113,8 +111,8 @@ function answer(context: Context, { status, body, text, type }: Answer): void {
 
 /** 404 for a path that is none, else 405, or 204 to OPTIONS. */
 function answerUnmatched(context: Context): void {
-  const matched = (context as Context & { readonly matched?: readonly { readonly methods: readonly string[] }[] }).matched;
-  const methods = new Set((matched ?? []).flatMap((layer) => layer.methods));
+  const { matched = [] } = context as Context & { readonly matched?: readonly { readonly methods: string[] }[] };
+  const methods = new Set(matched.flatMap((layer) => layer.methods));
   if (methods.size === 0) {
     answer(context, { status: 404, text: "no such path" });
     return;
@@ -129,4 +127,3 @@ function originForm(url: string): string {
   const parsed = URL.parse(url);
   return parsed ? parsed.pathname + parsed.search : "/*";
 }
-

@@ -8,7 +8,11 @@ const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/;
  * Reads the body of a request: a JSON object of at most `maxBytes`. Throws a Refusal: wrong-type by its headers,
  * too-large by its length or its count, invalid by its content.
  */
-export async function readJsonObject(request: IncomingMessage, response: ServerResponse, maxBytes: number): Promise<JsonObject> {
+export async function readJsonObject(
+  request: IncomingMessage,
+  response: ServerResponse,
+  maxBytes: number,
+): Promise<JsonObject> {
   checkType(request);
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (request.headers.expect !== undefined) response.writeContinue();

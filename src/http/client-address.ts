@@ -8,8 +8,8 @@ import { isIP } from "node:net";
 export function clientAddress(request: IncomingMessage, trustedProxies: number): string {
   const own = plain(request.socket.remoteAddress ?? "");
   if (trustedProxies === 0) return own;
-  const forwarded = request.headers["x-forwarded-for"];
-  const entries = (Array.isArray(forwarded) ? forwarded.join(",") : (forwarded ?? "")).split(",").filter((entry) => entry.trim());
+  const forwarded = [request.headers["x-forwarded-for"] ?? []].flat().join(",");
+  const entries = forwarded.split(",").filter((entry) => entry.trim());
   const entry = entries[Math.max(entries.length - trustedProxies, 0)];
   if (entry === undefined) return own;
   const address = plain(entry.trim());

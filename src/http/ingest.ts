@@ -7,8 +7,12 @@ import { readJsonObject } from "./body.ts";
 import { givenRequestId, uuidOf } from "./identifiers.ts";
 
 const prefix = "/api/v1/ingest/";
+const mostKeyCharacters = 255;
 /** No tenant has it, so that what is not a UUID is answered as any unknown tenant. */
 const nobody = "00000000-0000-0000-0000-000000000000";
+
+/** What to answer to an error of the request with this id. */
+export type Fail = (error: unknown, requestId: string) => { readonly status: number; readonly text: string };
 
 interface IngestPath {
   readonly tenant: string;
@@ -24,7 +28,7 @@ export function ingestPath(url: string): IngestPath | undefined {
 }
 
 /** Answers ingest requests past the framework: the one path whose cost counts. */
-export function createIngestHandler(api: Api, fail: (error: unknown, requestId: string) => { status: number; text: string }) {
+export function createIngestHandler(api: Api, fail: Fail) {
   const { services: { ingest }, ids, clock, metrics, maxBodyBytes } = api;
   return async (request: IncomingMessage, response: ServerResponse, { tenant, token }: IngestPath): Promise<void> => {
     const startedAt = clock.monotonic();
@@ -67,7 +71,9 @@ function readIdempotencyKey(header: string | undefined): string | undefined {
   const bytes = /^[\x20-\x7e]*$/.test(header) ? undefined : Buffer.from(header, "latin1");
   const key = bytes && isUtf8(bytes) ? bytes.toString("utf8") : header;
   if (key === "") refuse("invalid", "X-Idempotency-Key: must not be empty");
-  if ((bytes ? [...key].length : key.length) > 255) refuse("invalid", "X-Idempotency-Key: must be at most 255 characters long");
+  if ((bytes ? [...key].length : key.length) > mostKeyCharacters) {
+    refuse("invalid", `X-Idempotency-Key: must be at most ${mostKeyCharacters} characters long`);
+  }
   if (bytes && /\p{Cc}/u.test(key)) refuse("invalid", "X-Idempotency-Key: must not contain control characters");
   return key;
 }

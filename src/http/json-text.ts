@@ -12,7 +12,8 @@ const deepest = 128;
 
 /** Reads a JSON object from bytes. Throws a Refusal (invalid) for anything else, and for one nested too deep. */
 export function parseJsonObject(bytes: Buffer): JsonObject {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) refuse("invalid", "body: must not begin with a byte order mark");
+  const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  if (marked) refuse("invalid", "body: must not begin with a byte order mark");
   if (!isUtf8(bytes)) refuse("invalid", "body: must be UTF-8");
   const text = bytes.toString("utf8");
   if (isDeeperThan(text, deepest)) refuse("invalid", `body: must not be nested deeper than ${deepest}`);
@@ -22,7 +23,9 @@ export function parseJsonObject(bytes: Buffer): JsonObject {
   } catch {
     refuse("invalid", "body: must be valid JSON");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) refuse("invalid", "body: must be a JSON object");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    refuse("invalid", "body: must be a JSON object");
+  }
   return { text, value };
 }
 

@@ -18,8 +18,10 @@ describeOnEngines("API keys", (freshEngines) => {
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  const issue = (fields: object = {}, by = one.developer.client) => by.post("/api/v1/api-keys", { name: "producer", ...fields });
-  const send = (ingest: string, apiKey: string) => http("POST", api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
+  const issue = (fields: object = {}, by = one.developer.client) =>
+    by.post("/api/v1/api-keys", { name: "producer", ...fields });
+  const send = (ingest: string, apiKey: string) =>
+    http("POST", api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
 
   it("are issued with 201, and shown whole only then", async () => {
     const answer = await issue({ name: "  mine " });
@@ -44,16 +46,26 @@ describeOnEngines("API keys", (freshEngines) => {
   });
 
   it("take an offset or a day as the time of expiry", async () => {
-    expect((await issue({ expiresAt: "2999-01-01T01:30:00+01:30" })).json["expiresAt"]).to.equal("2999-01-01T00:00:00.000Z");
+    expect((await issue({ expiresAt: "2999-01-01T01:30:00+01:30" })).json["expiresAt"]).to.equal(
+      "2999-01-01T00:00:00.000Z",
+    );
     expect((await issue({ expiresAt: "2999-12-31" })).json["expiresAt"]).to.equal("2999-12-31T00:00:00.000Z");
   });
 
   const bad: [object, string][] = [
-    [{ name: undefined }, "name"], [{ name: "" }, "name"], [{ name: " " }, "name"], [{ name: 5 }, "name"],
-    [{ name: "x".repeat(256) }, "name"], [{ name: "a\nb" }, "name"],
-    [{ expiresAt: "2001-01-01T00:00:00.000Z" }, "expiresAt"], [{ expiresAt: "soon" }, "expiresAt"], [{ expiresAt: "" }, "expiresAt"],
-    [{ expiresAt: 4102444800000 }, "expiresAt"], [{ expiresAt: "2999-02-30T00:00:00Z" }, "expiresAt"],
-    [{ expiresAt: "2999-13-01" }, "expiresAt"], [{ expiresAt: "2999-01-01T24:00:00Z" }, "expiresAt"],
+    [{ name: undefined }, "name"],
+    [{ name: "" }, "name"],
+    [{ name: " " }, "name"],
+    [{ name: 5 }, "name"],
+    [{ name: "x".repeat(256) }, "name"],
+    [{ name: "a\nb" }, "name"],
+    [{ expiresAt: "2001-01-01T00:00:00.000Z" }, "expiresAt"],
+    [{ expiresAt: "soon" }, "expiresAt"],
+    [{ expiresAt: "" }, "expiresAt"],
+    [{ expiresAt: 4102444800000 }, "expiresAt"],
+    [{ expiresAt: "2999-02-30T00:00:00Z" }, "expiresAt"],
+    [{ expiresAt: "2999-13-01" }, "expiresAt"],
+    [{ expiresAt: "2999-01-01T24:00:00Z" }, "expiresAt"],
     [{ expiresAt: "2999-01-01T00:00:00+99:00" }, "expiresAt"],
   ];
   for (const [fields, field] of bad) {

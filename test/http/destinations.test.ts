@@ -31,7 +31,8 @@ describeOnEngines("destinations", (freshEngines) => {
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  const register = (fields: object = {}, by = one.developer.client) => by.post("/api/v1/destinations", { url, ...fields });
+  const register = (fields: object = {}, by = one.developer.client) =>
+    by.post("/api/v1/destinations", { url, ...fields });
   const registered = async (fields: object = {}) => (await register(fields)).json["id"] as string;
 
   describe("registration", () => {
@@ -64,16 +65,29 @@ describeOnEngines("destinations", (freshEngines) => {
     }
 
     const bad: [object, string][] = [
-      [{ url: undefined }, "url"], [{ url: "" }, "url"], [{ url: "receiver.example" }, "url"], [{ url: 1 }, "url"],
-      [{ url: "http://receiver.example/" }, "url"], [{ url: "ftp://receiver.example/" }, "url"], [{ url: "https://" }, "url"],
-      [{ url: "https://user@receiver.example/" }, "url"], [{ url: "https://:secret@receiver.example/" }, "url"],
-      [{ url: "https://receiver.example/a b" }, "url"], [{ url: "https://receiver.example/\n" }, "url"],
-      [{ url: `https://receiver.example/${"x".repeat(2_048)}` }, "url"], [{ url: "https://127.0.0.1/" }, "url"],
-      [{ url: "https://[::1" }, "url"], [{ url: "https://a\u0000b.example/" }, "url"],
-      [{ serverRateLimit: 0 }, "serverRateLimit"], [{ serverRateLimit: 1.5 }, "serverRateLimit"],
-      [{ serverRateLimit: "5" }, "serverRateLimit"], [{ serverRateLimit: 1e6 }, "serverRateLimit"],
-      [{ authType: "Digest", credentials: {} }, "authType"], [{ authType: "apikey", credentials: credentials.ApiKey }, "authType"],
-      [{ authType: null }, "authType"], [{ authType: "BearerToken" }, "credentials"],
+      [{ url: undefined }, "url"],
+      [{ url: "" }, "url"],
+      [{ url: "receiver.example" }, "url"],
+      [{ url: 1 }, "url"],
+      [{ url: "http://receiver.example/" }, "url"],
+      [{ url: "ftp://receiver.example/" }, "url"],
+      [{ url: "https://" }, "url"],
+      [{ url: "https://user@receiver.example/" }, "url"],
+      [{ url: "https://:secret@receiver.example/" }, "url"],
+      [{ url: "https://receiver.example/a b" }, "url"],
+      [{ url: "https://receiver.example/\n" }, "url"],
+      [{ url: `https://receiver.example/${"x".repeat(2_048)}` }, "url"],
+      [{ url: "https://127.0.0.1/" }, "url"],
+      [{ url: "https://[::1" }, "url"],
+      [{ url: "https://a\u0000b.example/" }, "url"],
+      [{ serverRateLimit: 0 }, "serverRateLimit"],
+      [{ serverRateLimit: 1.5 }, "serverRateLimit"],
+      [{ serverRateLimit: "5" }, "serverRateLimit"],
+      [{ serverRateLimit: 1e6 }, "serverRateLimit"],
+      [{ authType: "Digest", credentials: {} }, "authType"],
+      [{ authType: "apikey", credentials: credentials.ApiKey }, "authType"],
+      [{ authType: null }, "authType"],
+      [{ authType: "BearerToken" }, "credentials"],
       [{ credentials: credentials.BearerToken }, "credentials"],
       [{ authType: "BearerToken", credentials: "token" }, "credentials"],
       [{ authType: "BearerToken", credentials: [] }, "credentials"],
@@ -85,15 +99,41 @@ describeOnEngines("destinations", (freshEngines) => {
       [{ authType: "BearerToken", credentials: { token: "ü" } }, "credentials.token"],
       [{ authType: "ApiKey", credentials: { headerName: "X-Key" } }, "credentials.value"],
       [{ authType: "ApiKey", credentials: { value: "v" } }, "credentials.headerName"],
-      ...["Host", "content-length", "Transfer-Encoding", "CONNECTION", "X-Service-Signature", "webhook-id", "Content-Type",
-        "User-Agent", "X-Relay-Attempt", "a b", "a:b", ""].map((headerName): [object, string] =>
-        [{ authType: "ApiKey", credentials: { headerName, value: "v" } }, "credentials.headerName"]),
+      ...[
+        "Host",
+        "content-length",
+        "Transfer-Encoding",
+        "CONNECTION",
+        "X-Service-Signature",
+        "webhook-id",
+        "Content-Type",
+        "User-Agent",
+        "X-Relay-Attempt",
+        "a b",
+        "a:b",
+        "",
+      ].map((headerName): [object, string] => [
+        { authType: "ApiKey", credentials: { headerName, value: "v" } },
+        "credentials.headerName",
+      ]),
       [{ authType: "BasicAuth", credentials: { username: "a:b", password: "p" } }, "credentials.username"],
       [{ authType: "BasicAuth", credentials: { username: "a" } }, "credentials.password"],
-      [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, tokenEndpoint: "http://login.example" } }, "credentials.tokenEndpoint"],
-      [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, tokenEndpoint: "https://127.0.0.1" } }, "credentials.tokenEndpoint"],
-      [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, clientId: undefined } }, "credentials.clientId"],
-      [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, clientSecret: 1 } }, "credentials.clientSecret"],
+      [
+        { authType: "JwtBearer", credentials: { ...credentials.JwtBearer, tokenEndpoint: "http://login.example" } },
+        "credentials.tokenEndpoint",
+      ],
+      [
+        { authType: "JwtBearer", credentials: { ...credentials.JwtBearer, tokenEndpoint: "https://127.0.0.1" } },
+        "credentials.tokenEndpoint",
+      ],
+      [
+        { authType: "JwtBearer", credentials: { ...credentials.JwtBearer, clientId: undefined } },
+        "credentials.clientId",
+      ],
+      [
+        { authType: "JwtBearer", credentials: { ...credentials.JwtBearer, clientSecret: 1 } },
+        "credentials.clientSecret",
+      ],
       [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, scope: 1 } }, "credentials.scope"],
     ];
     for (const [fields, field] of bad) {
@@ -105,7 +145,9 @@ describeOnEngines("destinations", (freshEngines) => {
     }
 
     it("takes a JwtBearer with a scope", async () => {
-      expect((await register({ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, scope: "a b" } })).status).to.equal(201);
+      expect(
+        (await register({ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, scope: "a b" } })).status,
+      ).to.equal(201);
     });
 
     it("gives 401 without a token, 403 to a Viewer", async () => {
@@ -121,7 +163,8 @@ describeOnEngines("destinations", (freshEngines) => {
       expect((await one.viewer.client.get(path(id.toUpperCase()))).json["id"]).to.equal(id);
       expect((await new Client(api.url).get(path(id))).status).to.equal(401);
       expect((await other.owner.client.get(path(id))).status).to.equal(403);
-      for (const none of [nowhere, "x", "..%2f", "%"]) expect((await one.owner.client.get(path(none))).status).to.equal(404);
+      for (const none of [nowhere, "x", "..%2f", "%"])
+        expect((await one.owner.client.get(path(none))).status).to.equal(404);
     });
   });
 
@@ -130,7 +173,12 @@ describeOnEngines("destinations", (freshEngines) => {
       const id = await registered();
       const answer = await one.developer.client.patch(path(id), { url: "https://new.example/", serverRateLimit: 9 });
       expect(answer.status).to.equal(200);
-      expect(shaped(answer, "destination")).to.include({ id, url: "https://new.example/", serverRateLimit: 9, status: "Active" });
+      expect(shaped(answer, "destination")).to.include({
+        id,
+        url: "https://new.example/",
+        serverRateLimit: 9,
+        status: "Active",
+      });
       expect((await one.developer.client.get(path(id))).text).to.equal(answer.text);
       expect((await one.developer.client.patch(path(id), {})).text).to.equal(answer.text);
     });
@@ -143,10 +191,13 @@ describeOnEngines("destinations", (freshEngines) => {
 
     it("configures, replaces and removes authentication", async () => {
       const id = await registered();
-      const set = (authType: AuthType) => one.developer.client.patch(path(id), { authType, credentials: credentials[authType] });
+      const set = (authType: AuthType) =>
+        one.developer.client.patch(path(id), { authType, credentials: credentials[authType] });
       expect((await set("BearerToken")).json["authType"]).to.equal("BearerToken");
       expect((await set("BasicAuth")).json["authType"]).to.equal("BasicAuth");
-      expect((await one.developer.client.patch(path(id), { removeAuth: false })).json["authType"]).to.equal("BasicAuth");
+      expect((await one.developer.client.patch(path(id), { removeAuth: false })).json["authType"]).to.equal(
+        "BasicAuth",
+      );
       expect((await one.developer.client.patch(path(id), { removeAuth: true })).json).not.to.have.property("authType");
     });
 
@@ -163,18 +214,25 @@ describeOnEngines("destinations", (freshEngines) => {
         await api.world.store.append(streams.circuit(destinationId), revision, entriesOf(opened, origin, api.world));
         const shown = first === "active" ? "Suspended" : "Inactive";
         expect((await one.owner.client.get(path(destinationId))).json["status"]).to.equal(shown);
-        expect((await one.owner.client.patch(path(destinationId), { status: "active" })).json["status"]).to.equal("Active");
+        expect((await one.owner.client.patch(path(destinationId), { status: "active" })).json["status"]).to.equal(
+          "Active",
+        );
         expect((await send()).status).to.equal(202);
       }
     });
 
     const bad: [object, string][] = [
-      [{ status: "suspended" }, "status"], [{ status: "Active" }, "status"], [{ status: 0 }, "status"],
-      [{ url: "http://receiver.example" }, "url"], [{ serverRateLimit: 0 }, "serverRateLimit"],
-      [{ removeAuth: "true" }, "removeAuth"], [{ removeAuth: null }, "removeAuth"],
+      [{ status: "suspended" }, "status"],
+      [{ status: "Active" }, "status"],
+      [{ status: 0 }, "status"],
+      [{ url: "http://receiver.example" }, "url"],
+      [{ serverRateLimit: 0 }, "serverRateLimit"],
+      [{ removeAuth: "true" }, "removeAuth"],
+      [{ removeAuth: null }, "removeAuth"],
       [{ removeAuth: true, authType: "BearerToken", credentials: credentials.BearerToken }, "removeAuth"],
       [{ removeAuth: true, credentials: credentials.BearerToken }, "credentials"],
-      [{ authType: "BearerToken" }, "credentials"], [{ credentials: {} }, "credentials"],
+      [{ authType: "BearerToken" }, "credentials"],
+      [{ credentials: {} }, "credentials"],
       [{ authType: "Nope", credentials: {} }, "authType"],
     ];
     for (const [change, field] of bad) {
@@ -192,7 +250,10 @@ describeOnEngines("destinations", (freshEngines) => {
       expect(answer.status).to.equal(200);
       const fresh = String(shaped(answer, "ingest-token")["ingestToken"]);
       const send = (token: string) =>
-        http("POST", `${api.url}/api/v1/ingest/${one.tenantId}/${token}`, { json: {}, headers: { "x-api-key": apiKey } });
+        http("POST", `${api.url}/api/v1/ingest/${one.tenantId}/${token}`, {
+          json: {},
+          headers: { "x-api-key": apiKey },
+        });
       expect([(await send(ingestToken)).status, (await send(fresh)).status]).to.deep.equal([404, 202]);
     });
   });

@@ -65,13 +65,23 @@ describeOnEngines("events", (freshEngines) => {
       const page = shaped(await one.viewer.client.get(path(id, "/attempts")), "attempt-page");
       const items = page["items"] as Record<string, unknown>[];
       expect(page["total"]).to.equal(2);
-      expect(items.map(({ number, outcome, statusCode, error, durationMs }) => ({ number, outcome, statusCode, error, durationMs })))
-        .to.deep.equal([
-          { number: 1, outcome: "failed", statusCode: 500, error: "answered 500", durationMs: 34 },
-          { number: 2, outcome: "succeeded", statusCode: 204, error: null, durationMs: 12 },
-        ]);
+      expect(
+        items.map(({ number, outcome, statusCode, error, durationMs }) => ({
+          number,
+          outcome,
+          statusCode,
+          error,
+          durationMs,
+        })),
+      ).to.deep.equal([
+        { number: 1, outcome: "failed", statusCode: 500, error: "answered 500", durationMs: 34 },
+        { number: 2, outcome: "succeeded", statusCode: 204, error: null, durationMs: 12 },
+      ]);
       expect(items[0]).to.deep.include({
-        destinationUrl: "https://receiver.example/hook", responseBody: "seen", truncated: false, responseHeaders: { server: "test" },
+        destinationUrl: "https://receiver.example/hook",
+        responseBody: "seen",
+        truncated: false,
+        responseHeaders: { server: "test" },
         requestHeaders: { "Content-Type": "application/json", Authorization: "Bearer ***" },
       });
     });
@@ -85,7 +95,9 @@ describeOnEngines("events", (freshEngines) => {
       await one.owner.client.post(path(two, "/replay"));
       await deliveries.fail(two, 1);
       const numbers = async (query: string) =>
-        ((await one.owner.client.get(path(two, `/attempts${query}`))).json["items"] as { number: number }[]).map(({ number }) => number);
+        ((await one.owner.client.get(path(two, `/attempts${query}`))).json["items"] as { number: number }[]).map(
+          ({ number }) => number,
+        );
       expect(await numbers("?TpOrd=desc")).to.deep.equal([2, 1]);
       expect(await numbers("?Qt=1&Pg=2")).to.deep.equal([2]);
       expect(await numbers("?Pg=3")).to.deep.equal([]);
@@ -101,26 +113,41 @@ describeOnEngines("events", (freshEngines) => {
       const { total, items } = shaped(answer, "history-page") as { total: number; items: Record<string, unknown>[] };
       expect(total).to.equal(5);
       expect(items.map(({ type, revision }) => [type, revision])).to.deep.equal([
-        ["EventAccepted", 0], ["DeliveryAttemptStarted", 1], ["DeliveryFailed", 2], ["DeliveryExhausted", 3], ["EventReplayed", 4],
+        ["EventAccepted", 0],
+        ["DeliveryAttemptStarted", 1],
+        ["DeliveryFailed", 2],
+        ["DeliveryExhausted", 3],
+        ["EventReplayed", 4],
       ]);
       expect(items[0]?.["actor"]).to.deep.equal({ type: "apiKey", id: mine.apiKeyId });
       expect(items[4]?.["actor"]).to.deep.equal({ type: "user", id: one.developer.id, role: "Developer" });
       const positions = items.map(({ position }) => String(position));
       expect(positions).to.deep.equal([...positions].sort());
-      for (const secret of [mine.apiKey, mine.ingestToken, one.webhookSecret]) expect(answer.text).not.to.include(secret);
+      for (const secret of [mine.apiKey, mine.ingestToken, one.webhookSecret])
+        expect(answer.text).not.to.include(secret);
     });
 
     it("comes in pages", async () => {
       const id = await exhausted();
-      const page = (await one.owner.client.get(path(id, "/history?Qt=2&Pg=2"))).json as { total: number; items: { type: string }[] };
-      expect([page.total, page.items.map(({ type }) => type)]).to.deep.equal([4, ["DeliveryFailed", "DeliveryExhausted"]]);
+      const page = (await one.owner.client.get(path(id, "/history?Qt=2&Pg=2"))).json as {
+        total: number;
+        items: { type: string }[];
+      };
+      expect([page.total, page.items.map(({ type }) => type)]).to.deep.equal([
+        4,
+        ["DeliveryFailed", "DeliveryExhausted"],
+      ]);
     });
   });
 
   describe("replay", () => {
     it("gives 200 and puts the event back to work", async () => {
       const id = await exhausted();
-      expect((await one.owner.client.get(path(id))).json).to.include({ status: "CriticalFailure", nextAttemptAt: null, currentRetryCount: 1 });
+      expect((await one.owner.client.get(path(id))).json).to.include({
+        status: "CriticalFailure",
+        nextAttemptAt: null,
+        currentRetryCount: 1,
+      });
       const before = api.world.clock.now();
       const answer = await one.developer.client.post(path(id, "/replay"));
       expect(answer.status).to.equal(200);

@@ -24,7 +24,10 @@ describeOnEngines("ingest", (freshEngines) => {
   const send = (options: HttpOptions & { path?: string; key?: string | null } = {}) => {
     const { path = mine.path, key = mine.apiKey, ...rest } = options;
     const headers = { ...(key === null ? {} : { "x-api-key": key }), ...rest.headers };
-    return http("POST", api.url + path, { ...(rest.body === undefined ? { json: rest.json ?? {} } : { body: rest.body }), headers });
+    return http("POST", api.url + path, {
+      ...(rest.body === undefined ? { json: rest.json ?? {} } : { body: rest.body }),
+      headers,
+    });
   };
   const at = (tenantId: string, token: string) => `/api/v1/ingest/${tenantId}/${token}`;
 
@@ -34,13 +37,26 @@ describeOnEngines("ingest", (freshEngines) => {
     const { eventId, status, acceptedAt } = shaped(answer, "acceptance");
     const read = await one.viewer.client.get(`/api/v1/events/${String(eventId)}`);
     expect(shaped(read, "event")).to.deep.equal({
-      id: eventId, tenantId: one.tenantId, destinationUrlId: mine.destinationId, payload: '{"a":1}', status,
-      idempotencyKey: null, currentRetryCount: 0, nextAttemptAt: acceptedAt, acceptedAt, deliveredAt: null,
+      id: eventId,
+      tenantId: one.tenantId,
+      destinationUrlId: mine.destinationId,
+      payload: '{"a":1}',
+      status,
+      idempotencyKey: null,
+      currentRetryCount: 0,
+      nextAttemptAt: acceptedAt,
+      acceptedAt,
+      deliveredAt: null,
     });
   });
 
   it("keeps the very text that came", async () => {
-    const texts = ['{"a":1.0,"a":1e400,"b":12345678901234567890}', ' {\n"ü":"\\u00fc\\ud800 \u{1f600}"}\r\n', '{"__proto__":{"x":1}}', "{}"];
+    const texts = [
+      '{"a":1.0,"a":1e400,"b":12345678901234567890}',
+      ' {\n"ü":"\\u00fc\\ud800 \u{1f600}"}\r\n',
+      '{"__proto__":{"x":1}}',
+      "{}",
+    ];
     for (const body of texts) {
       const { eventId } = (await send({ body })).json;
       expect((await one.owner.client.get(`/api/v1/events/${String(eventId)}`)).json["payload"]).to.equal(body);
@@ -52,25 +68,59 @@ describeOnEngines("ingest", (freshEngines) => {
     const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${"}".repeat(depth - 1)}`;
     const lists = (depth: number) => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
     const bodies: (string | Uint8Array<ArrayBuffer>)[] = [
-      "", " ", "null", "[]", "5", '"text"', "true", "{", "{]", "{'a':1}", '{"a":1,}', '{"a":01}', '{"a":NaN}', "{} {}", '{"a":"\n"}',
-      bytes(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d), bytes(0xef, 0xbb, 0xbf, 0x7b, 0x7d), bytes(0x7b, 0, 0x7d, 0),
-      nested(129), lists(129), "[".repeat(9_999),
+      "",
+      " ",
+      "null",
+      "[]",
+      "5",
+      '"text"',
+      "true",
+      "{",
+      "{]",
+      "{'a':1}",
+      '{"a":1,}',
+      '{"a":01}',
+      '{"a":NaN}',
+      "{} {}",
+      '{"a":"\n"}',
+      bytes(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
+      bytes(0xef, 0xbb, 0xbf, 0x7b, 0x7d),
+      bytes(0x7b, 0, 0x7d, 0),
+      nested(129),
+      lists(129),
+      "[".repeat(9_999),
     ];
     for (const body of bodies) {
       const answer = await send({ body });
       expect([answer.status, answer.text.split(":")[0]], String(body).slice(0, 40)).to.deep.equal([400, "body"]);
     }
-    for (const body of [nested(128), lists(128), `{"a":"${"[{".repeat(500)}"}`, `{"a":"\\"${"[".repeat(300)}\\\\","b":"${"{".repeat(300)}"}`]) {
+    for (const body of [
+      nested(128),
+      lists(128),
+      `{"a":"${"[{".repeat(500)}"}`,
+      `{"a":"\\"${"[".repeat(300)}\\\\","b":"${"{".repeat(300)}"}`,
+    ]) {
       expect((await send({ body })).status, body.slice(0, 40)).to.equal(202);
     }
   });
 
   it("gives 415 for another content type, 413 for too large a body", async () => {
-    for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", "application/json; charset=latin1", ""]) {
+    for (const type of [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "application/jsonx",
+      "application/json; charset=latin1",
+      "",
+    ]) {
       expect((await send({ headers: { "content-type": type } })).status, type).to.equal(415);
     }
     expect((await send({ headers: { "content-encoding": "gzip" } })).status).to.equal(415);
-    for (const type of ["application/json; charset=utf-8", "Application/JSON;charset=\"UTF-8\"", "application/cloudevents+json", "application/json; v=1"]) {
+    for (const type of [
+      "application/json; charset=utf-8",
+      'Application/JSON;charset="UTF-8"',
+      "application/cloudevents+json",
+      "application/json; v=1",
+    ]) {
       expect((await send({ headers: { "content-type": type } })).status, type).to.equal(202);
     }
     expect((await send({ json: { a: "x".repeat(10_000) } })).status).to.equal(413);

@@ -67,7 +67,8 @@ describeOnEngines("lists", (freshEngines) => {
       it("pages without gap or overlap, and counts the whole", async () => {
         const all = await ids(`${path}?Qt=100`);
         const paged: unknown[] = [];
-        for (let page = 1; page <= Math.ceil(all.length / 2); page += 1) paged.push(...await ids(`${path}?Qt=2&Pg=${page}`));
+        for (let page = 1; page <= Math.ceil(all.length / 2); page += 1)
+          paged.push(...(await ids(`${path}?Qt=2&Pg=${page}`)));
         expect(paged).to.deep.equal(all);
         const beyond = await list(`${path}?Qt=2&Pg=1000000000`);
         expect(beyond).to.deep.equal({ total: all.length, items: [] });
@@ -87,10 +88,35 @@ describeOnEngines("lists", (freshEngines) => {
       }
 
       const bad = [
-        "Qt=0", "Qt=101", "Qt=-1", "Qt=1.5", "Qt=x", "Qt=", "Qt=+1", "Qt=1e1", "Qt=0x10", "Qt=%31%00", "Qt=2&Qt=2", "Qt=99999999999999999999",
-        "Pg=0", "Pg=-1", "Pg=x", "Pg=", "Pg=1&Pg=2", "Pg=1000000001",
-        "CpOrd=nope", "CpOrd=", "CpOrd=id&CpOrd=id", "CpOrd=ID", "CpOrd=tenantId", "CpOrd=id;drop", "CpOrd=__proto__",
-        "TpOrd=up", "TpOrd=", "TpOrd=Asc&TpOrd=Asc", "TpOrd=1",
+        "Qt=0",
+        "Qt=101",
+        "Qt=-1",
+        "Qt=1.5",
+        "Qt=x",
+        "Qt=",
+        "Qt=+1",
+        "Qt=1e1",
+        "Qt=0x10",
+        "Qt=%31%00",
+        "Qt=2&Qt=2",
+        "Qt=99999999999999999999",
+        "Pg=0",
+        "Pg=-1",
+        "Pg=x",
+        "Pg=",
+        "Pg=1&Pg=2",
+        "Pg=1000000001",
+        "CpOrd=nope",
+        "CpOrd=",
+        "CpOrd=id&CpOrd=id",
+        "CpOrd=ID",
+        "CpOrd=tenantId",
+        "CpOrd=id;drop",
+        "CpOrd=__proto__",
+        "TpOrd=up",
+        "TpOrd=",
+        "TpOrd=Asc&TpOrd=Asc",
+        "TpOrd=1",
       ];
       it("gives 400 that names the parameter for a bad value", async () => {
         for (const query of bad) {
@@ -121,8 +147,14 @@ describeOnEngines("lists", (freshEngines) => {
       const [first] = [await createUser(owner.client, "developer"), await createUser(owner.client, "viewer")];
       await owner.client.patch(`/api/v1/users/${first.id}`, { status: 1 });
       const table: [string, number][] = [
-        ["Status=0", 2], ["Status=1", 1], ["Role=0", 1], ["Role=1", 0], ["Role=10", 1], ["Role=20", 1],
-        ["Status=1&Role=0", 1], ["Status=0&Role=0", 0],
+        ["Status=0", 2],
+        ["Status=1", 1],
+        ["Role=0", 1],
+        ["Role=1", 0],
+        ["Role=10", 1],
+        ["Role=20", 1],
+        ["Status=1&Role=0", 1],
+        ["Status=0&Role=0", 0],
       ];
       for (const [query, total] of table) {
         const page = await list(`/api/v1/users?${query}`, owner.client);
@@ -130,7 +162,15 @@ describeOnEngines("lists", (freshEngines) => {
       }
     });
 
-    for (const query of ["Status=2", "Status=Active", "Status=", "Status=0&Status=1", "Role=2", "Role=Owner", "Role="]) {
+    for (const query of [
+      "Status=2",
+      "Status=Active",
+      "Status=",
+      "Status=0&Status=1",
+      "Role=2",
+      "Role=Owner",
+      "Role=",
+    ]) {
       it(`give 400 for ${query}`, async () => {
         expect((await one.owner.client.get(`/api/v1/users?${query}`)).status).to.equal(400);
       });
@@ -143,19 +183,30 @@ describeOnEngines("lists", (freshEngines) => {
       const at = (index: number) => String(items[index]?.["acceptedAt"]);
       const plus = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString();
       const table: [string, number[]][] = [
-        ["Status=Succeeded", [0]], ["Status=CriticalFailure", [1]], ["Status=WaitingRetry", [2]], ["Status=Cancelled", []],
+        ["Status=Succeeded", [0]],
+        ["Status=CriticalFailure", [1]],
+        ["Status=WaitingRetry", [2]],
+        ["Status=Cancelled", []],
         ["Status=Pending", [3, 4, 5, 6, 7, 8]],
         [`DestinationUrlId=${targets[0]?.destinationId ?? ""}`, [0, 3, 6]],
         [`DestinationUrlId=${(targets[0]?.destinationId ?? "").toUpperCase()}&Status=Pending`, [3, 6]],
-        [`From=${at(4)}`, [4, 5, 6, 7, 8]], [`To=${at(4)}`, [0, 1, 2, 3, 4]], [`From=${at(3)}&To=${at(5)}`, [3, 4, 5]],
-        [`From=${plus(at(4), 1)}`, [5, 6, 7, 8]], [`To=${plus(at(4), -1)}`, [0, 1, 2, 3]],
-        [`From=${at(5)}&To=${at(3)}`, []], ["From=2001-01-01", [0, 1, 2, 3, 4, 5, 6, 7, 8]], ["To=0001-01-01", []],
+        [`From=${at(4)}`, [4, 5, 6, 7, 8]],
+        [`To=${at(4)}`, [0, 1, 2, 3, 4]],
+        [`From=${at(3)}&To=${at(5)}`, [3, 4, 5]],
+        [`From=${plus(at(4), 1)}`, [5, 6, 7, 8]],
+        [`To=${plus(at(4), -1)}`, [0, 1, 2, 3]],
+        [`From=${at(5)}&To=${at(3)}`, []],
+        ["From=2001-01-01", [0, 1, 2, 3, 4, 5, 6, 7, 8]],
+        ["To=0001-01-01", []],
         [`From=${at(3)}&Status=Pending&DestinationUrlId=${targets[1]?.destinationId ?? ""}`, [4, 7]],
         [`From=${encodeURIComponent(at(4).replace("Z", "+00:00"))}`, [4, 5, 6, 7, 8]],
       ];
       for (const [query, wanted] of table) {
         const page = await list(`/api/v1/events?TpOrd=Asc&${query}`);
-        expect(page.items.map(({ id }) => eventIds.indexOf(String(id))), query).to.deep.equal(wanted);
+        expect(
+          page.items.map(({ id }) => eventIds.indexOf(String(id))),
+          query,
+        ).to.deep.equal(wanted);
         expect(page.total, query).to.equal(wanted.length);
       }
     });
@@ -168,10 +219,24 @@ describeOnEngines("lists", (freshEngines) => {
     });
 
     const bad = [
-      "Status=pending", "Status=Nope", "Status=", "Status=0", "Status=Pending&Status=Failed",
-      "DestinationUrlId=x", "DestinationUrlId=", "DestinationUrlId=urn:uuid:00000000-0000-7000-8000-000000000000",
-      "From=yesterday", "From=", "From=2024-02-30", "From=2024-01-01T00:00:00+02:00", "From=1704067200000", "To=2024-1-1", "To=2024-01-01T25:00:00Z",
-      "From=2024-01-01&From=2024-01-01", "To=", "To=%00",
+      "Status=pending",
+      "Status=Nope",
+      "Status=",
+      "Status=0",
+      "Status=Pending&Status=Failed",
+      "DestinationUrlId=x",
+      "DestinationUrlId=",
+      "DestinationUrlId=urn:uuid:00000000-0000-7000-8000-000000000000",
+      "From=yesterday",
+      "From=",
+      "From=2024-02-30",
+      "From=2024-01-01T00:00:00+02:00",
+      "From=1704067200000",
+      "To=2024-1-1",
+      "To=2024-01-01T25:00:00Z",
+      "From=2024-01-01&From=2024-01-01",
+      "To=",
+      "To=%00",
     ];
     for (const query of bad) {
       it(`give 400 for ${query}`, async () => {

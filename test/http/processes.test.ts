@@ -58,7 +58,9 @@ describeOnEngines("two processes", (freshEngines) => {
     const email = freshEmail();
     const person = await createUser(one.owner.client, "developer");
     expect((await person.client.patch(`/api/v1/users/${person.id}`, { email })).status).to.equal(200);
-    expect((await one.owner.client.at(there.url).post("/api/v1/users", { email, password: "another password" })).status).to.equal(409);
+    expect(
+      (await one.owner.client.at(there.url).post("/api/v1/users", { email, password: "another password" })).status,
+    ).to.equal(409);
     expect((await one.owner.client.at(there.url).delete(`/api/v1/users/${one.owner.id}`)).status).to.equal(422);
   });
 });

@@ -18,17 +18,31 @@ describeOnEngines("races of 50", (freshEngines) => {
   /** Half of the crowd goes to each process. */
   const url = (index: number) => processes[index % processes.length]?.url ?? "";
   const oneWinner = (statuses: readonly number[], winner: number, loser: number) => {
-    expect(statuses.filter((status) => status === winner), statuses.join()).to.have.length(1);
-    expect(statuses.filter((status) => status === loser), statuses.join()).to.have.length(crowd.length - 1);
+    expect(
+      statuses.filter((status) => status === winner),
+      statuses.join(),
+    ).to.have.length(1);
+    expect(
+      statuses.filter((status) => status === loser),
+      statuses.join(),
+    ).to.have.length(crowd.length - 1);
   };
 
   it("for one tenant name have one winner", async () => {
     for (let round = 0; round < rounds; round += 1) {
       const name = unique("Race");
-      const answers = await Promise.all(crowd.map((index) => http("POST", `${url(index)}/api/v1/tenants`, {
-        json: { name: index % 2 ? name : name.toUpperCase(), ownerEmail: freshEmail(), ownerPassword: password },
-      })));
-      oneWinner(answers.map(({ status }) => status), 201, 409);
+      const answers = await Promise.all(
+        crowd.map((index) =>
+          http("POST", `${url(index)}/api/v1/tenants`, {
+            json: { name: index % 2 ? name : name.toUpperCase(), ownerEmail: freshEmail(), ownerPassword: password },
+          }),
+        ),
+      );
+      oneWinner(
+        answers.map(({ status }) => status),
+        201,
+        409,
+      );
     }
   });
 
@@ -36,10 +50,19 @@ describeOnEngines("races of 50", (freshEngines) => {
     for (let round = 0; round < rounds; round += 1) {
       const { owner } = await createTenant(url(0));
       const email = freshEmail();
-      const answers = await Promise.all(crowd.map((index) => index % 4 < 2
-        ? http("POST", `${url(index)}/api/v1/tenants`, { json: { name: unique("Race"), ownerEmail: email, ownerPassword: password } })
-        : owner.client.at(url(index)).post("/api/v1/users", { email: email.toUpperCase(), password })));
-      oneWinner(answers.map(({ status }) => status), 201, 409);
+      const answers = await Promise.all(
+        crowd.map((index) => {
+          const user = { email: email.toUpperCase(), password };
+          if (index % 4 < 2) return owner.client.at(url(index)).post("/api/v1/users", user);
+          const tenant = { name: unique("Race"), ownerEmail: email, ownerPassword: password };
+          return http("POST", `${url(index)}/api/v1/tenants`, { json: tenant });
+        }),
+      );
+      oneWinner(
+        answers.map(({ status }) => status),
+        201,
+        409,
+      );
     }
   });
 
@@ -47,12 +70,25 @@ describeOnEngines("races of 50", (freshEngines) => {
     const { owner } = await createTenant(url(0));
     const users = await Promise.all(crowd.map(() => createUser(owner.client, "developer")));
     const email = freshEmail();
-    const answers = await Promise.all(users.map(({ id, client }, index) => client.at(url(index)).patch(`/api/v1/users/${id}`, { email })));
-    oneWinner(answers.map(({ status }) => status), 200, 409);
+    const answers = await Promise.all(
+      users.map(({ id, client }, index) => client.at(url(index)).patch(`/api/v1/users/${id}`, { email })),
+    );
+    oneWinner(
+      answers.map(({ status }) => status),
+      200,
+      409,
+    );
     // The losers kept theirs, the winner's old one is free.
-    const logins = await Promise.all(users.map((user, index) =>
-      http("POST", `${url(index)}/api/v1/auth/login`, { json: { email: user.email, password } })));
-    oneWinner(logins.map(({ status }) => status), 401, 200);
+    const logins = await Promise.all(
+      users.map((user, index) =>
+        http("POST", `${url(index)}/api/v1/auth/login`, { json: { email: user.email, password } }),
+      ),
+    );
+    oneWinner(
+      logins.map(({ status }) => status),
+      401,
+      200,
+    );
   });
 
   it("never leave a tenant without an active Owner", async () => {
@@ -68,8 +104,9 @@ describeOnEngines("races of 50", (freshEngines) => {
 
   it("all win when they want different things in one tenant", async () => {
     const { owner } = await createTenant(url(0));
-    const answers = await Promise.all(crowd.map((index) =>
-      owner.client.at(url(index)).post("/api/v1/users", { email: freshEmail(), password })));
+    const answers = await Promise.all(
+      crowd.map((index) => owner.client.at(url(index)).post("/api/v1/users", { email: freshEmail(), password })),
+    );
     expect(answers.map(({ status }) => status)).to.deep.equal(crowd.map(() => 201));
     expect((await owner.client.get("/api/v1/users")).json["total"]).to.equal(crowd.length + 1);
   });

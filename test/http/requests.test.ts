@@ -38,18 +38,36 @@ describeOnEngines("requests", (freshEngines) => {
 
   describe("bodies", () => {
     const paths = () => [
-      "/api/v1/tenants", "/api/v1/auth/login", "/api/v1/users", "/api/v1/destinations", "/api/v1/api-keys",
-      `/api/v1/tenants/${one.tenantId}/webhook-secret/verify`, ingest.path,
+      "/api/v1/tenants",
+      "/api/v1/auth/login",
+      "/api/v1/users",
+      "/api/v1/destinations",
+      "/api/v1/api-keys",
+      `/api/v1/tenants/${one.tenantId}/webhook-secret/verify`,
+      ingest.path,
     ];
     const post = (path: string, body: string | Uint8Array<ArrayBuffer>, type = "application/json") =>
       http("POST", api.url + path, {
         body,
-        headers: { "content-type": type, authorization: `Bearer ${one.owner.client.token ?? ""}`, "x-api-key": ingest.apiKey },
+        headers: {
+          "content-type": type,
+          authorization: `Bearer ${one.owner.client.token ?? ""}`,
+          "x-api-key": ingest.apiKey,
+        },
       });
 
     it("give 400 everywhere when they are no JSON object in UTF-8", async () => {
       const bodies = [
-        "", "{", "[]", "null", '"x"', "7", nested(129), '{"a":1}x', new Uint8Array([0x7b, 0xc3, 0x28, 0x7d]), new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
+        "",
+        "{",
+        "[]",
+        "null",
+        '"x"',
+        "7",
+        nested(129),
+        '{"a":1}x',
+        new Uint8Array([0x7b, 0xc3, 0x28, 0x7d]),
+        new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
       ];
       for (const path of paths()) {
         for (const body of bodies) {
@@ -61,7 +79,12 @@ describeOnEngines("requests", (freshEngines) => {
 
     it("give 415 everywhere when they are of another type", async () => {
       for (const path of paths()) {
-        for (const type of ["text/plain", "multipart/form-data; boundary=x", "application/xml", "application/json; charset=utf-16"]) {
+        for (const type of [
+          "text/plain",
+          "multipart/form-data; boundary=x",
+          "application/xml",
+          "application/json; charset=utf-16",
+        ]) {
           expect((await post(path, "{}", type)).status, path).to.equal(415);
         }
       }
@@ -70,8 +93,9 @@ describeOnEngines("requests", (freshEngines) => {
     it("give 413 everywhere when they are too large, said or counted", async () => {
       for (const path of paths()) {
         expect((await post(path, `{"name":"${"x".repeat(maxBodyBytes)}"}`)).status, path).to.equal(413);
-        const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Api-Key: ${ingest.apiKey}\r\n`
-          + `Authorization: Bearer ${one.owner.client.token ?? ""}\r\n`;
+        const head =
+          `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Api-Key: ${ingest.apiKey}\r\n` +
+          `Authorization: Bearer ${one.owner.client.token ?? ""}\r\n`;
         const chunk = `400\r\n${" ".repeat(1_024)}\r\n`;
         const answer = await raw(`${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(100)}0\r\n\r\n`);
         expect(statusOf(answer), answer).to.equal(413);
@@ -81,14 +105,18 @@ describeOnEngines("requests", (freshEngines) => {
 
     it("of 413 let a client that goes on sending read the answer", async () => {
       const length = 2_000_000;
-      const answer = await raw(`POST /api/v1/tenants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${" ".repeat(length)}`);
+      const answer = await raw(
+        "POST /api/v1/tenants HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" +
+          `Content-Length: ${length}\r\n\r\n${" ".repeat(length)}`,
+      );
       expect(statusOf(answer)).to.equal(413);
       expect(answer).to.include("body: must be at most 4096 bytes");
     });
 
     it("are not asked for with 100 Continue when they are not wanted", async () => {
-      const expecting = (headers: string) => `POST ${ingest.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n`
-        + `Expect: 100-continue\r\n${headers}Connection: close\r\n\r\n`;
+      const expecting = (headers: string) =>
+        `POST ${ingest.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
+        `Expect: 100-continue\r\n${headers}Connection: close\r\n\r\n`;
       expect(await raw(expecting("Content-Length: 2\r\n"), /\r\n\r\n./)).to.match(/^HTTP\/1\.1 401 /);
       const tooLarge = expecting(`Content-Length: 99999\r\nX-Api-Key: ${ingest.apiKey}\r\n`);
       expect(await raw(tooLarge, /\r\n\r\n./)).to.match(/^HTTP\/1\.1 413 /);
@@ -98,7 +126,10 @@ describeOnEngines("requests", (freshEngines) => {
 
     it("that break off harm nobody", async () => {
       const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
-      socket.write(`POST ${ingest.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Api-Key: ${ingest.apiKey}\r\nContent-Length: 100\r\n\r\n{"a"`);
+      socket.write(
+        `POST ${ingest.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Api-Key: ${ingest.apiKey}\r\n` +
+          'Content-Length: 100\r\n\r\n{"a"',
+      );
       await once(socket, "ready");
       socket.destroy();
       await once(socket, "close");
@@ -106,14 +137,19 @@ describeOnEngines("requests", (freshEngines) => {
     });
 
     it("may hold fields nobody knows, and fields named like what all objects have", async () => {
-      const answer = await post("/api/v1/api-keys", '{"name":"k","__proto__":{"expiresAt":5},"constructor":1,"toString":null,"id":"x"}');
+      const answer = await post(
+        "/api/v1/api-keys",
+        '{"name":"k","__proto__":{"expiresAt":5},"constructor":1,"toString":null,"id":"x"}',
+      );
       expect(answer.status).to.equal(201);
       expect((await post("/api/v1/api-keys", '{"__proto__":{"name":"k"}}')).status).to.equal(400);
     });
 
     it("are ignored where there is none to read", async () => {
       const { owner } = one;
-      const answer = await owner.client.call("POST", `/api/v1/destinations/${ingest.destinationId}/ingest-token`, { body: "no json" });
+      const answer = await owner.client.call("POST", `/api/v1/destinations/${ingest.destinationId}/ingest-token`, {
+        body: "no json",
+      });
       expect(answer.status).to.equal(200);
       ingest = { ...ingest, path: `/api/v1/ingest/${one.tenantId}/${String(answer.json["ingestToken"])}` };
     });
@@ -121,17 +157,37 @@ describeOnEngines("requests", (freshEngines) => {
 
   describe("paths and methods", () => {
     it("give 404 for a path that is none, to anyone", async () => {
-      for (const path of ["/", "/api", "/api/v1", "/api/v2/users", "/api/v1/nothing", "/api/v1/users/x/y", "/API/v1/users", "/api/v1/users/", "//", "/..", "/%", "/%00", "/api/v1/users/%2e%2e/x"]) {
+      for (const path of [
+        "/",
+        "/api",
+        "/api/v1",
+        "/api/v2/users",
+        "/api/v1/nothing",
+        "/api/v1/users/x/y",
+        "/API/v1/users",
+        "/api/v1/users/",
+        "//",
+        "/..",
+        "/%",
+        "/%00",
+        "/api/v1/users/%2e%2e/x",
+      ]) {
         const answer = await http("GET", api.url + path);
-        expect([answer.status, answer.headers.get("content-type")], path).to.deep.equal([404, "text/plain; charset=utf-8"]);
+        expect([answer.status, answer.headers.get("content-type")], path).to.deep.equal([
+          404,
+          "text/plain; charset=utf-8",
+        ]);
       }
     });
 
     it("give 405 and what is allowed for another method", async () => {
       const table: [string, string, string][] = [
-        ["PUT", "/api/v1/users", "GET, HEAD, OPTIONS, POST"], ["DELETE", "/api/v1/tenants", "OPTIONS, POST"],
-        ["GET", "/api/v1/auth/login", "OPTIONS, POST"], ["POST", "/healthz", "GET, HEAD, OPTIONS"],
-        ["PUT", `/api/v1/users/${one.owner.id}`, "DELETE, GET, HEAD, OPTIONS, PATCH"], ["PROPFIND", "/api/v1/users", "GET, HEAD, OPTIONS, POST"],
+        ["PUT", "/api/v1/users", "GET, HEAD, OPTIONS, POST"],
+        ["DELETE", "/api/v1/tenants", "OPTIONS, POST"],
+        ["GET", "/api/v1/auth/login", "OPTIONS, POST"],
+        ["POST", "/healthz", "GET, HEAD, OPTIONS"],
+        ["PUT", `/api/v1/users/${one.owner.id}`, "DELETE, GET, HEAD, OPTIONS, PATCH"],
+        ["PROPFIND", "/api/v1/users", "GET, HEAD, OPTIONS, POST"],
       ];
       for (const [method, path, allowed] of table) {
         const answer = await http(method, api.url + path);
@@ -141,14 +197,20 @@ describeOnEngines("requests", (freshEngines) => {
 
     it("answer OPTIONS and HEAD", async () => {
       const options = await http("OPTIONS", `${api.url}/api/v1/users`);
-      expect([options.status, options.headers.get("allow"), options.text]).to.deep.equal([204, "GET, HEAD, OPTIONS, POST", ""]);
+      expect([options.status, options.headers.get("allow"), options.text]).to.deep.equal([
+        204,
+        "GET, HEAD, OPTIONS, POST",
+        "",
+      ]);
       const head = await one.owner.client.call("HEAD", "/api/v1/users");
       expect([head.status, head.text]).to.deep.equal([200, ""]);
       expect((await http("HEAD", `${api.url}/api/v1/users`)).status).to.equal(401);
     });
 
     it("may name the whole URL", async () => {
-      const answer = await raw(`GET http://relay.example/healthz HTTP/1.1\r\nHost: relay.example\r\nConnection: close\r\n\r\n`);
+      const answer = await raw(
+        "GET http://relay.example/healthz HTTP/1.1\r\nHost: relay.example\r\nConnection: close\r\n\r\n",
+      );
       expect(statusOf(answer)).to.equal(200);
     });
 
@@ -180,7 +242,9 @@ describeOnEngines("requests", (freshEngines) => {
       const ids = ["my-id", "!".repeat(128)];
       for (const path of ["/healthz", "/nothing", "/api/v1/users", ingest.path]) {
         for (const id of ids) {
-          const answer = await http(path === ingest.path ? "POST" : "GET", api.url + path, { headers: { "x-request-id": id } });
+          const answer = await http(path === ingest.path ? "POST" : "GET", api.url + path, {
+            headers: { "x-request-id": id },
+          });
           expect(answer.headers.get("x-request-id")).to.equal(id);
         }
         for (const id of ["", "two words", "x".repeat(129), "ü"]) {
@@ -191,7 +255,11 @@ describeOnEngines("requests", (freshEngines) => {
     });
 
     it("of the log name it too", async () => {
-      const send = () => http("POST", api.url + ingest.path, { json: {}, headers: { "x-api-key": ingest.apiKey, "x-request-id": "the-request" } });
+      const send = () =>
+        http("POST", api.url + ingest.path, {
+          json: {},
+          headers: { "x-api-key": ingest.apiKey, "x-request-id": "the-request" },
+        });
       const { eventId } = (await send()).json as { eventId: string };
       const [entry] = await api.world.store.readStream(`event-${eventId}`);
       expect(entry?.unreadable === undefined && entry?.metadata.correlationId).to.equal("the-request");
@@ -212,6 +280,9 @@ describeOnEngines("requests", (freshEngines) => {
     expect((await http("GET", `${api.url}/healthz`)).text).to.equal("ok");
     expect((await http("GET", `${api.url}/readyz`)).text).to.equal("ready");
     const metrics = await http("GET", `${api.url}/metrics`);
-    expect([metrics.status, metrics.headers.get("content-type")]).to.deep.equal([200, "text/plain; version=0.0.4; charset=utf-8"]);
+    expect([metrics.status, metrics.headers.get("content-type")]).to.deep.equal([
+      200,
+      "text/plain; version=0.0.4; charset=utf-8",
+    ]);
   });
 });

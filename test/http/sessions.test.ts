@@ -23,7 +23,8 @@ describeOnEngines("sessions", (freshEngines) => {
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
   const enter = (fields: object) => http("POST", `${api.url}/api/v1/auth/login`, { json: fields });
-  const status = async (authorization: string) => (await http("GET", `${api.url}/api/v1/users`, { headers: { authorization } })).status;
+  const status = async (authorization: string) =>
+    (await http("GET", `${api.url}/api/v1/users`, { headers: { authorization } })).status;
   const claimsOf = (token: string) =>
     JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, string | number>;
 
@@ -33,7 +34,12 @@ describeOnEngines("sessions", (freshEngines) => {
       expect(answer.status).to.equal(200);
       const session = shaped(answer, "session");
       expect(session).to.include({ tokenType: "Bearer", expiresIn: 3600 });
-      expect(session["user"]).to.deep.include({ id: one.admin.id, tenantId: one.tenantId, email: one.admin.email, role: "Admin" });
+      expect(session["user"]).to.deep.include({
+        id: one.admin.id,
+        tenantId: one.tenantId,
+        email: one.admin.email,
+        role: "Admin",
+      });
       const claims = claimsOf(String(session["accessToken"]));
       expect(claims).to.include({ sub: one.admin.id, tenantId: one.tenantId, role: "Admin" });
       expect(claims).to.include.keys("jti", "iat", "exp", "iss", "aud");
@@ -48,17 +54,37 @@ describeOnEngines("sessions", (freshEngines) => {
       const full = "x".repeat(72);
       await long.client.patch(`/api/v1/users/${long.id}`, { password: full });
       const table: [string, string][] = [
-        [freshEmail(), password], ["no email", password], ["", ""], [one.owner.email, "wrong password"], [one.owner.email, ""],
-        [one.owner.email, `${password} `], [one.owner.email, password.toUpperCase()], [one.owner.email, `${password}\0${password}`],
-        [one.owner.email, `${password}\0`], [one.owner.email, "x".repeat(100_000)], [inactive.email, password], [inactive.email, "wrong password"],
-        [long.email, `${full}x`], [long.email, full.slice(1)], [`${one.owner.email} `, password], ["\0", "\ud800"],
+        [freshEmail(), password],
+        ["no email", password],
+        ["", ""],
+        [one.owner.email, "wrong password"],
+        [one.owner.email, ""],
+        [one.owner.email, `${password} `],
+        [one.owner.email, password.toUpperCase()],
+        [one.owner.email, `${password}\0${password}`],
+        [one.owner.email, `${password}\0`],
+        [one.owner.email, "x".repeat(100_000)],
+        [inactive.email, password],
+        [inactive.email, "wrong password"],
+        [long.email, `${full}x`],
+        [long.email, full.slice(1)],
+        [`${one.owner.email} `, password],
+        ["\0", "\ud800"],
       ];
       const answers = await Promise.all(table.map(([email, secret]) => enter({ email, password: secret })));
-      for (const answer of answers) expect([answer.status, answer.text]).to.deep.equal([401, "email or password is wrong"]);
+      for (const answer of answers)
+        expect([answer.status, answer.text]).to.deep.equal([401, "email or password is wrong"]);
       expect((await enter({ email: long.email, password: full })).status).to.equal(200);
     });
 
-    for (const fields of [{}, { email: "a@b.c" }, { password }, { email: 1, password }, { email: "a@b.c", password: null }, { email: ["a"], password }]) {
+    for (const fields of [
+      {},
+      { email: "a@b.c" },
+      { password },
+      { email: 1, password },
+      { email: "a@b.c", password: null },
+      { email: ["a"], password },
+    ]) {
       it(`gives 400 for ${JSON.stringify(fields)}`, async () => {
         expect((await enter(fields)).status).to.equal(400);
       });
@@ -103,16 +129,36 @@ describeOnEngines("sessions", (freshEngines) => {
       const respelled = signature.slice(0, -1) + (alphabet[last ^ 1] ?? "");
       expect(Buffer.from(respelled, "base64url")).to.deep.equal(Buffer.from(signature, "base64url"));
       const spellings = [
-        `${head}.${body}.${respelled}`, `${token}=`, `${head}.${body}.${signature}==`, `${head}=.${body}.${signature}`,
-        `${head}.${body}=.${signature}`, `${token}.`, `.${token}`, `${head}.${body}`, `${head}.${body}.`, `${head}..${signature}`,
-        `${head}.${body}.${Buffer.from(signature, "base64url").toString("base64")}`, token.toLowerCase(), `"${token}"`, `${token},x`,
+        `${head}.${body}.${respelled}`,
+        `${token}=`,
+        `${head}.${body}.${signature}==`,
+        `${head}=.${body}.${signature}`,
+        `${head}.${body}=.${signature}`,
+        `${token}.`,
+        `.${token}`,
+        `${head}.${body}`,
+        `${head}.${body}.`,
+        `${head}..${signature}`,
+        `${head}.${body}.${Buffer.from(signature, "base64url").toString("base64")}`,
+        token.toLowerCase(),
+        `"${token}"`,
+        `${token},x`,
       ];
       for (const spelling of spellings) expect(await status(`Bearer ${spelling}`), spelling.slice(-50)).to.equal(401);
     });
 
     it("are the only way in", async () => {
       const token = one.owner.client.token ?? "";
-      for (const header of ["", "Bearer", "Bearer ", `Basic ${token}`, token, `Bearer ${token} ${token}`, `Token ${token}`, "Bearer ü"]) {
+      for (const header of [
+        "",
+        "Bearer",
+        "Bearer ",
+        `Basic ${token}`,
+        token,
+        `Bearer ${token} ${token}`,
+        `Token ${token}`,
+        "Bearer ü",
+      ]) {
         expect(await status(header), header.slice(0, 20)).to.equal(401);
       }
       expect((await http("GET", `${api.url}/api/v1/users`, { headers: { "x-api-key": token } })).status).to.equal(401);
@@ -120,22 +166,43 @@ describeOnEngines("sessions", (freshEngines) => {
 
     it("need every claim, this algorithm and this key", async () => {
       const claims = claimsOf(one.owner.client.token ?? "");
+      const signature = (one.owner.client.token ?? "").split(".")[2] ?? "";
       const sign = (change: object, header: object = {}, by: Uint8Array = key) =>
         new SignJWT({ ...claims, ...change }).setProtectedHeader({ alg: "HS256", typ: "JWT", ...header }).sign(by);
       expect(await status(`Bearer ${await sign({})}`)).to.equal(200);
       const forged = [
-        ...await Promise.all(Object.keys(claims).map((name) => sign({ [name]: undefined }))),
-        ...await Promise.all([
-          sign({ role: "Root" }), sign({ role: 10 }), sign({ role: "Admin" }), sign({ role: ["Owner"] }),
-          sign({ tenantId: other.tenantId }), sign({ sub: other.owner.id }), sign({ sub: one.viewer.id }), sign({ sub: 5 }),
-          sign({ iss: "another" }), sign({ aud: "another" }), sign({ ver: 1 }), sign({ ver: "0" }), sign({ ver: -1 }), sign({ exp: "never" }),
-          sign({ exp: 1 }), sign({ iat: "x" }), sign({ nbf: Number(claims["exp"]) }), sign({ jti: 5 }), sign({ tenantId: "x", sub: "\0" }),
-          sign({}, { typ: "secevent+jwt" }), sign({}, { crit: ["b64"], b64: true }), sign({}, { alg: "HS512" }), sign({}, {}, new Uint8Array(32)),
-          sign({}, {}, new TextEncoder().encode("secret")),
-        ].map((token) => token.catch(() => "unsigned"))),
+        ...(await Promise.all(Object.keys(claims).map((name) => sign({ [name]: undefined })))),
+        ...(await Promise.all(
+          [
+            sign({ role: "Root" }),
+            sign({ role: 10 }),
+            sign({ role: "Admin" }),
+            sign({ role: ["Owner"] }),
+            sign({ tenantId: other.tenantId }),
+            sign({ sub: other.owner.id }),
+            sign({ sub: one.viewer.id }),
+            sign({ sub: 5 }),
+            sign({ iss: "another" }),
+            sign({ aud: "another" }),
+            sign({ ver: 1 }),
+            sign({ ver: "0" }),
+            sign({ ver: -1 }),
+            sign({ exp: "never" }),
+            sign({ exp: 1 }),
+            sign({ iat: "x" }),
+            sign({ nbf: Number(claims["exp"]) }),
+            sign({ jti: 5 }),
+            sign({ tenantId: "x", sub: "\0" }),
+            sign({}, { typ: "secevent+jwt" }),
+            sign({}, { crit: ["b64"], b64: true }),
+            sign({}, { alg: "HS512" }),
+            sign({}, {}, new Uint8Array(32)),
+            sign({}, {}, new TextEncoder().encode("secret")),
+          ].map((token) => token.catch(() => "unsigned")),
+        )),
         new UnsecuredJWT(claims).encode(),
         `${base64url({ alg: "none" })}.${base64url(claims)}.`,
-        `${base64url({ alg: "HS256", typ: "JWT" })}.${base64url({ ...claims, role: "Owner", sub: one.viewer.id })}.${(one.owner.client.token ?? "").split(".")[2] ?? ""}`,
+        `${base64url({ alg: "HS256", typ: "JWT" })}.${base64url({ ...claims, sub: one.viewer.id })}.${signature}`,
         `${base64url({ alg: "HS256", typ: "JWT", jwk: { kty: "oct", k: "AA" } })}.${base64url(claims)}.AA`,
         `${"x".repeat(8_000)}.${"y".repeat(4_000)}.z`,
       ];
@@ -145,7 +212,9 @@ describeOnEngines("sessions", (freshEngines) => {
     it("without a role give 401 on deleting a user", async () => {
       const { role: _role, ...claims } = claimsOf(one.owner.client.token ?? "");
       const token = await new SignJWT(claims).setProtectedHeader({ alg: "HS256", typ: "JWT" }).sign(key);
-      const answer = await http("DELETE", `${api.url}/api/v1/users/${one.viewer.id}`, { headers: { authorization: `Bearer ${token}` } });
+      const answer = await http("DELETE", `${api.url}/api/v1/users/${one.viewer.id}`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
       expect(answer.status).to.equal(401);
     });
   });

@@ -1,7 +1,16 @@
 import { expect } from "chai";
 import { createHmac } from "node:crypto";
 import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
-import { Client, createTenant, freshEmail, login, openAccount, password, unique, type Account } from "../support/accounts.ts";
+import {
+  Client,
+  createTenant,
+  freshEmail,
+  login,
+  openAccount,
+  password,
+  unique,
+  type Account,
+} from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
@@ -17,9 +26,10 @@ describeOnEngines("tenants", (freshEngines) => {
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  const create = (fields: object) => http("POST", `${api.url}/api/v1/tenants`, {
-    json: { name: unique("New"), ownerEmail: freshEmail(), ownerPassword: password, ...fields },
-  });
+  const create = (fields: object) =>
+    http("POST", `${api.url}/api/v1/tenants`, {
+      json: { name: unique("New"), ownerEmail: freshEmail(), ownerPassword: password, ...fields },
+    });
 
   describe("creation", () => {
     it("gives 201 with the tenant, its Owner, the defaults and a secret", async () => {
@@ -28,15 +38,28 @@ describeOnEngines("tenants", (freshEngines) => {
       expect(answer.status).to.equal(201);
       const { tenantId, ownerUserId, ...rest } = shaped(answer, "created-tenant");
       expect(rest).to.include({
-        tenantName: name, maxTrys: 10, circuitBreakerTimer: 300, ownerEmail: "Some.One+tag@Example.COM", ownerRole: "Owner",
+        tenantName: name,
+        maxTrys: 10,
+        circuitBreakerTimer: 300,
+        ownerEmail: "Some.One+tag@Example.COM",
+        ownerRole: "Owner",
       });
       const { client } = { client: await login(api.url, "some.one+TAG@example.com") };
       expect((await client.get(`/api/v1/tenants/${String(tenantId)}`)).json).to.include({ id: tenantId, name });
-      expect((await client.get(`/api/v1/users/${String(ownerUserId)}`)).json).to.include({ role: "Owner", status: "Active" });
+      expect((await client.get(`/api/v1/users/${String(ownerUserId)}`)).json).to.include({
+        role: "Owner",
+        status: "Active",
+      });
     });
 
     it("takes the delivery policy, and ignores what only the cloud offering reads", async () => {
-      const answer = await create({ maxTrys: 1, circuitBreakerTimer: 1, deviceFingerprint: 7, cfTurnstileToken: null, more: [] });
+      const answer = await create({
+        maxTrys: 1,
+        circuitBreakerTimer: 1,
+        deviceFingerprint: 7,
+        cfTurnstileToken: null,
+        more: [],
+      });
       expect(answer.status).to.equal(201);
       expect(answer.json).to.include({ maxTrys: 1, circuitBreakerTimer: 1 });
     });
@@ -72,8 +95,10 @@ describeOnEngines("tenants", (freshEngines) => {
     for (const [what, fields, field] of bad) {
       it(`gives 400 naming ${field} for ${what}`, async () => {
         const answer = await create(fields);
-        expect([answer.status, answer.text]).to.satisfy(([status, text]: [number, string]) =>
-          status === 400 && text.startsWith(`${field}: `), answer.text);
+        expect([answer.status, answer.text]).to.satisfy(
+          ([status, text]: [number, string]) => status === 400 && text.startsWith(`${field}: `),
+          answer.text,
+        );
       });
     }
 
@@ -142,7 +167,9 @@ describeOnEngines("tenants", (freshEngines) => {
       expect((await create({ name: renamed })).status).to.equal(409);
       expect((await create({ name })).status).to.equal(201);
       expect((await owner.client.patch(path, { name })).status).to.equal(409);
-      expect((await owner.client.patch(path, { name: renamed.toUpperCase() })).json["name"]).to.equal(renamed.toUpperCase());
+      expect((await owner.client.patch(path, { name: renamed.toUpperCase() })).json["name"]).to.equal(
+        renamed.toUpperCase(),
+      );
     });
 
     it("gives 403 to Developer and Viewer", async () => {
@@ -163,8 +190,12 @@ describeOnEngines("tenants", (freshEngines) => {
       expect((await one.viewer.client.patch(`/api/v1/tenants/${one.tenantId}`, wrong)).status).to.equal(400);
       expect((await one.viewer.client.patch(`/api/v1/tenants/${one.tenantId}`, { name: " " })).status).to.equal(400);
       expect((await new Client(api.url).patch(`/api/v1/tenants/${one.tenantId}`, wrong)).status).to.equal(401);
-      expect((await one.viewer.client.patch(`/api/v1/tenants/${one.tenantId}`, { name: other.name })).status).to.equal(403);
-      expect((await one.owner.client.patch(`/api/v1/tenants/${one.tenantId}`, { name: other.name })).status).to.equal(409);
+      expect((await one.viewer.client.patch(`/api/v1/tenants/${one.tenantId}`, { name: other.name })).status).to.equal(
+        403,
+      );
+      expect((await one.owner.client.patch(`/api/v1/tenants/${one.tenantId}`, { name: other.name })).status).to.equal(
+        409,
+      );
     });
   });
 
@@ -173,7 +204,9 @@ describeOnEngines("tenants", (freshEngines) => {
 
     it("is shown to Developer and above, not to a Viewer", async () => {
       for (const { client } of [one.owner, one.admin, one.developer]) {
-        expect(shaped(await client.get(path(one.tenantId)), "webhook-secret")).to.deep.equal({ webhookSecret: one.webhookSecret });
+        expect(shaped(await client.get(path(one.tenantId)), "webhook-secret")).to.deep.equal({
+          webhookSecret: one.webhookSecret,
+        });
       }
       expect((await one.viewer.client.get(path(one.tenantId))).status).to.equal(403);
       expect((await one.viewer.client.post(path(one.tenantId))).status).to.equal(403);
@@ -207,7 +240,13 @@ describeOnEngines("tenants", (freshEngines) => {
       }
     });
 
-    for (const body of [{}, { payload: "x" }, { signature: "x" }, { payload: {}, signature: "x" }, { payload: "x", signature: 1 }]) {
+    for (const body of [
+      {},
+      { payload: "x" },
+      { signature: "x" },
+      { payload: {}, signature: "x" },
+      { payload: "x", signature: 1 },
+    ]) {
       it(`gives 400 for verifying ${JSON.stringify(body)}`, async () => {
         expect((await one.owner.client.post(`${path(one.tenantId)}/verify`, body)).status).to.equal(400);
       });

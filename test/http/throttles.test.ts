@@ -10,7 +10,10 @@ describe("throttles", () => {
   let api: TestApi;
   const start = async (trustedProxies = 0) => {
     engines = await inMemoryEngines();
-    const limits = { loginFailures: { max: 10, windowMs: 5 * minutes }, tenantCreation: { max: 5, windowMs: 60 * minutes } };
+    const limits = {
+      loginFailures: { max: 10, windowMs: 5 * minutes },
+      tenantCreation: { max: 5, windowMs: 60 * minutes },
+    };
     api = await startApi(engines, { limits, trustedProxies });
   };
   afterEach(async () => {
@@ -18,13 +21,16 @@ describe("throttles", () => {
     await api.close();
   });
 
-  const enter = (email: string, secret: string, forwarded?: string): Promise<HttpAnswer> => http("POST", `${api.url}/api/v1/auth/login`, {
-    json: { email, password: secret }, headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
-  });
-  const create = (fields: object = {}, forwarded?: string): Promise<HttpAnswer> => http("POST", `${api.url}/api/v1/tenants`, {
-    json: { name: unique("T"), ownerEmail: freshEmail(), ownerPassword: password, ...fields },
-    headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
-  });
+  const enter = (email: string, secret: string, forwarded?: string): Promise<HttpAnswer> =>
+    http("POST", `${api.url}/api/v1/auth/login`, {
+      json: { email, password: secret },
+      headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+    });
+  const create = (fields: object = {}, forwarded?: string): Promise<HttpAnswer> =>
+    http("POST", `${api.url}/api/v1/tenants`, {
+      json: { name: unique("T"), ownerEmail: freshEmail(), ownerPassword: password, ...fields },
+      headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+    });
 
   describe("logins", () => {
     it("are refused after 10 failures from one address, the right password too, for 5 minutes", async () => {
@@ -40,7 +46,8 @@ describe("throttles", () => {
     it("are refused after 10 failures for one email, from wherever", async () => {
       await start(1);
       const { owner } = await createTenant(api.url);
-      for (let n = 0; n < 10; n += 1) expect((await enter(owner.email.toUpperCase(), "wrong password", `192.0.2.${n}`)).status).to.equal(401);
+      for (let n = 0; n < 10; n += 1)
+        expect((await enter(owner.email.toUpperCase(), "wrong password", `192.0.2.${n}`)).status).to.equal(401);
       expect((await enter(owner.email, password, "192.0.2.99")).status).to.equal(429);
       const second = await createUser(owner.client, "viewer");
       expect((await enter(second.email, password, "192.0.2.99")).status).to.equal(200);
@@ -68,7 +75,9 @@ describe("throttles", () => {
       await start();
       const { owner } = await createTenant(api.url);
       for (let n = 0; n < 12; n += 1) {
-        expect((await http("POST", `${api.url}/api/v1/auth/login`, { json: { email: owner.email } })).status).to.equal(400);
+        expect((await http("POST", `${api.url}/api/v1/auth/login`, { json: { email: owner.email } })).status).to.equal(
+          400,
+        );
       }
       expect((await enter(owner.email, password)).status).to.equal(200);
     });
@@ -96,7 +105,8 @@ describe("throttles", () => {
     it("behind trusted proxies count by the address the first of them saw", async () => {
       await start(2);
       // The client writes what it likes to the left of what the proxies add.
-      for (let n = 0; n < 5; n += 1) expect((await create({}, `203.0.113.${n}, 192.0.2.1, 10.0.0.1`)).status).to.equal(201);
+      for (let n = 0; n < 5; n += 1)
+        expect((await create({}, `203.0.113.${n}, 192.0.2.1, 10.0.0.1`)).status).to.equal(201);
       expect((await create({}, "203.0.113.99, 192.0.2.1, 10.0.0.2")).status).to.equal(429);
       expect((await create({}, "192.0.2.1, 192.0.2.2, 10.0.0.1")).status).to.equal(201);
     });

@@ -1,7 +1,16 @@
 import { expect } from "chai";
 import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import {
-  Client, createTenant, createUser, freshEmail, login, openAccount, password, roleCodes, type Account, type Person,
+  Client,
+  createTenant,
+  createUser,
+  freshEmail,
+  login,
+  openAccount,
+  password,
+  roleCodes,
+  type Account,
+  type Person,
 } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
 
@@ -43,18 +52,32 @@ describeOnEngines("users", (freshEngines) => {
       };
       for (const by of people) {
         for (const role of people) {
-          const answer = await one[by].client.post("/api/v1/users", { email: freshEmail(), password, role: roleCodes[role] });
+          const answer = await one[by].client.post("/api/v1/users", {
+            email: freshEmail(),
+            password,
+            role: roleCodes[role],
+          });
           expect(answer.status, `${by} creates ${role}`).to.equal(may[by].includes(role) ? 201 : 403);
         }
       }
     });
 
     const bad: [object, string][] = [
-      [{ email: "x" }, "email"], [{ email: undefined }, "email"], [{ email: null }, "email"],
+      [{ email: "x" }, "email"],
+      [{ email: undefined }, "email"],
+      [{ email: null }, "email"],
       [{ email: `${"x".repeat(64)}@${"y".repeat(60)}.${"z".repeat(60)}.${"w".repeat(60)}.${"v".repeat(20)}` }, "email"],
-      [{ password: "" }, "password"], [{ password: "short" }, "password"], [{ password: undefined }, "password"],
-      [{ password: "p".repeat(73) }, "password"], [{ password: 12345678 }, "password"], [{ password: "with\0nul.." }, "password"],
-      [{ role: 2 }, "role"], [{ role: "0" }, "role"], [{ role: null }, "role"], [{ role: -1 }, "role"], [{ role: 0.5 }, "role"],
+      [{ password: "" }, "password"],
+      [{ password: "short" }, "password"],
+      [{ password: undefined }, "password"],
+      [{ password: "p".repeat(73) }, "password"],
+      [{ password: 12345678 }, "password"],
+      [{ password: "with\0nul.." }, "password"],
+      [{ role: 2 }, "role"],
+      [{ role: "0" }, "role"],
+      [{ role: null }, "role"],
+      [{ role: -1 }, "role"],
+      [{ role: 0.5 }, "role"],
     ];
     for (const [fields, field] of bad) {
       it(`gives 400 naming ${field} for ${JSON.stringify(fields).slice(0, 60)}`, async () => {
@@ -77,7 +100,10 @@ describeOnEngines("users", (freshEngines) => {
 
   describe("reading", () => {
     it("gives 200, 403 for another tenant's, 404 for no one's", async () => {
-      expect(shaped(await one.viewer.client.get(path(one.owner)), "user")).to.include({ email: one.owner.email, role: "Owner" });
+      expect(shaped(await one.viewer.client.get(path(one.owner)), "user")).to.include({
+        email: one.owner.email,
+        role: "Owner",
+      });
       expect((await one.owner.client.get(path(other.viewer))).status).to.equal(403);
       expect((await one.owner.client.get(`/api/v1/users/${nowhere}`)).status).to.equal(404);
       expect((await one.owner.client.get("/api/v1/users/me")).status).to.equal(404);
@@ -90,8 +116,16 @@ describeOnEngines("users", (freshEngines) => {
       const person = await createUser(one.owner.client, "developer");
       const answer = await one.admin.client.patch(path(person), { role: 20 });
       expect(answer.status).to.equal(200);
-      expect(shaped(answer, "user")).to.include({ id: person.id, email: person.email, role: "Viewer", status: "Active" });
-      expect((await one.admin.client.patch(path(person), { status: 1 })).json).to.include({ role: "Viewer", status: "Inactive" });
+      expect(shaped(answer, "user")).to.include({
+        id: person.id,
+        email: person.email,
+        role: "Viewer",
+        status: "Active",
+      });
+      expect((await one.admin.client.patch(path(person), { status: 1 })).json).to.include({
+        role: "Viewer",
+        status: "Inactive",
+      });
       expect((await one.admin.client.patch(path(person), { status: 0 })).json).to.include({ status: "Active" });
     });
 
@@ -114,7 +148,9 @@ describeOnEngines("users", (freshEngines) => {
       expect((await person.client.patch(path(person), { email })).status).to.equal(200);
       expect((await other.owner.client.post("/api/v1/users", { email, password })).status).to.equal(409);
       expect((await other.owner.client.post("/api/v1/users", { email: person.email, password })).status).to.equal(201);
-      expect((await person.client.patch(path(person), { email: email.toUpperCase() })).json["email"]).to.equal(email.toUpperCase());
+      expect((await person.client.patch(path(person), { email: email.toUpperCase() })).json["email"]).to.equal(
+        email.toUpperCase(),
+      );
     });
 
     it("holds the rules of roles", async () => {
@@ -166,8 +202,18 @@ describeOnEngines("users", (freshEngines) => {
     });
 
     it("gives 400, 401, 403 and 404 in that order", async () => {
-      for (const change of [{ email: "x" }, { password: "" }, { role: 3 }, { role: "1" }, { status: 2 }, { status: true }, { email: null }]) {
-        expect((await one.owner.client.patch(path({ id: nowhere }), change)).status, JSON.stringify(change)).to.equal(400);
+      for (const change of [
+        { email: "x" },
+        { password: "" },
+        { role: 3 },
+        { role: "1" },
+        { status: 2 },
+        { status: true },
+        { email: null },
+      ]) {
+        expect((await one.owner.client.patch(path({ id: nowhere }), change)).status, JSON.stringify(change)).to.equal(
+          400,
+        );
       }
       expect((await new Client(api.url).patch(path(one.viewer), { role: 3 })).status).to.equal(401);
       expect((await one.owner.client.patch(path({ id: nowhere }), { role: 0 })).status).to.equal(404);
@@ -216,7 +262,11 @@ describeOnEngines("users", (freshEngines) => {
       ["the user is deactivated", (person) => one.owner.client.patch(path(person), { status: 1 }), true],
       ["the user is deleted", (person) => one.owner.client.delete(path(person)), true],
       ["the email changes", (person) => person.client.patch(path(person), { email: freshEmail() }), false],
-      ["the same values are set", (person) => person.client.patch(path(person), { email: person.email, password }), false],
+      [
+        "the same values are set",
+        (person) => person.client.patch(path(person), { email: person.email, password }),
+        false,
+      ],
       ["an Admin sets the same", (person) => one.admin.client.patch(path(person), { role: 0, status: 0 }), false],
     ];
     for (const [what, end, ended] of endings) {
@@ -224,7 +274,8 @@ describeOnEngines("users", (freshEngines) => {
         const person = await createUser(one.owner.client, "developer");
         const second = await login(api.url, person.email);
         await end(person);
-        for (const client of [person.client, second]) expect((await client.get("/api/v1/users")).status).to.equal(ended ? 401 : 200);
+        for (const client of [person.client, second])
+          expect((await client.get("/api/v1/users")).status).to.equal(ended ? 401 : 200);
       });
     }
 

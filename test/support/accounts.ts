@@ -83,7 +83,9 @@ export async function login(url: string, email: string, secret = password): Prom
 export async function createTenant(url: string, settings: object = {}) {
   const name = unique("Tenant");
   const ownerEmail = freshEmail();
-  const answer = await http("POST", `${url}/api/v1/tenants`, { json: { name, ownerEmail, ownerPassword: password, ...settings } });
+  const answer = await http("POST", `${url}/api/v1/tenants`, {
+    json: { name, ownerEmail, ownerPassword: password, ...settings },
+  });
   if (answer.status !== 201) throw new Error(`tenant: ${answer.status} ${answer.text}`);
   const { tenantId, webhookSecret, ownerUserId } = answer.json as Record<string, string>;
   const owner: Person = { id: ownerUserId ?? "", email: ownerEmail, client: await login(url, ownerEmail) };
@@ -101,9 +103,9 @@ export async function createUser(by: Client, role: keyof typeof roleCodes): Prom
 /** A tenant with a person of every role. */
 export async function openAccount(url: string): Promise<Account> {
   const tenant = await createTenant(url);
-  const [admin, developer, viewer] = await Promise.all(
+  const [admin, developer, viewer] = (await Promise.all(
     (["admin", "developer", "viewer"] as const).map((role) => createUser(tenant.owner.client, role)),
-  ) as [Person, Person, Person];
+  )) as [Person, Person, Person];
   return { ...tenant, admin, developer, viewer };
 }
 

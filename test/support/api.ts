@@ -80,11 +80,20 @@ export async function inMemoryEngines(): Promise<InMemoryEngines> {
   const opener = new EmailOpener({ store, sealing, vault: new Vault(sealing, { max: 100 }) }, { max: 100 });
   const projector = store.subscribe({ after: logStart }, async (entries, upTo) => {
     const prepared = await opener.prepare(entries);
-    const batch = prepared.filter((entry) => entry.unreadable === undefined)
+    const batch = prepared
+      .filter((entry) => entry.unreadable === undefined)
       .map((entry) => ({ position: entry.position, changes: project(entry) }));
     await readModels.apply(batch, upTo);
   });
-  return { clock, store, readModels, state: new InMemoryExpiringState(clock), masterKey, projector, close: () => projector.stop() };
+  return {
+    clock,
+    store,
+    readModels,
+    state: new InMemoryExpiringState(clock),
+    masterKey,
+    projector,
+    close: () => projector.stop(),
+  };
 }
 
 /** Fresh embedded engines, in a folder of their own. Their expiring state keeps the machine's time. */
@@ -95,10 +104,20 @@ export async function embeddedEngines(): Promise<SharedEngines> {
   const fail = (error: Error) => {
     throw error;
   };
-  const settings = { dataDir: join(folder, "data"), masterKey, oldMasterKeys: [], logger: quiet, metrics: uncounted, onFatal: fail };
+  const settings = {
+    dataDir: join(folder, "data"),
+    masterKey,
+    oldMasterKeys: [],
+    logger: quiet,
+    metrics: uncounted,
+    onFatal: fail,
+  };
   const engines = await openEmbeddedEngines({ ...settings, clock: new SystemClock() });
   engines.readSide.follow();
-  const { store, readSide: { readModels, state } } = engines;
+  const {
+    store,
+    readSide: { readModels, state },
+  } = engines;
   const close = async () => {
     await engines.close();
     rmSync(folder, { recursive: true, force: true });
@@ -108,7 +127,10 @@ export async function embeddedEngines(): Promise<SharedEngines> {
 
 /** A suite that is to hold whatever the engines. They are closed after it. */
 export function describeOnEngines(name: string, suite: (freshEngines: () => Promise<SharedEngines>) => void): void {
-  for (const [kind, open] of [["in memory", inMemoryEngines], ["embedded", embeddedEngines]] as const) {
+  for (const [kind, open] of [
+    ["in memory", inMemoryEngines],
+    ["embedded", embeddedEngines],
+  ] as const) {
     describe(`${name}, ${kind}`, () => {
       const opened: SharedEngines[] = [];
       suite(async () => {
@@ -150,7 +172,16 @@ export async function startApi(
     directory.follow(entries);
   });
   const world: World = {
-    store, readModels, state, sealing, passwords, clock, ids, aggregates, directory, freshness,
+    store,
+    readModels,
+    state,
+    sealing,
+    passwords,
+    clock,
+    ids,
+    aggregates,
+    directory,
+    freshness,
     tokens: new JwtTokens(),
     metrics: uncounted,
     outbound: { refusalOf: (url) => (new URL(url).hostname === "127.0.0.1" ? "address refused" : null) },
@@ -165,7 +196,10 @@ export async function startApi(
   const errors: object[] = [];
   const logger: Logger = { ...quiet, error: (fields) => errors.push(fields) };
   const server = createHttpServer({
-    services, clock, ids, logger,
+    services,
+    clock,
+    ids,
+    logger,
     metrics: uncounted,
     health: { ready: async () => null, metrics: async () => "# no metrics here\n" },
     maxBodyBytes: options.maxBodyBytes ?? 262_144,
@@ -175,7 +209,10 @@ export async function startApi(
   await once(server, "listening");
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    world, services, server, errors,
+    world,
+    services,
+    server,
+    errors,
     close: async () => {
       await feed.stop();
       server.close();

@@ -19,7 +19,11 @@ export interface HttpOptions {
 }
 
 /** Sends one request and reads the answer, whatever its status. */
-export async function http(method: string, url: string, { headers = {}, json, body }: HttpOptions = {}): Promise<HttpAnswer> {
+export async function http(
+  method: string,
+  url: string,
+  { headers = {}, json, body }: HttpOptions = {},
+): Promise<HttpAnswer> {
   const sent = json === undefined ? body : JSON.stringify(json);
   const answer = await fetch(url, {
     method,
@@ -41,7 +45,8 @@ export async function http(method: string, url: string, { headers = {}, json, bo
 const folder = new URL("../../schemas/responses/", import.meta.url);
 const ajv = new Ajv2020({ allowUnionTypes: true });
 addFormats.default(ajv);
-for (const file of readdirSync(folder)) ajv.addSchema(JSON.parse(readFileSync(new URL(file, folder), "utf8")) as object);
+for (const file of readdirSync(folder))
+  ajv.addSchema(JSON.parse(readFileSync(new URL(file, folder), "utf8")) as object);
 
 /** Fails unless the body satisfies the response schema of that name. Answers the body. */
 export function shaped(answer: HttpAnswer, name: string): Record<string, unknown> {

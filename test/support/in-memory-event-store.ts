@@ -1,7 +1,16 @@
 import {
-  logStart, noStream, RevisionConflict,
-  type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type RecordedEvent,
-  type Subscription, type SubscriptionOptions,
+  logStart,
+  noStream,
+  RevisionConflict,
+  type Appended,
+  type BatchHandler,
+  type EventStore,
+  type LogEntry,
+  type NewEntry,
+  type Position,
+  type RecordedEvent,
+  type Subscription,
+  type SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
 import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import type { EventCodec } from "../../src/ports/event-codec.ts";
@@ -40,11 +49,17 @@ export class InMemoryEventStore implements EventStore {
 
   async readStream(
     stream: string,
-    { from, limit, backwards = false }: { readonly from?: number; readonly limit?: number; readonly backwards?: boolean } = {},
+    {
+      from,
+      limit,
+      backwards = false,
+    }: { readonly from?: number; readonly limit?: number; readonly backwards?: boolean } = {},
   ): Promise<readonly LogEntry[]> {
     const live = this.#live(stream);
     const inOrder = backwards ? live.toReversed() : live;
-    const wanted = inOrder.filter(({ revision }) => from === undefined || (backwards ? revision <= from : revision >= from));
+    const wanted = inOrder.filter(
+      ({ revision }) => from === undefined || (backwards ? revision <= from : revision >= from),
+    );
     return wanted.slice(0, limit);
   }
 
@@ -52,7 +67,10 @@ export class InMemoryEventStore implements EventStore {
     for (const entry of this.#live(stream)) this.#deleted.add(entry);
   }
 
-  async readLog(after: Position, limit: number): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }> {
+  async readLog(
+    after: Position,
+    limit: number,
+  ): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }> {
     const from = Number(after);
     const entries = this.#log.slice(from, from + limit);
     return { entries: entries.filter((entry) => !this.#deleted.has(entry)), upTo: entries.at(-1)?.position ?? after };
@@ -69,15 +87,20 @@ export class InMemoryEventStore implements EventStore {
       for (;;) {
         const { entries, upTo } = await this.readLog(position, 1_000);
         if (upTo === position) return;
-        await handle(entries.filter(({ stream }) => !categories || categories.includes(categoryOf(stream))), upTo);
+        await handle(
+          entries.filter(({ stream }) => !categories || categories.includes(categoryOf(stream))),
+          upTo,
+        );
         position = upTo;
       }
     };
     const follow = () => {
-      running ??= Promise.resolve().then(run).finally(() => {
-        running = undefined;
-        if (position < positionOf(this.#log.length) && this.#followers.has(follow)) follow();
-      });
+      running ??= Promise.resolve()
+        .then(run)
+        .finally(() => {
+          running = undefined;
+          if (position < positionOf(this.#log.length) && this.#followers.has(follow)) follow();
+        });
     };
     this.#followers.add(follow);
     follow();

@@ -33,7 +33,11 @@ export class InMemoryExpiringState implements ExpiringState {
   }
 
   async forgive({ id, keys }: Ticket): Promise<void> {
-    for (const key of keys) this.#admitted.set(key, (this.#admitted.get(key) ?? []).filter((other) => other.id !== id));
+    for (const key of keys)
+      this.#admitted.set(
+        key,
+        (this.#admitted.get(key) ?? []).filter((other) => other.id !== id),
+      );
   }
 
   async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {

@@ -7,7 +7,12 @@ import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";
 
 const requestHeaders = { "Content-Type": "application/json", Authorization: "Bearer ***" };
-const answered = (statusCode: number): Answer => ({ statusCode, headers: { server: "test" }, body: "seen", truncated: false });
+const answered = (statusCode: number): Answer => ({
+  statusCode,
+  headers: { server: "test" },
+  body: "seen",
+  truncated: false,
+});
 
 /** Does to an event what a delivery worker would. */
 export class Deliveries {
@@ -23,8 +28,13 @@ export class Deliveries {
     await this.#apply(eventId, {
       type: "StartAttempt",
       with: {
-        leaseUntil: at, worker: "test", url: "https://receiver.example/hook", authType: "BearerToken",
-        destinationRevision: 0, secretFingerprint: "0123456789abcdef", probe: false,
+        leaseUntil: at,
+        worker: "test",
+        url: "https://receiver.example/hook",
+        authType: "BearerToken",
+        destinationRevision: 0,
+        secretFingerprint: "0123456789abcdef",
+        probe: false,
       },
       at,
     });
@@ -43,7 +53,8 @@ export class Deliveries {
     const attempt = await this.start(eventId);
     await this.#apply(eventId, {
       type: "Fail",
-      attempt, requestHeaders,
+      attempt,
+      requestHeaders,
       durationMs: 34,
       reason: "status",
       error: "answered 500",
@@ -59,6 +70,10 @@ export class Deliveries {
   async #apply(eventId: string, command: WebhookCommand): Promise<void> {
     const { state, revision } = await loadWebhook(this.#world.store, eventId);
     const origin = { actor: { type: "service", part: "test" } as const, correlationId: "test", causationId: null };
-    await this.#world.store.append(streams.event(eventId), revision, entriesOf(decide(state, command), origin, this.#world));
+    await this.#world.store.append(
+      streams.event(eventId),
+      revision,
+      entriesOf(decide(state, command), origin, this.#world),
+    );
   }
 }

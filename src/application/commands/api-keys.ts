@@ -35,7 +35,8 @@ export class ApiKeyCommands {
     const expiresAt = input.expiresAt === undefined ? null : parseDateTime("expiresAt", input.expiresAt);
     const keyId = ids.uuid();
     const apiKey = prefix + Buffer.from(ids.secretBytes(32)).toString("base64url");
-    const key = { keyId, tenantId: caller.tenantId, name, keyHash: sha256(apiKey), prefix, last4: apiKey.slice(-4), expiresAt };
+    const { tenantId } = caller;
+    const key = { keyId, tenantId, name, keyHash: sha256(apiKey), prefix, last4: apiKey.slice(-4), expiresAt };
     const command: ApiKeyCommand = { type: "IssueApiKey", key, at: timestamp(clock.now()) };
     decide(undefined, command);
     requireRole(caller, "Developer", "issue API keys");

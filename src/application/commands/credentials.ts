@@ -52,7 +52,8 @@ export function readAuth(
     const field = `credentials.${name}`;
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined && optional) continue;
-    if (typeof value !== "string") refuse("invalid", value === undefined ? `${field}: is required` : `${field}: must be a string`);
+    if (value === undefined) refuse("invalid", `${field}: is required`);
+    if (typeof value !== "string") refuse("invalid", `${field}: must be a string`);
     if (value.length > mostCharacters) refuse("invalid", `${field}: must be at most ${mostCharacters} characters long`);
     check(field, value, outbound);
     kept[name] = value;

@@ -36,17 +36,21 @@ export interface DestinationChange {
   readonly removeAuth?: boolean;
 }
 
+/** What the commands work with. */
+export interface DestinationParts {
+  readonly aggregates: Aggregates;
+  readonly queries: DestinationQueries;
+  readonly vault: Vault;
+  readonly outbound: Pick<OutboundClient, "refusalOf">;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
 /** What is done to destinations. */
 export class DestinationCommands {
-  readonly #parts: {
-    aggregates: Aggregates; queries: DestinationQueries; vault: Vault; outbound: Pick<OutboundClient, "refusalOf">;
-    clock: Clock; ids: Ids;
-  };
+  readonly #parts: DestinationParts;
 
-  constructor(parts: {
-    aggregates: Aggregates; queries: DestinationQueries; vault: Vault; outbound: Pick<OutboundClient, "refusalOf">;
-    clock: Clock; ids: Ids;
-  }) {
+  constructor(parts: DestinationParts) {
     this.#parts = parts;
   }
 
@@ -113,7 +117,7 @@ export class DestinationCommands {
     return ingestToken;
   }
 
-  /** Deletes a destination; its queued events are cancelled in the background. Throws a Refusal (not-found, forbidden). */
+  /** Deletes a destination; its queued events are cancelled in the background. Throws a Refusal. */
   async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
     await this.#own(caller, id, "delete destinations");
     const command: DestinationCommand = { type: "DeleteDestination", at: this.#now() };

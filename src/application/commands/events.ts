@@ -34,16 +34,14 @@ export class EventCommands {
   }
 
   async #change(caller: Caller, id: string, origin: Origin, to: string, command: WebhookCommand): Promise<EventView> {
-    const { store, aggregates } = this.#parts;
+    const { store } = this.#parts;
     for (;;) {
       const { state, revision } = await loadWebhook(store, id);
       if (!state) return refuse("not-found", "event not found");
       requireOwn(state, caller, "event");
       requireRole(caller, "Developer", to);
       const facts = decide(state, command);
-      if (command.type === "Replay" && ((await aggregates.current(destinations, state.destinationId)).state?.deleted ?? true)) {
-        refuse("rejected", "the event's destination was deleted");
-      }
+      if (command.type === "Replay") await this.#requireDestination(state);
       try {
         await store.append(streams.event(id), revision, entriesOf(facts, origin, this.#parts));
         return eventView(facts.reduce<Webhook>((before, fact) => evolve(before, fact) ?? before, state));
@@ -52,6 +50,11 @@ export class EventCommands {
         if (!(error instanceof RevisionConflict)) throw error;
       }
     }
+  }
+
+  async #requireDestination({ destinationId }: Webhook): Promise<void> {
+    const { state } = await this.#parts.aggregates.current(destinations, destinationId);
+    if (!state || state.deleted) refuse("rejected", "the event's destination was deleted");
   }
 
   #now(): string {

@@ -42,7 +42,9 @@ export function checkPlainText(field: string, text: string): void {
 
 /** Throws a Refusal (invalid) unless the URL is one that outbound calls may be made to. */
 export function checkOutboundUrl(field: string, text: string, outbound: Pick<OutboundClient, "refusalOf">): void {
-  if (text.length > mostUrlCharacters) refuse("invalid", `${field}: must be at most ${mostUrlCharacters} characters long`);
+  if (text.length > mostUrlCharacters) {
+    refuse("invalid", `${field}: must be at most ${mostUrlCharacters} characters long`);
+  }
   checkPlainText(field, text);
   const url = /\s/.test(text) ? null : URL.parse(text);
   if (url?.protocol !== "https:") refuse("invalid", `${field}: must be an HTTPS URL`);

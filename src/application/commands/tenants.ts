@@ -50,24 +50,30 @@ export interface TenantChange {
   readonly circuitBreakerTimer?: number;
 }
 
+/** What the commands work with. */
+export interface TenantParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly reservations: Reservations;
+  readonly people: People;
+  readonly keys: PlatformKeys;
+  readonly vault: Vault;
+  readonly sealing: Sealing;
+  readonly passwords: Passwords;
+  readonly state: ExpiringState;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
 const nameTaken = "name: a tenant with this name exists already";
 
 /** What is done to tenants. */
 export class TenantCommands {
-  readonly #parts: {
-    store: EventStore; aggregates: Aggregates; reservations: Reservations; people: People; keys: PlatformKeys; vault: Vault;
-    sealing: Sealing; passwords: Passwords; state: ExpiringState; clock: Clock; ids: Ids;
-  };
+  readonly #parts: TenantParts;
   readonly #limit: RateLimit | null;
 
   /** `creationLimit`: requests to create a tenant per address; null for none. */
-  constructor(
-    parts: {
-      store: EventStore; aggregates: Aggregates; reservations: Reservations; people: People; keys: PlatformKeys; vault: Vault;
-      sealing: Sealing; passwords: Passwords; state: ExpiringState; clock: Clock; ids: Ids;
-    },
-    options: { readonly creationLimit: RateLimit | null },
-  ) {
+  constructor(parts: TenantParts, options: { readonly creationLimit: RateLimit | null }) {
     this.#parts = parts;
     this.#limit = options.creationLimit;
   }
@@ -144,7 +150,9 @@ export class TenantCommands {
     decide(tenant, command);
     const change = (reservation?: string) =>
       aggregates.change(tenants, id, origin, (state) => {
-        if (text !== undefined && state?.nameHash !== tenant.nameHash) refuse("conflict", "name: was changed by another request");
+        if (text !== undefined && state?.nameHash !== tenant.nameHash) {
+          refuse("conflict", "name: was changed by another request");
+        }
         return decide(state, { ...command, reservation });
       });
     if (hash === tenant.nameHash) await change();

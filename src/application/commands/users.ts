@@ -42,17 +42,24 @@ export interface UserChange {
 const emailTaken = "email: a user with this email exists already";
 const endsSessions: readonly TenantEvent["type"][] = ["UserPasswordChanged", "UserRoleChanged", "UserStatusChanged"];
 
+/** What the commands work with. */
+export interface UserParts {
+  readonly aggregates: Aggregates;
+  readonly reservations: Reservations;
+  readonly people: People;
+  readonly keys: PlatformKeys;
+  readonly passwords: Passwords;
+  readonly sessions: Sessions;
+  readonly users: UserQueries;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
 /** What is done to users. */
 export class UserCommands {
-  readonly #parts: {
-    aggregates: Aggregates; reservations: Reservations; people: People; keys: PlatformKeys; passwords: Passwords;
-    sessions: Sessions; users: UserQueries; clock: Clock; ids: Ids;
-  };
+  readonly #parts: UserParts;
 
-  constructor(parts: {
-    aggregates: Aggregates; reservations: Reservations; people: People; keys: PlatformKeys; passwords: Passwords;
-    sessions: Sessions; users: UserQueries; clock: Clock; ids: Ids;
-  }) {
+  constructor(parts: UserParts) {
     this.#parts = parts;
   }
 
@@ -133,7 +140,9 @@ export class UserCommands {
     const reservation = await reservations.find(streams.email(user.emailHash));
     await aggregates.change(tenants, caller.tenantId, origin, (state) => {
       const current = state?.users.get(userId);
-      if (current && current.emailHash !== user.emailHash) refuse("conflict", "the user was changed by another request");
+      if (current && current.emailHash !== user.emailHash) {
+        refuse("conflict", "the user was changed by another request");
+      }
       return decide(state, command);
     });
     await sessions.endBelow(userId, null);
@@ -153,7 +162,12 @@ export class UserCommands {
     return passwords.hash(password);
   }
 
-  async #newEmail(tenant: Tenant, user: User, email: string | undefined): Promise<{ sealed: string; hash: string } | undefined> {
+  /** Undefined when the email is the one in force, in this very spelling. */
+  async #newEmail(
+    tenant: Tenant,
+    user: User,
+    email: string | undefined,
+  ): Promise<{ readonly sealed: string; readonly hash: string } | undefined> {
     const { people } = this.#parts;
     if (email === undefined || email === (await people.open(tenant, user.id, user.email))) return undefined;
     return { sealed: await people.seal(tenant, user.id, email), hash: await this.#emailHash(email) };

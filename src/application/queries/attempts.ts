@@ -40,7 +40,9 @@ export function attemptsOf(facts: readonly RecordedEvent<WebhookEvent>[]): reado
   return [...attempts.values()];
 }
 
-function outcomeOf(fact: Extract<WebhookEvent, { type: "DeliverySucceeded" | "DeliveryFailed" }>): Partial<AttemptView> {
+type Outcome = Extract<WebhookEvent, { type: "DeliverySucceeded" | "DeliveryFailed" }>;
+
+function outcomeOf(fact: Outcome): Partial<AttemptView> {
   const { at: finishedAt, durationMs, requestHeaders, answer } = fact.data;
   const failed = fact.type === "DeliveryFailed";
   return {

@@ -23,7 +23,8 @@ export class DestinationQueries {
   /** Throws a Refusal (not-found, forbidden). */
   async get(caller: Caller, id: string): Promise<DestinationView> {
     const { aggregates } = this.#parts;
-    const [{ state }, circuit] = await Promise.all([aggregates.current(destinations, id), aggregates.current(circuits, id)]);
+    const reading = [aggregates.current(destinations, id), aggregates.current(circuits, id)] as const;
+    const [{ state }, circuit] = await Promise.all(reading);
     if (!state || state.deleted) return refuse("not-found", "destination not found");
     requireOwn(state, caller, "destination");
     return destinationView(state, statusOf(state, circuit.state));

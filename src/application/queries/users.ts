@@ -27,7 +27,7 @@ export class UserQueries {
     return userView(tenant.id, user, await people.open(tenant, id, user.email));
   }
 
-  /** Throws the Refusal for a user the caller's tenant does not have: forbidden where another has it, else not-found. */
+  /** Throws the Refusal for a user the caller's tenant does not have: forbidden where another has it. */
   async refuseUnknown(id: string): Promise<never> {
     const { readModels, freshness } = this.#parts;
     await freshness.wait();

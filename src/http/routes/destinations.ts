@@ -29,7 +29,8 @@ export function destinationRoutes({ commands, queries }: Services): Route[] {
     }),
     signedIn("POST", "/api/v1/destinations/:id/ingest-token", async (call) => {
       const id = pathId(call, "destination");
-      return { status: 200, body: { ingestToken: await commands.destinations.regenerateToken(call.caller, id, call.origin) } };
+      const ingestToken = await commands.destinations.regenerateToken(call.caller, id, call.origin);
+      return { status: 200, body: { ingestToken } };
     }),
   ];
 }

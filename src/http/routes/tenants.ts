@@ -37,7 +37,8 @@ export function tenantRoutes({ commands, queries }: Services): Route[] {
     signedInWith("POST", "/api/v1/tenants/:id/webhook-secret/verify", bodies.verifySignature, async (call) => {
       const { payload, signature } = call.input;
       const id = pathId(call, "tenant");
-      return { status: 200, body: { valid: await queries.tenants.verifySignature(call.caller, id, payload, signature) } };
+      const valid = await queries.tenants.verifySignature(call.caller, id, payload, signature);
+      return { status: 200, body: { valid } };
     }),
   ];
 }

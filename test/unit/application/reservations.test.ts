@@ -24,20 +24,22 @@ describe("reservations", () => {
     await api.close();
   });
 
-  const create = (fields: object) => http("POST", `${api.url}/api/v1/tenants`, {
-    json: { name: unique("T"), ownerEmail: freshEmail(), ownerPassword: password, ...fields },
-  });
+  const create = (fields: object) =>
+    http("POST", `${api.url}/api/v1/tenants`, {
+      json: { name: unique("T"), ownerEmail: freshEmail(), ownerPassword: password, ...fields },
+    });
 
   /** Holds back the next append that carries a fact of this type; resolves when it has come that far. */
-  const holdBack = (type: string) => new Promise<void>((reached) => {
-    const gate = new Promise<void>((open) => (release = open));
-    engines.store.beforeAppend = async (_stream, entries) => {
-      if (!entries.some(({ event }) => event.type === type)) return;
-      engines.store.beforeAppend = () => undefined;
-      reached();
-      await gate;
-    };
-  });
+  const holdBack = (type: string) =>
+    new Promise<void>((reached) => {
+      const gate = new Promise<void>((open) => (release = open));
+      engines.store.beforeAppend = async (_stream, entries) => {
+        if (!entries.some(({ event }) => event.type === type)) return;
+        engines.store.beforeAppend = () => undefined;
+        reached();
+        await gate;
+      };
+    });
   const failOnce = (type: string, error: Error) => {
     engines.store.beforeAppend = (_stream, entries) => {
       if (!entries.some(({ event }) => event.type === type)) return;
@@ -97,11 +99,15 @@ describe("reservations", () => {
     expect((await second.owner.client.post("/api/v1/users", { email, password })).status).to.equal(201);
     release?.();
     expect((await late).status).to.equal(409);
-    expect((await http("POST", `${api.url}/api/v1/auth/login`, { json: { email: developer.email, password } })).status).to.equal(200);
+    expect(
+      (await http("POST", `${api.url}/api/v1/auth/login`, { json: { email: developer.email, password } })).status,
+    ).to.equal(200);
     const winner = await login(api.url, email);
     expect((await winner.get(`/api/v1/tenants/${second.tenantId}`)).status).to.equal(200);
     // The name it lost stays lost for that reservation only.
-    expect((await winner.patch(`/api/v1/users/${String(((await winner.get("/api/v1/users?Role=0")).json["items"] as { id: string }[])[0]?.id)}`, { email: freshEmail() })).status).to.equal(200);
+    const [taken] = (await winner.get("/api/v1/users?Role=0")).json["items"] as { id: string }[];
+    const moved = await winner.patch(`/api/v1/users/${taken?.id ?? ""}`, { email: freshEmail() });
+    expect(moved.status).to.equal(200);
     expect((await developer.client.patch(`/api/v1/users/${developer.id}`, { email })).status).to.equal(200);
   });
 

@@ -20,7 +20,10 @@ describe("the address of a client", () => {
   ];
   for (const [what, remoteAddress, proxies, forwarded, expected] of table) {
     it(`is ${what}`, () => {
-      const request = { socket: { remoteAddress }, headers: { "x-forwarded-for": forwarded } } as unknown as IncomingMessage;
+      const request = {
+        socket: { remoteAddress },
+        headers: { "x-forwarded-for": forwarded },
+      } as unknown as IncomingMessage;
       expect(clientAddress(request, proxies)).to.equal(expected);
     });
   }
