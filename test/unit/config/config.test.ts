@@ -105,7 +105,7 @@ describe("configuration", () => {
     ["RELAY_EVENT_STORE", "kafka", "Embedded"],
     ["RELAY_QUEUE", "rabbit"],
     ["RELAY_READ_MODELS", "redis"],
-    ["RELAY_MASTER_KEY", "short", base64(31), base64(33), "!".repeat(44)],
+    ["RELAY_MASTER_KEY", "short", base64(31), base64(33), "!".repeat(44), base64(32).replace("A", "A!")],
     ["RELAY_OLD_MASTER_KEYS", "short", `${base64(32)},short`],
     ["RELAY_OFFERING", "Cloud"],
     ["RELAY_TRUSTED_PROXIES", "-1", "101"],
