@@ -7,7 +7,8 @@ import { SqliteReadModels } from "../../src/adapters/embedded-read-models/sqlite
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
 import { sized } from "../support/size.ts";
-import { readModelsContract, type ReadModelsUnderTest } from "./read-models.ts";
+import { readModelsContract } from "./read-models.ts";
+import type { ReadModelsUnderTest } from "./read-models-things.ts";
 
 const newFolder = () => mkdtempSync(join(tmpdir(), "read-models-"));
 

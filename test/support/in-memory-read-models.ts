@@ -70,7 +70,7 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
 
   async reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void> {
     this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
-    this.#collections = new Map(definitions.map(({ name }) => [name, new Map()]));
+    this.#collections = new Map(definitions.map(({ name }) => [name, new Map<string, Document>()]));
     this.#counters = new Map();
     this.#state = { checkpoint: logStart, fingerprint };
   }
@@ -78,13 +78,17 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
   async apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
     const state = this.#state;
     if (!state) throw new Error("reset first");
-    for (const { position, changes } of batch) if (position > state.checkpoint) changes.forEach((change) => this.#apply(change));
+    for (const { position, changes } of batch)
+      if (position > state.checkpoint) changes.forEach((change) => this.#apply(change));
     if (checkpoint > state.checkpoint) state.checkpoint = checkpoint;
     for (const { position, resolve } of this.#waiting) if (position <= state.checkpoint) resolve(true);
   }
 
   /** Everything there is, in one comparable value; counters of nothing left out. */
-  contents(): { documents: Record<string, Record<string, Document>>; counters: Record<string, Record<string, number>> } {
+  contents(): {
+    documents: Record<string, Record<string, Document>>;
+    counters: Record<string, Record<string, number>>;
+  } {
     const documents = Object.fromEntries([...this.#collections].map(([name, all]) => [name, Object.fromEntries(all)]));
     const counters: Record<string, Record<string, number>> = {};
     for (const [scope, buckets] of this.#counters) {
@@ -117,11 +121,13 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     return [...(this.#collections.get(collection)?.values() ?? [])].filter((document) => {
       if (Object.entries(where).some(([field, value]) => document[field] !== value)) return false;
       if (anyOf && !anyOf.values.includes(document[anyOf.field] ?? null)) return false;
-      const ranged = range ? document[range.field] ?? null : null;
+      const ranged = range ? (document[range.field] ?? null) : null;
       if (!range) return true;
       if (ranged === null) return false;
-      return !(range.from !== undefined && compare(ranged, range.from) < 0)
-        && !(range.to !== undefined && compare(ranged, range.to) > 0);
+      return (
+        !(range.from !== undefined && compare(ranged, range.from) < 0) &&
+        !(range.to !== undefined && compare(ranged, range.to) > 0)
+      );
     });
   }
 }

@@ -1,0 +1,261 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { Change, ReadModels } from "../../src/ports/read-models.ts";
+import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
+import {
+  add,
+  entriesOf,
+  id,
+  position,
+  put,
+  remove,
+  set,
+  thing,
+  things,
+  type ReadModelsTraits,
+  type Tested,
+} from "./read-models-things.ts";
+
+/** Counters, checkpoints and batches: each entry counts once, whatever happens in between. */
+export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }: ReadModelsTraits): void {
+  const { prepare, apply, all } = tested;
+
+  describe("counters", () => {
+    beforeEach(prepare);
+
+    it("sum up by scope and by range of buckets, both ends included", async () => {
+      await apply([add("a", 1, 1), add("a", 2, 10), add("a", 3, 100), add("b", 2, 7), add("a", 2, -3)]);
+      await apply([add("a", 3, 100)], 10);
+      const sums = await Promise.all([
+        tested.models.reader.sum("a"),
+        tested.models.reader.sum("a", 2),
+        tested.models.reader.sum("a", 2, 2),
+        tested.models.reader.sum("a", undefined, 2),
+        tested.models.reader.sum("b"),
+        tested.models.reader.sum("c"),
+        tested.models.reader.sum("a", 4, 9),
+      ]);
+      expect(sums).to.deep.equal([208, 207, 7, 8, 7, 0, 0]);
+    });
+
+    it("carry coarser ones along", async () => {
+      const rollUps = { ten: 10, all: Infinity };
+      await apply(
+        [
+          [19, 1],
+          [20, 10],
+          [29, 100],
+          [30, 1000],
+          [20, -10],
+        ].map(([bucket = 0, by = 0]) => ({ op: "add" as const, scope: "a", bucket, by, rollUps })),
+      );
+      await apply([{ op: "add", scope: "a", bucket: 25, by: 5, rollUps }], 9);
+      const sums = await Promise.all([
+        tested.models.reader.sum("a"),
+        tested.models.reader.sum("a", 20, 29),
+        tested.models.reader.sum("a/ten", 2, 2),
+        tested.models.reader.sum("a/ten", 1, 2),
+        tested.models.reader.sum("a/all", 0, 0),
+        tested.models.reader.sum("a/all"),
+      ]);
+      expect(sums).to.deep.equal([1106, 105, 105, 106, 1106, 1106]);
+    });
+
+    it("may pass below nothing and come back", async () => {
+      await apply([add("a", 0, -2)]);
+      expect(await tested.models.reader.sum("a")).to.equal(-2);
+      await apply([add("a", 0, 2)], 2);
+      expect(await tested.models.reader.sum("a")).to.equal(0);
+      await apply([add("a", 0, 5)], 3);
+      expect(await tested.models.reader.sum("a")).to.equal(5);
+    });
+  });
+
+  const change: fc.Arbitrary<Change> = fc.oneof(
+    fc.tuple(fc.nat(3), fc.nat(9)).map(([n, size]) => put(thing(n, { size }))),
+    fc.tuple(fc.nat(3), fc.nat(9)).map(([n, size]) => set(n, { size })),
+    fc.tuple(fc.nat(3), fc.nat(9)).map(([n, on]) => set(n, { on: on > 4 })),
+    fc.nat(3).map(remove),
+    fc.tuple(fc.nat(1), fc.nat(2), fc.integer({ min: -2, max: 2 })).map(([s, bucket, by]) => add(`s${s}`, bucket, by)),
+  );
+  const summary = async (reader: ReadModels) => ({
+    documents: await reader.find({ collection: "things", order: { field: "id", descending: false }, limit: 5000 }),
+    counters: await Promise.all(
+      ["s0", "s1"].flatMap((scope) => [0, 1, 2].map((bucket) => reader.sum(scope, bucket, bucket))),
+    ),
+  });
+
+  it("comes to the same, however changes are cut into batches", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { maxLength: 40 }), fc.integer({ min: 1, max: 12 }), async (changes, cut) => {
+        const plain = new InMemoryReadModels();
+        for (const [writer, size] of [
+          [tested.models.writer, cut],
+          [plain, 1],
+        ] as const) {
+          await writer.reset([things], "any");
+          for (let at = 0; at < changes.length; at += size) {
+            const batch = entriesOf(changes.slice(at, at + size), at + 1);
+            await writer.apply(batch, position(at + batch.length));
+          }
+        }
+        expect(await summary(tested.models.reader)).to.deep.equal(await summary(plain));
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  describe("checkpoint", () => {
+    it("is nothing before the first reset, the log's start after it, and follows what is applied", async () => {
+      expect(await tested.models.writer.state()).to.equal(null);
+      await prepare();
+      expect(await tested.models.writer.state()).to.deep.equal({ checkpoint: "", fingerprint: "first" });
+      expect(await tested.models.reader.checkpoint()).to.equal("");
+      await tested.models.writer.apply([], position(7));
+      expect(await tested.models.reader.checkpoint()).to.equal(position(7));
+      expect(await tested.models.writer.state()).to.deep.equal({ checkpoint: position(7), fingerprint: "first" });
+    });
+
+    it("lets a batch that comes again change nothing", async () => {
+      await prepare();
+      const changes = [put(thing(1, { size: 1 })), add("s0", 0, 1), set(1, { size: 2 }), add("s0", 0, 1)];
+      await apply(changes);
+      await apply(changes);
+      expect(await tested.models.reader.sum("s0")).to.equal(2);
+      await apply([remove(1)], 5);
+      await apply(changes);
+      expect(await tested.models.reader.get("things", id(1))).to.equal(null);
+      expect(await tested.models.reader.sum("s0")).to.equal(2);
+      expect(await tested.models.reader.checkpoint()).to.equal(position(5));
+    });
+
+    it("lets a longer batch that overlaps what was applied change only what is new", async () => {
+      await prepare();
+      const changes = [
+        add("s0", 0, 1),
+        put(thing(1, { size: 1 })),
+        add("s0", 0, 1),
+        set(1, { size: 2 }),
+        add("s0", 0, 1),
+      ];
+      await apply(changes.slice(0, 3));
+      await apply(changes);
+      expect(await tested.models.reader.sum("s0")).to.equal(3);
+      expect(await tested.models.reader.get("things", id(1))).to.deep.equal(thing(1, { size: 2 }));
+    });
+
+    it("is there with everything else when the storage is opened again", async () => {
+      await prepare();
+      await apply([put(thing(1, { label: "a" })), add("s0", 3, 4)]);
+      tested.models = await tested.models.reopen();
+      expect(await tested.models.writer.state()).to.deep.equal({ checkpoint: position(2), fingerprint: "first" });
+      expect(await tested.models.reader.get("things", id(1))).to.deep.equal(thing(1, { label: "a" }));
+      expect(await tested.models.reader.sum("s0", 3, 3)).to.equal(4);
+      await apply([set(1, { label: "b" })], 3);
+      expect(await all({ where: { label: "b" } })).to.have.length(1);
+    });
+
+    it("begins anew, with nothing left, at a reset", async () => {
+      await prepare();
+      await apply([put(thing(1)), add("s0", 0, 4)]);
+      const smaller = { ...things, fields: { id: "id", colour: "text" }, indexes: [["colour"]] } as const;
+      await tested.models.writer.reset([smaller], "second");
+      expect(await tested.models.writer.state()).to.deep.equal({ checkpoint: "", fingerprint: "second" });
+      expect(await all()).to.deep.equal([]);
+      expect(await tested.models.reader.sum("s0")).to.equal(0);
+      await apply([{ op: "put", collection: "things", key: id(1), document: { id: id(1), colour: "red" } }]);
+      expect(await all()).to.deep.equal([{ id: id(1), colour: "red" }]);
+    });
+  });
+
+  describe("catching up", () => {
+    beforeEach(prepare);
+
+    it("is true at once for what is covered, and after a while false for what is not", async () => {
+      await tested.models.writer.apply([], position(5));
+      expect(await tested.models.reader.caughtUp(position(5), 0)).to.equal(true);
+      expect(await tested.models.reader.caughtUp("", 0)).to.equal(true);
+      expect(await tested.models.reader.caughtUp(position(6), 20)).to.equal(false);
+    });
+
+    it("tells everyone who waits as soon as the position is reached, and nobody else", async () => {
+      const told: number[] = [];
+      const waiting = [3, 1, 2, 4].map(async (n) => {
+        if (await tested.models.reader.caughtUp(position(n), n === 4 ? 300 : 20_000)) told.push(n);
+      });
+      await tested.models.writer.apply([], position(3));
+      await Promise.all(waiting.slice(0, 3));
+      expect(told.toSorted()).to.deep.equal([1, 2, 3]);
+      await waiting[3];
+      expect(told).to.have.length(3);
+    });
+
+    it("comes with the documents", async () => {
+      const waiting = tested.models.reader.caughtUp(position(1), 20_000);
+      await apply([put(thing(1))]);
+      expect(await waiting).to.equal(true);
+      expect(await tested.models.reader.get("things", id(1))).to.deep.equal(thing(1));
+    });
+  });
+
+  describe("a crash in the middle of a batch", () => {
+    const count = 600;
+    const batchOf = (version: number) =>
+      Array.from({ length: count }, (_, n) => [
+        n % 3 === 2 && version === 2 ? remove(n) : put(thing(n, { size: version })),
+        add("s0", n % 3, 1),
+        ...(n % 2 ? [set(n, { on: true })] : []),
+      ]).flat();
+
+    for (const moment of crashes ? [0, 0.2, 0.5, 0.8, 1] : []) {
+      it(`is made up for exactly, by a longer batch, when it comes at ${moment} of the way`, async () => {
+        await prepare();
+        const [one, two] = [batchOf(1), batchOf(2)];
+        await apply(one);
+        const crashed = tested.models;
+        tested.models = await crashed.crashDuring!(() => apply(two, one.length + 1), moment);
+        await crashed.close();
+        const done = (await tested.models.writer.state())?.checkpoint ?? "";
+        // What a runner does: it reads on from the checkpoint, this time further.
+        const rest = [
+          ...entriesOf(one),
+          ...entriesOf(two, one.length + 1),
+          { position: position(one.length + two.length + 1), changes: [add("s1", 0, 1), set(1, { size: 3 })] },
+        ];
+        await tested.models.writer.apply(
+          rest.filter((entry) => entry.position > done),
+          rest.at(-1)!.position,
+        );
+        const plain = new InMemoryReadModels();
+        await plain.reset([things], "any");
+        await plain.apply(rest, rest.at(-1)!.position);
+        expect(await summary(tested.models.reader)).to.deep.equal(await summary(plain));
+      });
+    }
+  });
+
+  if (wholeBatches)
+    it("shows a batch whole or not at all", async () => {
+      await prepare();
+      const versions = (version: number) => Array.from({ length: 900 }, (_, n) => put(thing(n, { size: version })));
+      await apply(versions(0));
+      let asked = 0;
+      for (let version = 1; version <= 3; version += 1) {
+        const applying = apply([...versions(version), add("s0", 0, 900)], 1 + version * 1000);
+        const state = { done: false };
+        void applying.finally(() => {
+          state.done = true;
+        });
+        while (!state.done) {
+          const [documents, total] = await Promise.all([all(), tested.models.reader.sum("s0")]);
+          const seen = new Set(documents.map(({ size }) => size));
+          expect(seen.size).to.equal(1);
+          expect([...seen][0]).to.equal(total / 900);
+          asked += 1;
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        await applying;
+      }
+      expect(asked).to.be.greaterThan(3);
+    });
+}

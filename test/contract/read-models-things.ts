@@ -1,0 +1,85 @@
+import type { Position } from "../../src/ports/event-store.ts";
+import type {
+  Change,
+  CollectionDefinition,
+  Document,
+  Query,
+  ReadModels,
+  ReadModelWriter,
+} from "../../src/ports/read-models.ts";
+
+/** Read models on storage of their own, empty at first. */
+export interface ReadModelsUnderTest {
+  readonly reader: ReadModels;
+  readonly writer: ReadModelWriter;
+  /** Ends this handle; the same storage opens again. */
+  reopen(): Promise<ReadModelsUnderTest>;
+  /**
+   * Starts the write, stops it somewhere in the middle as a crash would, and opens what a restart
+   * finds. `moment` (0 to 1) says how far the write gets. Needed where `crashes` is true.
+   */
+  crashDuring?(write: () => Promise<unknown>, moment: number): Promise<ReadModelsUnderTest>;
+  close(): Promise<void>;
+}
+
+export interface ReadModelsTraits {
+  /** Whether a question never sees a part of a batch. */
+  readonly wholeBatches: boolean;
+  /** Whether crashes can be staged. */
+  readonly crashes: boolean;
+  /** Random cases of each property. */
+  readonly runs: number;
+}
+
+export const things: CollectionDefinition = {
+  name: "things",
+  key: "id",
+  fields: {
+    id: "id",
+    owner: "id",
+    label: "text",
+    size: "number",
+    on: "boolean",
+    at: "time",
+    extra: "json",
+  },
+  indexes: [
+    ["owner", "size"],
+    ["owner", "label", "at"],
+    ["at", "owner"],
+    ["owner", "label", "id", "at"],
+  ],
+};
+export const notes: CollectionDefinition = {
+  name: "notes",
+  key: "name",
+  fields: { name: "text", text: "text" },
+  indexes: [],
+};
+
+export const position = (n: number): Position => String(n).padStart(16, "0");
+export const id = (n: number) => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
+export const time = (n: number) => new Date(1_700_000_000_000 + n).toISOString();
+export const blank = { owner: null, label: null, size: null, on: null, at: null, extra: null };
+export const thing = (n: number, fields: Document = {}): Document => ({ ...blank, id: id(n), ...fields });
+export const put = (document: Document): Change => ({
+  op: "put",
+  collection: "things",
+  key: document["id"] as string,
+  document,
+});
+export const set = (n: number, fields: Document): Change => ({ op: "set", collection: "things", key: id(n), fields });
+export const remove = (n: number): Change => ({ op: "remove", collection: "things", key: id(n) });
+export const add = (scope: string, bucket: number, by: number): Change => ({ op: "add", scope, bucket, by });
+export const entriesOf = (changes: readonly Change[], first = 1) =>
+  changes.map((change, at) => ({ position: position(first + at), changes: [change] }));
+
+/** The read models of the test that runs, and what tests do with them. */
+export interface Tested {
+  models: ReadModelsUnderTest;
+  readonly prepare: () => Promise<void>;
+  /** Applies changes as entries `first`, `first` + 1, … in one batch. */
+  readonly apply: (changes: readonly Change[], first?: number) => Promise<void>;
+  /** Things, all of them by id unless the query says otherwise. */
+  readonly all: (query?: Partial<Query>) => Promise<readonly Document[]>;
+}

@@ -1,0 +1,25 @@
+import { collections, fingerprint, project } from "../../projections/index.ts";
+import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
+import type { DomainEvent, Metadata } from "../../src/domain/domain-event.ts";
+import { InMemoryReadModels } from "./in-memory-read-models.ts";
+
+const codec = new JsonEventCodec();
+
+const metadata: Metadata = {
+  actor: { type: "anonymous" },
+  correlationId: "spec",
+  causationId: null,
+  at: "2026-01-15T09:30:00.000Z",
+};
+
+/** The read models that facts lead to. Every fact must satisfy its schema. */
+export async function projected(facts: readonly DomainEvent[]): Promise<InMemoryReadModels> {
+  const models = new InMemoryReadModels();
+  await models.reset(collections, fingerprint);
+  const batch = facts.map((fact, at) => {
+    codec.encode(fact, metadata);
+    return { position: String(at + 1).padStart(16, "0"), changes: project(fact) };
+  });
+  await models.apply(batch, batch.at(-1)?.position ?? "");
+  return models;
+}

@@ -1,0 +1,277 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { apiKeysCounter } from "../../../projections/api-keys/api-keys.ts";
+import { destinationsCounter } from "../../../projections/destinations/destinations.ts";
+import { eventsSelected, type EventFilter } from "../../../projections/events/events.ts";
+import { planTotal } from "../../../projections/events/totals.ts";
+import { collections, fingerprint, project } from "../../../projections/index.ts";
+import { usersCounter, usersSelected } from "../../../projections/users/users.ts";
+import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { eventStatuses } from "../../../src/domain/event/events.ts";
+import { isWaiting } from "../../../src/domain/event/decide.ts";
+import { roles } from "../../../src/domain/roles.ts";
+import type { Document, PositionedChanges, ReadModels, ReadModelWriter } from "../../../src/ports/read-models.ts";
+import { histories, idOf, type History } from "../../support/histories.ts";
+import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { sized } from "../../support/size.ts";
+
+const position = (n: number) => String(n).padStart(16, "0");
+
+function changesOf({ told }: History): PositionedChanges[] {
+  return told.map(({ fact }, at) => ({ position: position(at + 1), changes: project(fact) }));
+}
+
+async function applied(writer: ReadModelWriter, changes: readonly PositionedChanges[], batch: number): Promise<void> {
+  await writer.reset(collections, fingerprint);
+  for (let at = 0; at < changes.length; at += batch) {
+    const part = changes.slice(at, at + batch);
+    await writer.apply(part, part.at(-1)!.position);
+  }
+}
+
+async function projected(history: History): Promise<InMemoryReadModels> {
+  const models = new InMemoryReadModels();
+  await applied(models, changesOf(history), 1);
+  return models;
+}
+
+/** The documents that the folded states call for. */
+function expected(history: History): Record<string, Document[]> {
+  const tenants = [...history.tenants.values()];
+  const destinations = [...history.destinations.values()].filter(({ deleted }) => !deleted);
+  const keys = [...history.apiKeys.values()].filter(({ revoked }) => !revoked);
+  const webhooks = [...history.webhooks.values()];
+  return {
+    tenants: tenants.map(({ id, name, maxTrys, circuitBreakerTimer, createdAt, updatedAt }) => ({
+      id,
+      name,
+      maxTrys,
+      circuitBreakerTimer,
+      createdAt,
+      updatedAt,
+    })),
+    users: tenants.flatMap((tenant) =>
+      [...tenant.users.values()].map(({ id, email, status, role, createdAt, updatedAt }) => ({
+        id,
+        tenantId: tenant.id,
+        email,
+        status,
+        role,
+        createdAt,
+        updatedAt,
+      })),
+    ),
+    destinations: destinations.map(({ id, tenantId, url, serverRateLimit, auth, active, createdAt, updatedAt }) => ({
+      id,
+      tenantId,
+      url,
+      serverRateLimit,
+      authType: auth?.type ?? null,
+      active,
+      createdAt,
+      updatedAt,
+      suspended: history.circuits.get(id)?.position === "Open",
+    })),
+    tokenHashes: destinations.map(({ id, tenantId, ingestTokenHash }) => ({
+      tokenHash: ingestTokenHash,
+      destinationId: id,
+      tenantId,
+    })),
+    keyHashes: keys.map(({ id, tenantId, keyHash }) => ({ keyHash, keyId: id, tenantId })),
+    events: webhooks.map(
+      ({ id, tenantId, destinationId, status, idempotencyKey, retryCount, nextAttemptAt, ...rest }) => ({
+        id,
+        tenantId,
+        destinationUrlId: destinationId,
+        status,
+        idempotencyKey,
+        currentRetryCount: retryCount,
+        nextAttemptAt,
+        acceptedAt: rest.acceptedAt,
+        deliveredAt: rest.deliveredAt,
+      }),
+    ),
+    circuits: [...history.circuits.values()]
+      .filter(
+        ({ position, destinationId }) => position !== "Closed" && !history.destinations.get(destinationId)?.deleted,
+      )
+      .map(({ destinationId, position, probe, openUntil }) => ({
+        destinationId,
+        position,
+        wakeAt: probe ? probe.leaseUntil : openUntil,
+      })),
+  };
+}
+
+async function all(models: ReadModels, collection: string, key: string): Promise<readonly Document[]> {
+  return models.find({ collection, order: { field: key, descending: false }, limit: 10_000 });
+}
+
+describe("read models of random histories", () => {
+  const runs = sized(60, 3_000);
+
+  it("hold what the streams fold to", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(250), async (history) => {
+        const models = await projected(history);
+        for (const [collection, documents] of Object.entries(expected(history))) {
+          const { key } = collections.find(({ name }) => name === collection)!;
+          const deleted = (document: Document) =>
+            collection === "circuits" && history.destinations.get(document["destinationId"] as string)?.deleted;
+          const found = (await all(models, collection, key)).filter((document) => !deleted(document));
+          expect(found, collection).to.have.deep.members(documents);
+        }
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it("have each event that waits in the due index, and each attempt under way, and no other", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(250), async (history) => {
+        const models = await projected(history);
+        const webhooks = [...history.webhooks.values()];
+        const waiting = (await all(models, "waiting", "eventId")).map(({ first: _first, ...document }) => document);
+        expect(waiting).to.have.deep.members(
+          webhooks.filter(isWaiting).map(({ id, tenantId, destinationId, nextAttemptAt, acceptedAt }) => ({
+            eventId: id,
+            tenantId,
+            destinationId,
+            dueAt: nextAttemptAt,
+            acceptedAt,
+          })),
+        );
+        const leases = (await all(models, "leases", "key")).map(({ key }) => key);
+        expect(leases).to.have.members(webhooks.flatMap(({ id, open }) => open.map((attempt) => `${id}:${attempt}`)));
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it("total without a look at the documents what a look at each comes to", async () => {
+    const moment = fc.nat(400_000_000).map((ms) => new Date(1_700_000_000_000 + ms).toISOString());
+    const around = fc
+      .nat(5_000)
+      .map((minutes) => new Date(1_700_000_000_000 - 20_000 + minutes * 60_000).toISOString());
+    const filter = fc.record(
+      {
+        tenantId: fc.nat(1).map((n) => idOf("tenant", n)),
+        status: fc.constantFrom(...eventStatuses),
+        destinationUrlId: fc.nat(2).map((n) => idOf("destination", n)),
+        from: fc.oneof(moment, around),
+        to: fc.oneof(moment, around),
+      },
+      { requiredKeys: ["tenantId"] },
+    );
+    await fc.assert(
+      fc.asyncProperty(histories(300), fc.array(filter, { minLength: 10, maxLength: 10 }), async (history, filters) => {
+        const models = await projected(history);
+        for (const asked of filters as EventFilter[]) {
+          const { sums, counts } = planTotal(asked);
+          const parts = await Promise.all([
+            ...sums.map(({ scope, from, to }) => models.sum(scope, from, to)),
+            ...counts.map((selection) => models.count(selection)),
+          ]);
+          const total = parts.reduce((sum, part) => sum + part, 0);
+          expect(total, JSON.stringify(asked)).to.equal(await models.count(eventsSelected(asked)));
+          for (const { range } of counts) {
+            expect(Date.parse(range!.to as string) - Date.parse(range!.from as string)).to.be.lessThan(2 * 60_000);
+          }
+        }
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it("count users by every filter, and destinations and keys by tenant", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(250), async (history) => {
+        const models = await projected(history);
+        for (const tenantId of history.tenants.keys()) {
+          for (const status of [undefined, "Active", "Inactive"] as const) {
+            for (const role of [undefined, ...roles]) {
+              const filter = { tenantId, status, role };
+              expect(await models.sum(usersCounter(filter))).to.equal(await models.count(usersSelected(filter)));
+            }
+          }
+          for (const [counter, collection] of [
+            [destinationsCounter(tenantId), "destinations"],
+            [apiKeysCounter(tenantId), "apiKeys"],
+          ] as const) {
+            expect(await models.sum(counter)).to.equal(await models.count({ collection, where: { tenantId } }));
+          }
+        }
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it("remember when each API key was last used", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(200), async (history) => {
+        const models = await projected(history);
+        const used = new Map<unknown, unknown>();
+        for (const { fact } of history.told) {
+          const data = fact.data as { apiKeyId?: string; at?: string };
+          if (fact.type === "EventAccepted") used.set(data.apiKeyId, data.at);
+        }
+        for (const { id, lastUsedAt } of await all(models, "apiKeys", "id")) {
+          expect(lastUsedAt).to.equal(used.get(id) ?? null);
+        }
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  describe("in SQLite", () => {
+    let folder: string;
+
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), "histories-"));
+    });
+    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+    /** Every row of every table, in an order of its own. */
+    function contents(file: string): Record<string, string[]> {
+      const database = new DatabaseSync(file, { readOnly: true });
+      const tables = collections.map(({ name }) => [name, `SELECT * FROM "c_${name}"`] as const);
+      const counters = "SELECT name, bucket, total FROM counters JOIN scopes ON scope = number";
+      const read = [...tables, ["counters", counters] as const].map(([name, sql]) => [
+        name,
+        database
+          .prepare(sql)
+          .all()
+          .map((row) => JSON.stringify(Object.values(row)))
+          .sort(),
+      ]);
+      database.close();
+      return Object.fromEntries(read) as Record<string, string[]>;
+    }
+
+    it("are the same to the byte, projected one by one, in batches, or built again", async () => {
+      const [oneByOne, batched] = ["one-by-one.db", "batched.db"].map((name) => join(folder, name)) as [string, string];
+      const one = new SqliteReadModels(oneByOne, new SystemClock());
+      const many = new SqliteReadModels(batched, new SystemClock());
+      await fc.assert(
+        fc.asyncProperty(histories(200), fc.integer({ min: 2, max: 60 }), async (history, batch) => {
+          const changes = changesOf(history);
+          await applied(one, changes, 1);
+          await applied(many, changes, batch);
+          const live = contents(oneByOne);
+          expect(contents(batched)).to.deep.equal(live);
+          expect(live["tenants"]).to.have.length(2);
+          await applied(many, changes, changes.length);
+          expect(contents(batched)).to.deep.equal(live);
+        }),
+        { numRuns: sized(15, 500) },
+      );
+      await one.close();
+      await many.close();
+    });
+  });
+});

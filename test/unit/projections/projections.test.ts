@@ -1,0 +1,442 @@
+import { expect } from "chai";
+import { destinationStatus, type DestinationDocument } from "../../../projections/destinations/destinations.ts";
+import { project } from "../../../projections/index.ts";
+import { setStreamAside } from "../../../projections/set-aside/set-aside.ts";
+import type { ApiKeyEvent } from "../../../src/domain/api-key/events.ts";
+import type { Circuit, CircuitEvent } from "../../../src/domain/circuit/circuit.ts";
+import type { DestinationEvent } from "../../../src/domain/destination/events.ts";
+import type { DomainEvent } from "../../../src/domain/domain-event.ts";
+import type { Answer, EventStatus, WebhookEvent } from "../../../src/domain/event/events.ts";
+import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
+import { projected } from "../../support/projected.ts";
+
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+const [tenantId, userId, destinationId, keyId, eventId] = [1, 2, 3, 4, 5].map(uuid) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+const at = (minutes: number) => new Date(Date.UTC(2026, 0, 15, 9, 30 + minutes)).toISOString();
+const hash = (digit: string) => digit.repeat(64);
+
+/** What facts lead to: `given(facts).then(collection, key)` is the document. */
+const given = (...facts: DomainEvent[]) => ({
+  then: async (collection: string, key: string) => (await projected(facts)).get(collection, key),
+  counted: async (scope: string) => (await projected(facts)).sum(scope),
+});
+
+const tenantCreated: TenantEvent = {
+  type: "TenantCreated",
+  data: {
+    tenantId,
+    name: "Acme",
+    nameHash: hash("a"),
+    maxTrys: 10,
+    circuitBreakerTimer: 300,
+    dataKey: "wrapped",
+    webhookSecret: "sealed",
+    webhookSecretFingerprint: "0123456789abcdef",
+    at: at(0),
+  },
+};
+const userCreated: TenantEvent = {
+  type: "UserCreated",
+  data: {
+    tenantId,
+    userId,
+    email: "sealed-address",
+    emailHash: hash("b"),
+    passwordHash: "hash",
+    role: "Owner",
+    at: at(0),
+  },
+};
+const registered: DestinationEvent = {
+  type: "DestinationRegistered",
+  data: {
+    destinationId,
+    tenantId,
+    url: "https://receiver.example/",
+    serverRateLimit: 5,
+    auth: null,
+    ingestTokenHash: hash("c"),
+    at: at(0),
+  },
+};
+const keyIssued: ApiKeyEvent = {
+  type: "ApiKeyIssued",
+  data: {
+    keyId,
+    tenantId,
+    name: "shop",
+    keyHash: hash("d"),
+    prefix: "rk_",
+    last4: "wxyz",
+    expiresAt: null,
+    at: at(0),
+  },
+};
+const accepted: WebhookEvent = {
+  type: "EventAccepted",
+  data: {
+    eventId,
+    tenantId,
+    destinationId,
+    apiKeyId: keyId,
+    senderId: null,
+    idempotencyKey: "order-1",
+    payload: '{"secret":"payload"}',
+    original: null,
+    at: at(1),
+  },
+};
+const moved = (from: EventStatus, to: EventStatus, minutes: number) => ({
+  eventId,
+  tenantId,
+  destinationId,
+  acceptedAt: at(1),
+  from,
+  to,
+  at: at(minutes),
+});
+const started = (attempt: number, minutes: number, from: EventStatus = "Pending"): WebhookEvent => ({
+  type: "DeliveryAttemptStarted",
+  data: {
+    ...moved(from, "Processing", minutes),
+    attempt,
+    leaseUntil: at(minutes + 1),
+    worker: "worker-1",
+    url: "https://receiver.example/",
+    authType: null,
+    destinationRevision: 0,
+    secretFingerprint: "0123456789abcdef",
+    probe: false,
+  },
+});
+const answer: Answer = { statusCode: 204, headers: {}, body: "", truncated: false };
+const succeeded = (
+  attempt: number,
+  minutes: number,
+  from: EventStatus = "Processing",
+  to: EventStatus = "Succeeded",
+): WebhookEvent => ({
+  type: "DeliverySucceeded",
+  data: { ...moved(from, to, minutes), attempt, durationMs: 5, requestHeaders: {}, answer },
+});
+const failed = (
+  attempt: number,
+  minutes: number,
+  retryCount: number,
+  from: EventStatus = "Processing",
+  to: EventStatus = "Failed",
+): WebhookEvent => ({
+  type: "DeliveryFailed",
+  data: {
+    ...moved(from, to, minutes),
+    attempt,
+    durationMs: 5,
+    reason: "outcome unknown",
+    error: "lost",
+    requestHeaders: {},
+    answer: null,
+    retryCount,
+  },
+});
+const retry = (minutes: number, retryCount: number): WebhookEvent => ({
+  type: "RetryScheduled",
+  data: { ...moved("Failed", "WaitingRetry", minutes), retryCount, nextAttemptAt: at(minutes + 5) },
+});
+const exhausted: WebhookEvent = {
+  type: "DeliveryExhausted",
+  data: { ...moved("Failed", "CriticalFailure", 3), retryCount: 1, reason: "max attempts" },
+};
+const replayed: WebhookEvent = {
+  type: "EventReplayed",
+  data: { ...moved("CriticalFailure", "Pending", 9), nextAttemptAt: at(9) },
+};
+const cancelled = (from: EventStatus): WebhookEvent => ({
+  type: "EventCancelled",
+  data: { ...moved(from, "Cancelled", 9), reason: "requested" },
+});
+const circuit = (type: CircuitEvent["type"], change: Partial<Circuit>): CircuitEvent => ({
+  type,
+  data: {
+    destinationId,
+    tenantId,
+    position: "Closed",
+    failures: 0,
+    openUntil: null,
+    probe: null,
+    ...change,
+    at: at(4),
+  },
+});
+const opened = circuit("CircuitOpened", { position: "Open", failures: 3, openUntil: at(9) });
+const deleted: DestinationEvent = {
+  type: "DestinationDeleted",
+  data: { destinationId, tenantId, ingestTokenHash: hash("c"), at: at(5) },
+};
+
+describe("projections", () => {
+  it("ignore facts they do not know", () => {
+    for (const type of ["SomethingNew", "constructor", "__proto__", "PlatformKeysCreated"]) {
+      expect(project({ type, data: {} })).to.deep.equal([]);
+    }
+  });
+
+  it("keep no payload, no credentials and no key", async () => {
+    const auth = { type: "BasicAuth", credentials: "v1.sealed-credentials" } as const;
+    const configured: DestinationEvent = {
+      type: "DestinationAuthConfigured",
+      data: { destinationId, tenantId, auth, at: at(2) },
+    };
+    const facts = [tenantCreated, userCreated, registered, configured, keyIssued, accepted, started(1, 2)];
+    const { documents } = (await projected(facts)).contents();
+    expect(documents["destinations"]?.[destinationId]).to.include({ authType: "BasicAuth" });
+    const text = JSON.stringify(documents);
+    for (const secret of ["payload", "sealed-credentials", "wrapped", "0123456789abcdef", hash("a")]) {
+      expect(text).to.not.include(secret);
+    }
+  });
+
+  describe("users", () => {
+    it("lose their address when the person's key is gone", async () => {
+      const forgotten = { ...userCreated, data: { ...userCreated.data, email: null } };
+      expect(project(forgotten)[0]).to.have.nested.property("document.email", null);
+    });
+  });
+
+  describe("destinations", () => {
+    const statusAfter = async (...facts: DomainEvent[]) =>
+      destinationStatus((await given(registered, ...facts).then("destinations", destinationId)) as DestinationDocument);
+    const ids = { destinationId, tenantId, at: at(5) };
+
+    it("are Suspended from the opening of their circuit until it is half-open or closed", async () => {
+      expect(await statusAfter()).to.equal("Active");
+      expect(await statusAfter(opened)).to.equal("Suspended");
+      const probing = circuit("CircuitProbeClaimed", {
+        position: "Open",
+        openUntil: at(9),
+        probe: { eventId, leaseUntil: at(8) },
+      });
+      expect(await statusAfter(opened, probing)).to.equal("Suspended");
+      expect(await statusAfter(opened, circuit("CircuitHalfOpened", { position: "HalfOpen" }))).to.equal("Active");
+      expect(await statusAfter(opened, circuit("CircuitClosed", {}))).to.equal("Active");
+    });
+
+    it("are Inactive when a person says so, whatever the circuit", async () => {
+      expect(await statusAfter({ type: "DestinationDeactivated", data: ids }, opened)).to.equal("Inactive");
+      expect(await statusAfter(opened, { type: "DestinationDeactivated", data: ids })).to.equal("Inactive");
+      expect(
+        await statusAfter(
+          opened,
+          { type: "DestinationDeactivated", data: ids },
+          { type: "DestinationActivated", data: ids },
+        ),
+      ).to.equal("Suspended");
+    });
+
+    it("vanish with their token and their circuit when deleted, and do not come back with a late circuit", async () => {
+      const models = await projected([registered, opened, deleted, circuit("CircuitClosed", {})]);
+      expect(models.contents().documents).to.deep.include({ destinations: {}, tokenHashes: {}, circuits: {} });
+      expect(await models.sum(`destinations/${tenantId}`)).to.equal(0);
+    });
+  });
+
+  describe("directory", () => {
+    it("knows a token until the next one is made", async () => {
+      const regenerated: DestinationEvent = {
+        type: "IngestTokenRegenerated",
+        data: { destinationId, tenantId, ingestTokenHash: hash("e"), previousTokenHash: hash("c"), at: at(5) },
+      };
+      expect(await given(registered).then("tokenHashes", hash("c"))).to.deep.equal({
+        tokenHash: hash("c"),
+        destinationId,
+        tenantId,
+      });
+      expect(await given(registered, regenerated).then("tokenHashes", hash("c"))).to.equal(null);
+      expect(await given(registered, regenerated).then("tokenHashes", hash("e"))).to.include({ destinationId });
+    });
+
+    it("knows a key until it is revoked", async () => {
+      const revoked: ApiKeyEvent = { type: "ApiKeyRevoked", data: { keyId, tenantId, keyHash: hash("d"), at: at(5) } };
+      expect(await given(keyIssued).then("keyHashes", hash("d"))).to.deep.equal({
+        keyHash: hash("d"),
+        keyId,
+        tenantId,
+      });
+      expect(await given(keyIssued, revoked).then("keyHashes", hash("d"))).to.equal(null);
+      expect(await given(keyIssued, revoked, accepted).then("apiKeys", keyId)).to.equal(null);
+    });
+  });
+
+  describe("API keys", () => {
+    it("were last used by the latest event accepted", async () => {
+      expect(await given(keyIssued).then("apiKeys", keyId)).to.include({ lastUsedAt: null, createdAt: at(0) });
+      expect(await given(keyIssued, accepted).then("apiKeys", keyId)).to.include({ lastUsedAt: at(1) });
+    });
+  });
+
+  describe("events", () => {
+    const event = (...facts: DomainEvent[]) => given(accepted, ...facts).then("events", eventId);
+
+    it("are Pending at first, due at once", async () => {
+      expect(await event()).to.deep.equal({
+        id: eventId,
+        tenantId,
+        destinationUrlId: destinationId,
+        status: "Pending",
+        idempotencyKey: "order-1",
+        currentRetryCount: 0,
+        nextAttemptAt: at(1),
+        acceptedAt: at(1),
+        deliveredAt: null,
+      });
+    });
+
+    it("keep their planned moment while an attempt is under way, and have none when it is over", async () => {
+      expect(await event(started(1, 2))).to.include({ status: "Processing", nextAttemptAt: at(1) });
+      expect(await event(started(1, 2), succeeded(1, 3))).to.include({
+        status: "Succeeded",
+        deliveredAt: at(3),
+        nextAttemptAt: null,
+      });
+    });
+
+    it("count their failures until a replay", async () => {
+      const tried = [started(1, 2), failed(1, 3, 1)];
+      expect(await event(...tried, retry(3, 1))).to.include({
+        status: "WaitingRetry",
+        currentRetryCount: 1,
+        nextAttemptAt: at(8),
+      });
+      expect(await event(...tried, exhausted)).to.include({
+        status: "CriticalFailure",
+        currentRetryCount: 1,
+        nextAttemptAt: null,
+      });
+      expect(await event(...tried, exhausted, replayed)).to.include({
+        status: "Pending",
+        currentRetryCount: 0,
+        nextAttemptAt: at(9),
+      });
+    });
+
+    it("let a late success stand, and a late outcome that moves nothing move nothing", async () => {
+      const lost = [started(1, 2), failed(1, 3, 1), retry(3, 1)];
+      expect(await event(...lost, succeeded(1, 4, "WaitingRetry"))).to.include({
+        status: "Succeeded",
+        deliveredAt: at(4),
+        nextAttemptAt: null,
+      });
+      const settled = [...lost, started(2, 8, "WaitingRetry"), succeeded(1, 9)];
+      const before = await event(...settled);
+      expect(await event(...settled, succeeded(2, 10, "Succeeded"))).to.deep.equal(before);
+      expect(await event(...settled, failed(2, 10, 1, "Succeeded", "Succeeded"))).to.deep.equal(before);
+      expect(await event(cancelled("Pending"), succeeded(1, 10, "Cancelled", "Cancelled"))).to.include({
+        status: "Cancelled",
+        deliveredAt: null,
+      });
+    });
+
+    it("are counted in the status they are in, by tenant, by destination, and all together", async () => {
+      const facts = [accepted, started(1, 2), failed(1, 3, 1), retry(3, 1), succeeded(1, 4, "WaitingRetry")];
+      const counted = (scope: string) => given(...facts).counted(`events/${tenantId}/${scope}`);
+      for (const level of ["", "/hour", "/all"]) {
+        expect(await counted(`*/*${level}`)).to.equal(1);
+        for (const whose of ["*", destinationId]) {
+          expect(await counted(`${whose}/Succeeded${level}`)).to.equal(1);
+          for (const left of ["Pending", "Processing", "Failed", "WaitingRetry"]) {
+            expect(await counted(`${whose}/${left}${level}`), left).to.equal(0);
+          }
+        }
+      }
+    });
+  });
+
+  describe("due index", () => {
+    const due = async (...facts: DomainEvent[]) => {
+      const { documents } = (await projected([accepted, ...facts])).contents();
+      const keys = (collection: string) => Object.keys(documents[collection] ?? {});
+      return {
+        waiting: documents["waiting"]?.[eventId] ?? null,
+        leases: keys("leases"),
+        circuits: documents["circuits"],
+      };
+    };
+
+    it("holds an event from its acceptance to the start of its attempt", async () => {
+      expect((await due()).waiting).to.deep.equal({
+        eventId,
+        tenantId,
+        destinationId,
+        dueAt: at(1),
+        acceptedAt: at(1),
+        first: true,
+      });
+      expect((await due(started(1, 2))).waiting).to.equal(null);
+    });
+
+    it("holds an attempt from its start to its outcome", async () => {
+      const models = await projected([accepted, started(1, 2)]);
+      expect(await models.get("leases", `${eventId}:1`)).to.deep.equal({
+        key: `${eventId}:1`,
+        eventId,
+        destinationId,
+        attempt: 1,
+        startedAt: at(2),
+        leaseUntil: at(3),
+        worker: "worker-1",
+        probe: false,
+      });
+      expect((await due(started(1, 2), succeeded(1, 3))).leases).to.deep.equal([]);
+      expect((await due(started(1, 2), failed(1, 3, 1))).leases).to.deep.equal([]);
+    });
+
+    it("holds what waits for a retry or was replayed, for the sweeper to find", async () => {
+      const tried = [started(1, 2), failed(1, 3, 1)];
+      expect((await due(...tried, retry(3, 1))).waiting).to.include({ dueAt: at(8), acceptedAt: at(1), first: false });
+      expect((await due(...tried, exhausted)).waiting).to.equal(null);
+      expect((await due(...tried, exhausted, replayed)).waiting).to.include({ dueAt: at(9), first: false });
+    });
+
+    it("lets an event go that was cancelled or succeeded late", async () => {
+      const waits = [started(1, 2), failed(1, 3, 1), retry(3, 1)];
+      expect((await due(cancelled("Pending"))).waiting).to.equal(null);
+      expect((await due(...waits, cancelled("WaitingRetry"))).waiting).to.equal(null);
+      expect((await due(...waits, succeeded(1, 4, "WaitingRetry"))).waiting).to.equal(null);
+    });
+
+    it("keeps the lease of an attempt under way when an older attempt succeeds", async () => {
+      const two = [started(1, 2), failed(1, 3, 1), retry(3, 1), started(2, 8, "WaitingRetry"), succeeded(1, 9)];
+      expect((await due(...two)).leases).to.deep.equal([`${eventId}:2`]);
+      expect((await due(...two, failed(2, 10, 1, "Succeeded", "Succeeded"))).leases).to.deep.equal([]);
+    });
+
+    it("holds when somebody must look after a circuit that is not closed", async () => {
+      const wakeAt = async (...facts: CircuitEvent[]) => (await due(...facts)).circuits?.[destinationId]?.["wakeAt"];
+      const open = { position: "Open", openUntil: at(9) } as const;
+      const claimed = circuit("CircuitProbeClaimed", { ...open, probe: { eventId, leaseUntil: at(11) } });
+      expect(await wakeAt(opened)).to.equal(at(9));
+      expect(await wakeAt(opened, claimed)).to.equal(at(11));
+      expect(await wakeAt(opened, claimed, circuit("CircuitProbeReleased", open))).to.equal(at(9));
+      expect(await wakeAt(opened, circuit("CircuitHalfOpened", { position: "HalfOpen" }))).to.equal(null);
+      expect(await wakeAt(opened, circuit("CircuitClosed", {}))).to.equal(undefined);
+      expect(await wakeAt(circuit("CircuitCounted", { failures: 1 }))).to.equal(undefined);
+    });
+  });
+
+  describe("streams set aside", () => {
+    it("take their event out of the due index", () => {
+      const entry = { stream: `event-${eventId}`, revision: 3, type: "Odd", reason: "unknown type" };
+      expect(setStreamAside(entry, [`${eventId}:1`])).to.deep.equal([
+        { op: "put", collection: "setAside", key: entry.stream, document: entry, fresh: true },
+        { op: "remove", collection: "waiting", key: eventId },
+        { op: "remove", collection: "leases", key: `${eventId}:1` },
+      ]);
+      expect(setStreamAside({ ...entry, stream: `tenant-${tenantId}` }, [])).to.have.length(1);
+    });
+  });
+});
