@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { machineNow } from "./support/clock.ts";
-import { readProfiles } from "./support/cpu-profile.ts";
+import { readProfiles, type FunctionTime } from "./support/cpu-profile.ts";
 import { perItem } from "./support/cpu.ts";
 import { Stage, type Measured, type Subject } from "./support/stage.ts";
 
@@ -70,12 +70,15 @@ export async function profile(): Promise<void> {
 function print(name: string, { accepted, rate, cpu }: Measured, folder: string, from: number, to: number): void {
   console.log(`\n${name}: ${accepted} events, accepted at ${Math.round(rate)}/s; raw profiles in ${folder}`);
   console.log(`µs of CPU for each event: ${perItem(cpu, accepted)}`);
-  for (const { thread, busyMs, idleMs, functions } of readProfiles(folder, from, to)) {
-    const each = (ms: number) => ((ms / accepted) * 1000).toFixed(1).padStart(6);
-    const busy = `${((busyMs / (busyMs + idleMs)) * 100).toFixed(0)} %`;
-    console.log(`\n${thread}: busy ${busy}, ${each(busyMs).trim()} µs an event`);
-    for (const { where, ms } of functions.slice(0, functionsShown)) {
-      console.log(`  ${each(ms)} µs  ${((ms / busyMs) * 100).toFixed(1).padStart(4)} %  ${where}`);
-    }
+  for (const { thread, busyMs, idleMs, functions, ours } of readProfiles(folder, from, to)) {
+    const each = (ms: number) => `${((ms / accepted) * 1000).toFixed(1).padStart(6)} µs`;
+    const share = (ms: number) => `${((ms / busyMs) * 100).toFixed(1).padStart(4)} %`;
+    const list = (title: string, times: readonly FunctionTime[]) => {
+      console.log(`  ${title}:`);
+      for (const { where, ms } of times.slice(0, functionsShown)) console.log(`  ${each(ms)}  ${share(ms)}  ${where}`);
+    };
+    console.log(`\n${thread}: not idle ${((busyMs / (busyMs + idleMs)) * 100).toFixed(0)} %, ${each(busyMs).trim()} an event`);
+    list("self time", functions);
+    list("our functions with what they call outside the project", ours);
   }
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 interface ProfileNode {
   readonly id: number;
+  readonly children?: readonly number[];
   readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
 }
 
@@ -14,8 +15,8 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** Self time of a function within the window, ms. */
-export interface SelfTime {
+/** Time of a function within the window, ms. */
+export interface FunctionTime {
   readonly where: string;
   readonly ms: number;
 }
@@ -26,11 +27,14 @@ export interface ThreadProfile {
   /** Without idle. */
   readonly busyMs: number;
   readonly idleMs: number;
-  /** The largest first. */
-  readonly functions: readonly SelfTime[];
+  /** Self time, the largest first. */
+  readonly functions: readonly FunctionTime[];
+  /** Self time of the project's functions with that of what they call outside the project. */
+  readonly ours: readonly FunctionTime[];
 }
 
-const idle = new Set(["(idle)"]);
+const idle = "(idle)";
+const elsewhere = "(none of ours on the stack)";
 
 /** The profiles of a process's threads, between two moments (machine ms). */
 export function readProfiles(folder: string, from: number, to: number): readonly ThreadProfile[] {
@@ -42,7 +46,9 @@ export function readProfiles(folder: string, from: number, to: number): readonly
 
 function summarise(profile: CpuProfile, from: number, to: number): ThreadProfile {
   const places = new Map(profile.nodes.map((node) => [node.id, placeOf(node)]));
-  const times = new Map<string, number>();
+  const owners = ownersOf(profile.nodes, places);
+  const self = new Map<string, number>();
+  const owned = new Map<string, number>();
   let idleMs = 0;
   let now = profile.startTime;
   profile.samples.forEach((id, at) => {
@@ -51,16 +57,40 @@ function summarise(profile: CpuProfile, from: number, to: number): ThreadProfile
     // A sample stands for the time up to the next one.
     const ms = (profile.timeDeltas[at + 1] ?? 0) / 1000;
     const place = places.get(id) ?? "?";
-    if (idle.has(place)) idleMs += ms;
-    else times.set(place, (times.get(place) ?? 0) + ms);
+    if (place === idle) {
+      idleMs += ms;
+      return;
+    }
+    const owner = owners.get(id) ?? elsewhere;
+    self.set(place, (self.get(place) ?? 0) + ms);
+    owned.set(owner, (owned.get(owner) ?? 0) + ms);
   });
-  const functions = [...times].map(([where, ms]) => ({ where, ms })).sort((a, b) => b.ms - a.ms);
+  const functions = sorted(self);
   return {
     thread: threadOf(profile.nodes),
     busyMs: functions.reduce((sum, { ms }) => sum + ms, 0),
     idleMs,
     functions,
+    ours: sorted(owned),
   };
+}
+
+function sorted(times: ReadonlyMap<string, number>): readonly FunctionTime[] {
+  return [...times].map(([where, ms]) => ({ where, ms })).sort((a, b) => b.ms - a.ms);
+}
+
+/** For each node the project's own function it is, or that called it last. */
+function ownersOf(nodes: readonly ProfileNode[], places: ReadonlyMap<number, string>): ReadonlyMap<number, string> {
+  const owners = new Map<number, string>();
+  // V8 lists a node before its children.
+  for (const { id, children = [], callFrame: { url } } of nodes) {
+    if (/^file:.*\/(src|projections|schemas)\//.test(url) && !url.includes("/node_modules/")) {
+      owners.set(id, places.get(id) ?? "?");
+    }
+    const owner = owners.get(id);
+    if (owner !== undefined) for (const child of children) owners.set(child, owner);
+  }
+  return owners;
 }
 
 function placeOf({ callFrame: { functionName, url, lineNumber } }: ProfileNode): string {
