@@ -1,0 +1,431 @@
+import { expect } from "chai";
+import { categoryOf } from "../../../src/domain/streams.ts";
+import { fingerprint } from "../../../projections/index.ts";
+import type {
+  BatchHandler,
+  EventLog,
+  LogEntry,
+  Position,
+  Subscription,
+  SubscriptionOptions,
+} from "../../../src/ports/event-store.ts";
+import { ReadModelsUnavailable, type PositionedChanges } from "../../../src/ports/read-models.ts";
+import { ProjectionRunner, type ProjectionRunnerParts } from "../../../src/workers/projection-runner.ts";
+import { histories, History, idOf, type Told } from "../../support/histories.ts";
+import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import fc from "fast-check";
+
+const position = (n: number): Position => (n === 0 ? "" : String(n).padStart(16, "0"));
+
+/** A log that a test writes entry by entry, readable or not, and may tear off. */
+class WrittenLog implements EventLog {
+  readonly entries: LogEntry[] = [];
+  readonly #followers = new Set<() => void>();
+  failing = 0;
+
+  write(told: readonly Told[], unreadable?: string): void {
+    for (const { stream, fact } of told) {
+      const revision = this.entries.filter((entry) => entry.stream === stream).length;
+      const head = { stream, revision, position: position(this.entries.length + 1), id: `${this.entries.length}` };
+      const metadata = { actor: { type: "anonymous" }, correlationId: "", causationId: null, at: "" } as const;
+      const { type, data } = fact;
+      this.entries.push(unreadable === undefined ? { ...head, type, data, metadata } : { ...head, type, unreadable });
+    }
+    for (const follow of this.#followers) follow();
+  }
+
+  async readLog(after: Position, limit: number) {
+    if (this.failing > 0) {
+      this.failing -= 1;
+      throw new Error("the log is down");
+    }
+    const entries = this.entries.slice(Number(after), Number(after) + limit);
+    return { entries, upTo: entries.at(-1)?.position ?? after };
+  }
+
+  async head(): Promise<Position> {
+    return position(this.entries.length);
+  }
+
+  subscribe({ after, categories }: SubscriptionOptions, handle: BatchHandler): Subscription {
+    let done = Number(after);
+    let running = Promise.resolve();
+    const run = async () => {
+      while (done < this.entries.length && this.#followers.has(follow)) {
+        const batch = this.entries.slice(done);
+        const wanted = batch.filter(({ stream }) => !categories || categories.includes(categoryOf(stream)));
+        await handle(wanted, batch.at(-1)!.position);
+        done += batch.length;
+      }
+    };
+    const follow = () => {
+      running = running.then(run);
+    };
+    this.#followers.add(follow);
+    follow();
+    return {
+      stop: async () => {
+        this.#followers.delete(follow);
+        await running;
+      },
+    };
+  }
+}
+
+/** Read models whose writes a test may count and let fail. */
+class WatchedReadModels extends InMemoryReadModels {
+  readonly batches: PositionedChanges[][] = [];
+  /** How the next calls fail: before or after they did what they should. */
+  readonly failures: ("before" | "after")[] = [];
+  resets = 0;
+
+  override async apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
+    const failure = this.failures.shift();
+    if (failure === "before") throw new ReadModelsUnavailable("down");
+    await super.apply(batch, checkpoint);
+    this.batches.push([...batch]);
+    if (failure === "after") throw new ReadModelsUnavailable("no answer");
+  }
+
+  override async reset(...args: Parameters<InMemoryReadModels["reset"]>): Promise<void> {
+    this.resets += 1;
+    await super.reset(...args);
+  }
+}
+
+/** Lets everything run that waits for nothing but other code. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("projection runner", () => {
+  let log: WrittenLog;
+  let models: WatchedReadModels;
+  let clock: ManualClock;
+  let troubles: string[];
+  let runners: ProjectionRunner[];
+
+  beforeEach(() => {
+    log = new WrittenLog();
+    models = new WatchedReadModels();
+    clock = new ManualClock();
+    troubles = [];
+    runners = [];
+  });
+
+  afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
+
+  function newRunner(parts: Partial<ProjectionRunnerParts> = {}): ProjectionRunner {
+    const silent = () => undefined;
+    const runner = new ProjectionRunner({
+      log,
+      writer: models,
+      readModels: models,
+      clock,
+      logger: { debug: silent, info: silent, warn: silent, error: silent },
+      metrics: { trouble: (kind) => troubles.push(kind) },
+      lingerMs: 200,
+      ...parts,
+    });
+    runners.push(runner);
+    return runner;
+  }
+
+  const step = (action: string, number = 1) => ({ action, which: 0, number, after: 1000 });
+  /** Two tenants with an owner each, a destination and an API key. */
+  const beginning = [step("registerDestination"), step("issueKey")];
+  const told = (...actions: string[]) => new History([...beginning, ...actions.map((action) => step(action))]).told;
+  const eventId = idOf("event", 0);
+  const statusOf = async (id = eventId) => (await models.get("events", id))?.["status"];
+
+  it("projects what is in the log, then what is added to it", async () => {
+    const all = told("accept", "startAttempt", "succeed");
+    log.write(all.slice(0, -2));
+    const runner = newRunner();
+    runner.start();
+    await runner.drained(await log.head());
+    expect(await statusOf()).to.equal("Pending");
+    log.write(all.slice(-2));
+    await runner.drained(await log.head());
+    expect(await statusOf()).to.equal("Succeeded");
+    expect(await models.checkpoint()).to.equal(await log.head());
+  });
+
+  it("lets a small batch wait for more, so that what belongs together folds", async () => {
+    const all = told("accept", "startAttempt", "succeed");
+    log.write(all.slice(0, -3));
+    const runner = newRunner();
+    runner.start();
+    await settled();
+    const before = models.batches.length;
+    for (const one of all.slice(-3)) {
+      log.write([one]);
+      await settled();
+    }
+    expect(models.batches.length).to.equal(before);
+    clock.advance(200);
+    await settled();
+    expect(models.batches.length).to.equal(before + 1);
+    clock.advance(200);
+    await settled();
+    expect(models.batches.slice(before).map((batch) => batch.length)).to.deep.equal([1, 2]);
+    expect(await statusOf()).to.equal("Succeeded");
+  });
+
+  it("lets nothing wait that somebody waits for", async () => {
+    const all = told("accept", "startAttempt", "succeed");
+    log.write(all.slice(0, -3));
+    const runner = newRunner();
+    runner.start();
+    await settled();
+    log.write(all.slice(-3, -2));
+    await settled();
+    expect(await statusOf()).to.equal(undefined);
+    runner.hurry(position(all.length - 1));
+    await settled();
+    expect(await statusOf()).to.equal("Pending");
+    log.write(all.slice(-2, -1));
+    await settled();
+    expect(await statusOf()).to.equal("Processing");
+    log.write(all.slice(-1));
+    await settled();
+    expect(await statusOf()).to.equal("Processing");
+  });
+
+  it("resumes at its checkpoint", async () => {
+    const all = told("accept", "startAttempt", "succeed");
+    log.write(all.slice(0, -1));
+    const first = newRunner();
+    first.start();
+    await first.drained(await log.head());
+    await first.stop();
+    const before = models.batches.length;
+    log.write(all.slice(-1));
+    const second = newRunner();
+    second.start();
+    await second.drained(await log.head());
+    expect(models.batches.slice(before).map((batch) => batch.length)).to.deep.equal([1]);
+    expect(models.resets).to.equal(1);
+    expect(await statusOf()).to.equal("Succeeded");
+  });
+
+  it("builds everything again under other definitions", async () => {
+    log.write(told("accept"));
+    await models.reset([], "another");
+    await models.apply([], await log.head());
+    const runner = newRunner();
+    runner.start();
+    await runner.drained(await log.head());
+    expect(await models.state()).to.deep.equal({ checkpoint: await log.head(), fingerprint });
+    expect(await statusOf()).to.equal("Pending");
+  });
+
+  it("builds everything again when the log ends before the checkpoint", async () => {
+    const all = told("accept", "startAttempt", "succeed");
+    log.write(all);
+    const first = newRunner();
+    first.start();
+    await first.drained(await log.head());
+    await first.stop();
+    log.entries.length = all.length - 1;
+    const second = newRunner();
+    second.start();
+    await settled();
+    expect(models.resets).to.equal(2);
+    expect(await models.checkpoint()).to.equal(position(all.length - 1));
+    expect(await statusOf()).to.equal("Processing");
+  });
+
+  it("rebuilds on demand to what was there", async () => {
+    log.write(told("accept", "startAttempt", "fail", "accept"));
+    const first = newRunner();
+    first.start();
+    await first.drained(await log.head());
+    await first.stop();
+    const before = structuredClone(models.contents());
+    await newRunner().rebuild();
+    expect(models.resets).to.equal(2);
+    expect(models.contents()).to.deep.equal(before);
+  });
+
+  for (const failure of ["before", "after"] as const) {
+    it(`tries the same batch again when the writer fails ${failure} it has written`, async () => {
+      const all = told("accept", "startAttempt", "succeed", "accept");
+      log.write(all);
+      models.failures.push(failure, failure, failure);
+      const runner = newRunner();
+      runner.start();
+      const pauses: number[] = [];
+      for (let retry = 0; retry < 3; retry += 1) {
+        await settled();
+        expect(clock.pending).to.have.length(1);
+        pauses.push(...clock.pending);
+        clock.advance(clock.pending[0]!);
+      }
+      await runner.drained(await log.head());
+      expect(pauses).to.deep.equal([50, 100, 200]);
+      expect(troubles).to.deep.equal(["projection", "projection", "projection"]);
+      const plain = new WatchedReadModels();
+      const other = newRunner({ writer: plain, readModels: plain });
+      other.start();
+      await other.drained(await log.head());
+      expect(models.contents()).to.deep.equal(plain.contents());
+    });
+  }
+
+  it("waits for a log that is down", async () => {
+    log.write(told("accept"));
+    log.failing = 2;
+    const runner = newRunner();
+    runner.start();
+    for (let retry = 0; retry < 2; retry += 1) {
+      await settled();
+      clock.advance(5_000);
+    }
+    await runner.drained(await log.head());
+    expect(await statusOf()).to.equal("Pending");
+  });
+
+  it("stops in the middle of its tries, and leaves the rest for the next start", async () => {
+    log.write(told("accept"));
+    models.failures.push(...Array.from({ length: 10 }, () => "before" as const));
+    const runner = newRunner();
+    runner.start();
+    await settled();
+    await runner.stop();
+    expect(await models.checkpoint()).to.equal("");
+    models.failures.length = 0;
+    runner.start();
+    await runner.drained(await log.head());
+    expect(await statusOf()).to.equal("Pending");
+  });
+
+  it("projects what `prepare` makes of the entries, and asks again when that fails", async () => {
+    let asked = 0;
+    const prepare = async (entries: readonly LogEntry[]) => {
+      asked += 1;
+      if (asked === 1) throw new Error("not now");
+      return entries.map((entry) =>
+        entry.type === "UserCreated" && entry.unreadable === undefined
+          ? { ...entry, data: { ...entry.data, email: "clear" } }
+          : entry,
+      );
+    };
+    log.write(told());
+    const runner = newRunner({ prepare });
+    runner.start();
+    await settled();
+    clock.advance(50);
+    await runner.drained(await log.head());
+    const users = Object.values(models.contents().documents["users"] ?? {});
+    expect(users.map(({ email }) => email)).to.deep.equal(["clear", "clear"]);
+  });
+
+  describe("with an unreadable entry", () => {
+    const lives = () => {
+      const all = told("accept", "startAttempt", "succeed");
+      const other = new History([
+        ...beginning,
+        step("accept"),
+        step("accept"),
+        ...[0, 1].map(() => ({ ...step("startAttempt"), which: 1 })),
+      ]);
+      return { before: all.slice(0, -1), outcome: all.slice(-1), neighbour: other.told.slice(-2) };
+    };
+    const asideOf = async () =>
+      models.find({ collection: "setAside", order: { field: "stream", descending: false }, limit: 9 });
+
+    it("sets the stream aside from there on, and nothing else", async () => {
+      const { before, outcome, neighbour } = lives();
+      log.write(before);
+      log.write([{ stream: `event-${eventId}`, fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
+      log.write(outcome);
+      log.write(neighbour);
+      const runner = newRunner();
+      runner.start();
+      await runner.drained(await log.head());
+      expect(await statusOf()).to.equal("Processing");
+      expect(await statusOf(idOf("event", 1))).to.equal("Processing");
+      expect(await asideOf()).to.deep.equal([
+        { stream: `event-${eventId}`, revision: 2, type: "DeliveryRegretted", reason: "unknown type" },
+      ]);
+      expect(troubles).to.deep.equal(["stream set aside"]);
+    });
+
+    it("takes its event out of the due index, attempts under way included", async () => {
+      const { before } = lives();
+      log.write(before);
+      const runner = newRunner();
+      runner.start();
+      await runner.drained(await log.head());
+      expect(models.contents().documents["leases"]).to.have.keys(`${eventId}:1`);
+      log.write([{ stream: `event-${eventId}`, fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
+      await runner.drained(await log.head());
+      expect(models.contents().documents["leases"]).to.deep.equal({});
+      expect(models.contents().documents["waiting"]).to.deep.equal({});
+    });
+
+    it("remembers it after a restart, and says so again", async () => {
+      const { before, outcome } = lives();
+      log.write(before);
+      log.write([{ stream: `event-${eventId}`, fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
+      const first = newRunner();
+      first.start();
+      await first.drained(await log.head());
+      await first.stop();
+      log.write(outcome);
+      const second = newRunner();
+      second.start();
+      await second.drained(await log.head());
+      expect(await statusOf()).to.equal("Processing");
+      expect(troubles).to.deep.equal(["stream set aside", "stream set aside"]);
+    });
+
+    it("treats a fact that no projection can take like one", async () => {
+      const { before, neighbour } = lives();
+      log.write(before.slice(0, -1));
+      log.write([
+        { stream: `event-${eventId}`, fact: { type: "DeliveryAttemptStarted", data: null as unknown as object } },
+      ]);
+      log.write(neighbour);
+      const runner = newRunner();
+      runner.start();
+      await runner.drained(await log.head());
+      expect(await statusOf()).to.equal("Pending");
+      expect((await asideOf()).map(({ stream }) => stream)).to.deep.equal([`event-${eventId}`]);
+      expect(await statusOf(idOf("event", 1))).to.equal("Processing");
+    });
+
+    it("comes to the same wherever it stands and however the log is cut", async () => {
+      await fc.assert(
+        fc.asyncProperty(histories(60), fc.nat(), fc.nat(20), async (history, at, cut) => {
+          const bad = at % history.told.length;
+          const results = [];
+          for (const live of [true, false]) {
+            log = new WrittenLog();
+            models = new WatchedReadModels();
+            const writeUpTo = (from: number, to: number) => {
+              for (let n = from; n < Math.min(to, history.told.length); n += 1) {
+                log.write([history.told[n]!], n === bad ? "not JSON" : undefined);
+              }
+            };
+            if (!live) writeUpTo(0, history.told.length);
+            const runner = newRunner();
+            runner.start();
+            for (let n = 0; live && n < history.told.length; n += cut + 1) {
+              writeUpTo(n, n + cut + 1);
+              await runner.drained(await log.head());
+            }
+            await runner.drained(await log.head());
+            await runner.stop();
+            results.push(models.contents());
+          }
+          expect(results[0]).to.deep.equal(results[1]);
+          expect(Object.keys(results[0]!.documents["setAside"] ?? {})).to.deep.equal([history.told[bad]!.stream]);
+        }),
+        { numRuns: 20 },
+      );
+    });
+  });
+});
