@@ -48,7 +48,7 @@ export const waiting: Collection<WaitingDocument> = {
   },
   indexes: [
     ["destinationId", "dueAt"],
-    ["destinationId", "acceptedAt", "dueAt"],
+    ["destinationId", "acceptedAt", "eventId", "dueAt"],
     ["first", "dueAt", "destinationId"],
   ],
 };

@@ -1,0 +1,86 @@
+import { expect } from "chai";
+import { apiKeys, apiKeySortFields } from "../../../projections/api-keys/api-keys.ts";
+import { destinations, destinationSortFields } from "../../../projections/destinations/destinations.ts";
+import { circuits, leases, waiting } from "../../../projections/due/due.ts";
+import { events, eventsSelected, eventSortFields } from "../../../projections/events/events.ts";
+import { planTotal } from "../../../projections/events/totals.ts";
+import { tenants } from "../../../projections/tenants/tenants.ts";
+import { users, usersSelected, userSortFields } from "../../../projections/users/users.ts";
+import { accessPath, orderFieldOf } from "../../../src/adapters/embedded-read-models/access-path.ts";
+import type { CollectionDefinition, Selection } from "../../../src/ports/read-models.ts";
+
+const tenantId = "00000000-0000-4000-8000-000000000001";
+const destinationUrlId = "00000000-0000-4000-8000-000000000002";
+const at = "2026-01-15T09:30:00.000Z";
+
+describe("the index of a query", () => {
+  const listed = (definition: CollectionDefinition, selection: Selection, field: string) =>
+    accessPath(definition, selection, orderFieldOf(definition, selection, field), "order");
+  const conditions = ({ where = {}, anyOf }: Selection) => [...Object.keys(where), ...(anyOf ? [anyOf.field] : [])];
+
+  const lists: [CollectionDefinition, Selection, readonly string[]][] = [
+    ...[undefined, "Active" as const].flatMap((status) =>
+      [undefined, "Owner" as const].map(
+        (role) => [users, usersSelected({ tenantId, status, role }), userSortFields] satisfies (typeof lists)[number],
+      ),
+    ),
+    [destinations, { collection: "destinations", where: { tenantId } }, destinationSortFields],
+    [apiKeys, { collection: "apiKeys", where: { tenantId } }, apiKeySortFields],
+    ...[undefined, "Failed" as const].flatMap((status) =>
+      [undefined, destinationUrlId].map(
+        (destination) =>
+          [
+            events,
+            eventsSelected({ tenantId, status, destinationUrlId: destination }),
+            eventSortFields,
+          ] satisfies (typeof lists)[number],
+      ),
+    ),
+    [waiting, { collection: "waiting", where: { destinationId: destinationUrlId } }, ["dueAt", "acceptedAt"]],
+    [leases, { collection: "leases" }, ["startedAt", "key"]],
+    [leases, { collection: "leases", where: { destinationId: destinationUrlId } }, ["startedAt"]],
+    [circuits, { collection: "circuits" }, ["wakeAt"]],
+  ];
+  for (const [definition, selection, sorts] of lists) {
+    for (const field of sorts) {
+      const by = conditions(selection);
+      it(`has the order of ${definition.name} by ${field}${by.length > 0 ? ` within ${by.join(", ")}` : ""}`, () => {
+        const path = listed(definition, selection, field);
+        expect(path.ordered).to.equal(true);
+        expect(path.fixed).to.include.members(by);
+        expect(path.merges).to.equal(selection.anyOf !== undefined);
+      });
+    }
+  }
+
+  it("has the times of events too, ordered by them or to filter by", () => {
+    for (const status of [undefined, "Failed" as const]) {
+      for (const destination of [undefined, destinationUrlId]) {
+        const selection = eventsSelected({ tenantId, status, destinationUrlId: destination, from: at, to: at });
+        expect(listed(events, selection, "acceptedAt").ranged).to.equal(true);
+        expect(listed(events, selection, "id").index).to.include("acceptedAt");
+        for (const counted of planTotal({ tenantId, status, destinationUrlId: destination, from: at, to: at }).counts) {
+          const path = accessPath(events, counted, undefined, "range");
+          expect(path.ranged).to.equal(true);
+          expect(path.fixed).to.include.members(conditions(counted));
+        }
+      }
+    }
+  });
+
+  it("is one by the range where that is asked for first", () => {
+    const selection = eventsSelected({ tenantId, from: at });
+    expect(accessPath(events, selection, "id", "range").index).to.deep.equal(["tenantId", "status", "acceptedAt"]);
+    expect(accessPath(events, selection, "id", "order").index).to.deep.equal([
+      "tenantId",
+      "status",
+      "id",
+      "acceptedAt",
+    ]);
+  });
+
+  it("is none where there is none", () => {
+    expect(accessPath(tenants, { collection: "tenants" }, "name", "order")).to.include({ index: undefined, ordered: false });
+    expect(accessPath(tenants, { collection: "tenants" }, "id", "order")).to.include({ index: undefined, ordered: true });
+  });
+});
