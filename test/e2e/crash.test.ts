@@ -1,0 +1,245 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import { text } from "../../demo/api-client.ts";
+import { Ledger, printed, readHistories, type Fact, type Figures } from "../support/ledger.ts";
+import { documentsHash, listedTotals, readLists, totalsOf } from "../support/ledger-snapshot.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventually, openAccount, type Account } from "../support/relay.ts";
+import { RelayProcess } from "../support/relay-process.ts";
+import { fillLog } from "../support/relay-process-fill.ts";
+import { pause, Producers, seeded, seedOfRun, type Target } from "../support/relay-process-load.ts";
+import { sized } from "../support/size.ts";
+
+const deliveryTimeoutMs = 1_000;
+/** What src/workers/delivery/attempts.ts leases an attempt for, with the deadline above. */
+const leaseMs = deliveryTimeoutMs + 5_000;
+const graceMs = 5_000;
+/** From its claim to the end of an attempt, on a machine that is busy. */
+const attemptMs = deliveryTimeoutMs + 2_000;
+
+const env = { RELAY_DELIVERY_TIMEOUT: `${deliveryTimeoutMs}ms`, RELAY_RETRY_SCHEDULE: "100ms,300ms,1s" };
+const unfinished = ["Pending", "Processing", "Failed", "WaitingRetry"];
+
+describe("kill -9 of the real process", function () {
+  this.timeout(sized(240_000, 3_600_000));
+  let receiver: Receiver;
+  let relay: RelayProcess;
+  let ledger: Ledger;
+  let random: () => number;
+
+  beforeEach(async () => {
+    const seed = seedOfRun();
+    console.log(`      RELAY_TEST_SEED=${seed}`);
+    random = seeded(seed);
+    ledger = new Ledger();
+    receiver = await startReceiver({ record: false });
+    relay = await RelayProcess.start(receiver, { env });
+  });
+
+  afterEach(async function () {
+    if (this.currentTest?.state === "failed") console.log(relay.tail());
+    await relay.close();
+    await receiver.close();
+  });
+
+  /** A destination of an account's that answers as the script says. */
+  async function target(account: Account, path: string, script: Parameters<Ledger["receiving"]>[0]): Promise<Target> {
+    receiver.on(path, ledger.receiving(script));
+    const { ingest } = await account.destination({ url: receiver.url(path), serverRateLimit: 100 });
+    return { account, ingest };
+  }
+
+  /** Waits until nothing is under way at any account; what gave up is replayed. */
+  async function settled(accounts: readonly Account[], timeoutMs: number): Promise<void> {
+    const open = async () => {
+      let count = 0;
+      for (const account of accounts) {
+        const owner = relay.at(account.owner);
+        for (const status of unfinished) {
+          count += Number((await owner.get(`/api/v1/events?Status=${status}&Qt=1`))["total"]);
+        }
+        const dead = await owner.get("/api/v1/events?Status=CriticalFailure&Qt=100");
+        for (const { id } of dead["items"] as { id: string }[]) await owner.post(`/api/v1/events/${id}/replay`, {});
+        count += Number(dead["total"]);
+      }
+      return count;
+    };
+    // A 503 says that the read models are still behind.
+    await eventually(() => open().catch((error: unknown) => String(error)), (count) => count === 0, timeoutMs);
+  }
+
+  /** Balances the books of all accounts and holds the lists against them. */
+  async function expectBalance(accounts: readonly Account[], what: string): Promise<Figures> {
+    const histories = new Map<string, readonly Fact[]>();
+    for (const account of accounts) {
+      const own = await readHistories(relay.at(account.owner), ledger.eventIdsOf(account));
+      for (const [id, facts] of own) histories.set(id, facts);
+      expect(await listedTotals(relay.at(account.owner)), "totals by status").to.deep.equal(totalsOf(own));
+    }
+    const { faults, figures } = ledger.balance(histories, relay.lives, attemptMs);
+    printed(what, figures);
+    for (const [fault, found] of Object.entries(faults)) expect(found, fault).to.deep.equal([]);
+    expect(figures.extraDeliveries, "one duplicate at most for each attempt in flight at a kill")
+      .to.be.at.most(figures.unknownOutcomes + figures.lateAnswers);
+    return figures;
+  }
+
+  it("under load: loses no acknowledged event, repeats no attempt, has everything delivered soon after", async () => {
+    let healed = false;
+    const patient = await openAccount(relay.url, { maxTrys: 10_000 });
+    const guarded = await openAccount(relay.url, { maxTrys: 3, circuitBreakerTimer: 1 });
+    const targets = [
+      await target(patient, "/quick", () => ({})),
+      await target(patient, "/slow", () => ({ delayMs: 50 + random() * 350 })),
+      await target(patient, "/mending", () => (healed ? {} : random() < 0.1 ? "silence" : { status: 500 })),
+      await target(guarded, "/moody", () => ({ status: healed || random() < 0.6 ? 200 : 503 })),
+    ];
+    const producers = new Producers(relay, ledger, targets, { producers: 4, pauseMs: 10, random }).start();
+    for (let kill = 0; kill < sized(20, 200); kill += 1) {
+      if (random() < 0.75) {
+        await relay.ready();
+        await pause(random() * 1_200);
+      } else await pause(random() * 800);
+      await relay.kill9();
+      relay.launch();
+    }
+    await relay.ready();
+    healed = true;
+    await producers.stop();
+    await settled([patient, guarded], leaseMs + graceMs);
+    const figures = await expectBalance([patient, guarded], `${relay.lives.length - 1} kills`);
+    expect(figures.acknowledged).to.be.greaterThan(100);
+    expect(figures.unanswered, "kills under load").to.be.greaterThan(0);
+    expect(figures.unknownOutcomes, "kills in the middle of attempts").to.be.greaterThan(0);
+
+    const owners = () => [patient, guarded].map(({ owner }) => relay.at(owner));
+    const before = await Promise.all(owners().map(readLists));
+    await relay.sigterm();
+    const hash = documentsHash(relay.dataDir);
+    expect((await relay.command("rebuild")).code).to.equal(0);
+    expect(documentsHash(relay.dataDir), "documents after a rebuild").to.equal(hash);
+    await relay.start();
+    expect(await Promise.all(owners().map(readLists))).to.deep.equal(before);
+  });
+
+  it("at the moments that matter: a 202, a request at the receiver, its answer, each start", async () => {
+    const account = await openAccount(relay.url, { maxTrys: 10_000 });
+    let atRequest = () => {};
+    const { ingest } = await target(account, "/watched", () => {
+      atRequest();
+      return {};
+    });
+    let posted = 0;
+    /** Posts some events at once; resolves when each is answered, by this process or a later one. */
+    const post = (count: number, on202 = () => {}) => Promise.all(Array.from({ length: count }, async () => {
+      posted += 1;
+      const key = `event-${posted}`;
+      const body = JSON.stringify({ key });
+      const headers = { ...account.producer.headers, "content-type": "application/json", "x-idempotency-key": key };
+      for (;;) {
+        await relay.ready();
+        const answer = await fetch(relay.url + ingest, { method: "POST", headers, body }).catch(() => undefined);
+        if (answer?.status === 202) on202();
+        const json = (await answer?.json().catch(() => undefined)) as { eventId: string } | undefined;
+        if (json && answer) {
+          ledger.acknowledged({ key, eventId: json.eventId, body, status: answer.status as 200 | 202, account });
+          return;
+        }
+        await pause(10);
+      }
+    }));
+    let died: Promise<void> | undefined;
+    const die = () => void (died ??= relay.kill9().then(() => relay.launch()));
+    const points: Readonly<Record<string, () => Promise<unknown>>> = {
+      "a 202": () => post(20, die),
+      "a request": () => {
+        atRequest = die;
+        return post(1);
+      },
+      "an answer": () => {
+        atRequest = () => setTimeout(die, random() * 4);
+        return post(5);
+      },
+      "a start": async () => {
+        die();
+        await post(1);
+      },
+    };
+    for (let round = 0; round < sized(3, 30); round += 1) {
+      for (const [point, reach] of Object.entries(points)) {
+        died = undefined;
+        await Promise.all([
+          reach(),
+          eventually(async () => (died ? "dead" : `waiting for ${point}`), (state) => state === "dead"),
+        ]);
+        atRequest = () => {};
+        await relay.ready();
+      }
+    }
+    await settled([account], leaseMs + graceMs);
+    const figures = await expectBalance([account], `${relay.lives.length - 1} kills`);
+    expect(figures.extraDeliveries, "killed with a request at the receiver").to.be.at.least(sized(3, 30));
+  });
+
+  it("in the middle of a catch-up: goes on from where it was, to the same read models", async () => {
+    const account = await openAccount(relay.url);
+    const { id: destinationId } = await account.destination({ url: receiver.url("/idle") });
+    await account.owner.patch(`/api/v1/destinations/${destinationId}`, { status: "inactive" });
+    const [key] = (await account.owner.get("/api/v1/api-keys"))["items"] as [{ id: string }];
+    await relay.sigterm();
+    const events = sized(20_000, 500_000);
+    await fillLog(relay.dataDir, { tenantId: account.tenantId, destinationId, apiKeyId: key.id }, events);
+    for (const suffix of ["", "-wal", "-shm"]) rmSync(`${readModelsFile()}${suffix}`, { force: true });
+
+    const reached: string[] = [];
+    while (reached.filter((position) => position !== "").length < 4) {
+      await relay.start();
+      await pause(random() * 300);
+      await relay.kill9();
+      reached.push(checkpoint());
+    }
+    printed("killed with so much projected", reached.map(Number));
+    expect(reached, "checkpoints never go back").to.deep.equal(reached.toSorted());
+    expect(Number(reached.find((position) => position !== "")), "a kill in the middle").to.be.lessThan(events);
+    await relay.start();
+    const list = () => relay.at(account.owner).get("/api/v1/events?Status=Pending&Qt=1");
+    const page = await eventually(() => list().catch(() => null), (answer) => answer !== null, 60_000);
+    expect(page?.["total"]).to.equal(events);
+    await relay.sigterm();
+    const hash = documentsHash(relay.dataDir);
+    expect((await relay.command("rebuild")).code).to.equal(0);
+    expect(documentsHash(relay.dataDir)).to.equal(hash);
+  });
+
+  it("during the first start ever: the next start finds everything it needs", async () => {
+    for (let round = 0; round < sized(5, 100); round += 1) {
+      const fresh = new RelayProcess(receiver, { env });
+      try {
+        fresh.launch();
+        await pause(100 + random() * 700);
+        await fresh.kill9();
+        await fresh.start();
+        const account = await openAccount(fresh.url);
+        await fresh.kill9();
+        await fresh.start();
+        expect(text(await fresh.at(account.owner).get(`/api/v1/tenants/${account.tenantId}`), "id"))
+          .to.equal(account.tenantId);
+      } finally {
+        await fresh.close();
+      }
+    }
+  });
+
+  function readModelsFile(): string {
+    return join(relay.dataDir, "read-models.db");
+  }
+
+  function checkpoint(): string {
+    const file = new DatabaseSync(readModelsFile());
+    const row = file.prepare("SELECT checkpoint FROM state").get();
+    file.close();
+    return String(row?.["checkpoint"] ?? "");
+  }
+});

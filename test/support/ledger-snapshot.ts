@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import type { ApiClient, Json } from "../../demo/api-client.ts";
+import { readAll, statusOf, type Histories } from "./ledger.ts";
+
+const statuses = ["Pending", "Processing", "Succeeded", "Failed", "WaitingRetry", "CriticalFailure", "Cancelled"];
+
+/** Everything the API lists for a tenant, in a form that can be compared. */
+export interface Snapshot {
+  readonly lists: Readonly<Record<string, readonly Json[]>>;
+  readonly totals: Readonly<Record<string, number>>;
+}
+
+/** Reads every list of the API, in more than one order, and the totals of every filter. */
+export async function readLists(owner: ApiClient): Promise<Snapshot> {
+  const lists: Record<string, readonly Json[]> = {};
+  for (const path of [
+    "/api/v1/events?", "/api/v1/events?CpOrd=id&TpOrd=Asc&", "/api/v1/events?Status=Succeeded&TpOrd=Asc&",
+    "/api/v1/destinations?", "/api/v1/users?", "/api/v1/api-keys?", "/api/v1/destinations?CpOrd=updatedAt&",
+  ]) lists[path] = await readAll(owner, path);
+  const destinations = (lists["/api/v1/destinations?"] ?? []).map(({ id }) => `DestinationUrlId=${String(id)}`);
+  const totals: Record<string, number> = {};
+  const since = `From=${encodeURIComponent(new Date(Date.now() - 600_000).toISOString())}`;
+  for (const filter of ["", since, ...destinations, ...destinations.map((destination) => `${destination}&${since}`)]) {
+    for (const status of ["", ...statuses]) {
+      const query = `/api/v1/events?Qt=1&${filter}${status === "" ? "" : `&Status=${status}`}`;
+      totals[`${filter.replace(since, "recent")} ${status}`] = Number((await owner.get(query))["total"]);
+    }
+  }
+  return { lists, totals };
+}
+
+/** The totals by status that the log itself comes to. */
+export function totalsOf(histories: Histories): Record<string, number> {
+  const totals: Record<string, number> = {};
+  for (const facts of histories.values()) {
+    const status = statusOf(facts) ?? "";
+    totals[status] = (totals[status] ?? 0) + 1;
+  }
+  return totals;
+}
+
+/** The totals by status that the lists show, of those that are not 0. */
+export async function listedTotals(owner: ApiClient): Promise<Record<string, number>> {
+  const totals: Record<string, number> = {};
+  for (const status of statuses) {
+    const total = Number((await owner.get(`/api/v1/events?Status=${status}&Qt=1`))["total"]);
+    if (total > 0) totals[status] = total;
+  }
+  return totals;
+}
+
+/**
+ * A hash of all documents and counters in the embedded read models of a relay that is not running. What only the
+ * order of writing decides, such as the numbers of counters' scopes, is left out.
+ */
+export function documentsHash(dataDir: string): string {
+  const file = new DatabaseSync(join(dataDir, "read-models.db"), { readOnly: true });
+  const hash = createHash("sha256");
+  const { definitions, checkpoint, fingerprint } = file.prepare("SELECT * FROM state").get() as Record<string, string>;
+  hash.update(JSON.stringify([definitions, checkpoint, fingerprint]));
+  const tables = file.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
+    .map(({ name }) => String(name)).filter((name) => !["state", "scopes", "counters"].includes(name));
+  const selects = tables.map((name) => `SELECT * FROM "${name}"`);
+  selects.push("SELECT name, bucket, total FROM counters JOIN scopes ON scopes.number = counters.scope");
+  for (const select of selects) {
+    const statement = file.prepare(select);
+    statement.setReadBigInts(true);
+    const rows = statement.all().map((row) => JSON.stringify(Object.values(row).map(comparable)));
+    hash.update(JSON.stringify([select, rows.toSorted()]));
+  }
+  file.close();
+  return hash.digest("hex");
+}
+
+function comparable(value: SQLOutputValue): string | null {
+  if (value === null) return null;
+  return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : `${typeof value} ${value}`;
+}

@@ -1,0 +1,262 @@
+import type { ApiClient, Json } from "../../demo/api-client.ts";
+import type { Life } from "./relay-process.ts";
+import type { Reply, Script } from "./receiver.ts";
+import type { Account } from "./relay.ts";
+
+/** An answer that said an event is stored. */
+export interface Acknowledgement {
+  readonly key: string;
+  readonly eventId: string;
+  readonly body: string;
+  readonly status: 200 | 202;
+  readonly account: Account;
+}
+
+/** A request as a receiver saw it. */
+interface Seen {
+  readonly eventId: string;
+  readonly attempt: number;
+  readonly body: string;
+  /** What was answered, or would have been; null for silence. */
+  readonly status: number | null;
+}
+
+/** A fact of an event, as the history gives it. */
+export interface Fact {
+  readonly type: string;
+  readonly time: string;
+  readonly data: Json & { readonly to?: string; readonly attempt?: number; readonly reason?: string };
+}
+
+/** What the log says: every stored event's facts. */
+export type Histories = ReadonlyMap<string, readonly Fact[]>;
+
+/** What does not add up; every list must be empty. */
+export interface Faults {
+  /** Acknowledged, but not stored, not Succeeded, or never answered 2xx by its receiver. */
+  readonly lost: string[];
+  /** Answered 422 for good, and stored all the same. */
+  readonly ghosts: string[];
+  /** Two ids, or two 202s, for one idempotency key. */
+  readonly doubled: string[];
+  /** Another body than the one acknowledged. */
+  readonly altered: string[];
+  /** A second request for the same attempt of an event. */
+  readonly repeated: string[];
+  /** A request for an attempt the log knows nothing of. */
+  readonly unclaimed: string[];
+  /** A delivery beyond the first that no attempt of unknown outcome or past its deadline explains. */
+  readonly unexplained: string[];
+  /** An attempt given up as "outcome unknown" though no kill fell into it. */
+  readonly misjudged: string[];
+}
+
+/** What adds up, in numbers. */
+export interface Figures {
+  readonly acknowledged: number;
+  readonly stored: number;
+  readonly refused: number;
+  /** Requests of producers without an answer, and answered 503. */
+  readonly unanswered: number;
+  readonly unavailable: number;
+  /** What receivers saw. */
+  readonly requests: number;
+  readonly extraDeliveries: number;
+  readonly unknownOutcomes: number;
+  /** Answers of 2xx that came after the relay's deadline. */
+  readonly lateAnswers: number;
+}
+
+export interface Balance {
+  readonly faults: Faults;
+  readonly figures: Figures;
+}
+
+const historyPage = 100;
+const atOnce = 16;
+
+/** The books of a fault test: what producers were told, what receivers saw, and what the log says. */
+export class Ledger {
+  readonly #acknowledged = new Map<string, Acknowledgement>();
+  readonly #ids = new Map<string, string>();
+  readonly #accepted = new Map<string, number>();
+  readonly #refused = new Set<string>();
+  readonly #seen: Seen[] = [];
+  #unanswered = 0;
+  #unavailable = 0;
+  readonly #doubled: string[] = [];
+
+  acknowledged(acknowledgement: Acknowledgement): void {
+    const { key, eventId, status } = acknowledgement;
+    this.#acknowledged.set(eventId, acknowledgement);
+    const known = this.#ids.get(key) ?? eventId;
+    if (known !== eventId) this.#doubled.push(`${key}: ${known} and ${eventId}`);
+    this.#ids.set(key, eventId);
+    if (status !== 202) return;
+    const count = (this.#accepted.get(key) ?? 0) + 1;
+    this.#accepted.set(key, count);
+    if (count > 1) this.#doubled.push(`${key}: ${count} times 202`);
+  }
+
+  refused(key: string): void {
+    this.#refused.add(key);
+  }
+
+  /** An answer that left things open, or none at all. */
+  unanswered(answer: { readonly status: number; readonly text: string } | undefined): void {
+    if (answer === undefined) this.#unanswered += 1;
+    else if (answer.status === 503) this.#unavailable += 1;
+    else throw new Error(`a producer was answered ${answer.status} ${answer.text}`);
+  }
+
+  /** Ids of an account's events acknowledged so far. */
+  eventIdsOf(account: Account): readonly string[] {
+    return [...this.#acknowledged.values()].flatMap((known) => (known.account === account ? [known.eventId] : []));
+  }
+
+  get count(): number {
+    return this.#acknowledged.size;
+  }
+
+  /** The script of a receiver whose requests are to be booked. */
+  receiving(script: (seen: { readonly attempt: number; readonly eventId: string }) => Reply | "silence"): Script {
+    return ({ headers, body }) => {
+      const eventId = String(headers["webhook-id"]);
+      const attempt = Number(headers["x-relay-attempt"]);
+      const reply = script({ attempt, eventId });
+      const status = reply === "silence" ? null : (reply.status ?? 200);
+      this.#seen.push({ eventId, attempt, body: body.toString(), status });
+      return reply;
+    };
+  }
+
+  /**
+   * Balances the books. `lives` are the relay's processes, `deadlineMs` is how long an attempt may take at most
+   * from its claim on.
+   */
+  balance(histories: Histories, lives: readonly Life[], deadlineMs: number): Balance {
+    const { seen, repeated } = this.#seenByAttempt();
+    const faults: Faults = {
+      lost: [], ghosts: [], altered: [], repeated, unclaimed: [], unexplained: [], misjudged: [],
+      doubled: [...this.#doubled],
+    };
+    let unknown = 0;
+    let extra = 0;
+    let late = 0;
+    for (const [eventId, facts] of histories) {
+      const key = String(facts[0]?.data["idempotencyKey"]);
+      if (this.#refused.has(key) && !this.#ids.has(key)) faults.ghosts.push(`${key} ${eventId}`);
+      const attempts = attemptsOf(facts);
+      const delivered = [...(seen.get(eventId) ?? [])].filter(([, request]) => is2xx(request.status));
+      extra += Math.max(0, delivered.length - 1);
+      for (const [attempt] of seen.get(eventId) ?? []) {
+        if (!attempts.has(attempt)) faults.unclaimed.push(`${eventId} attempt ${attempt}`);
+      }
+      for (const [attempt] of delivered) {
+        const ending = attempts.get(attempt)?.ending;
+        if (ending === "timeout") late += 1;
+        else if (ending !== "succeeded" && ending !== "outcome unknown") {
+          faults.unexplained.push(`${eventId} attempt ${attempt}: answered 2xx, booked ${String(ending)}`);
+        }
+      }
+      for (const [attempt, { ending, startedAt }] of attempts) {
+        if (ending !== "outcome unknown") continue;
+        unknown += 1;
+        if (!cutShort(startedAt, lives, deadlineMs)) faults.misjudged.push(`${eventId} attempt ${attempt}`);
+      }
+    }
+    for (const { eventId, body } of this.#acknowledged.values()) {
+      const requests = [...(seen.get(eventId)?.values() ?? [])];
+      const status = statusOf(histories.get(eventId) ?? []);
+      if (status !== "Succeeded" || !requests.some((request) => is2xx(request.status))) {
+        faults.lost.push(`${eventId}: ${status ?? "not stored"}, ${requests.length} requests`);
+      }
+      if (requests.some((request) => request.body !== body)) faults.altered.push(eventId);
+    }
+    const figures: Figures = {
+      acknowledged: this.#acknowledged.size, stored: histories.size, refused: this.#refused.size,
+      unanswered: this.#unanswered, unavailable: this.#unavailable, requests: this.#seen.length,
+      extraDeliveries: extra, unknownOutcomes: unknown, lateAnswers: late,
+    };
+    return { faults, figures };
+  }
+
+  #seenByAttempt(): { readonly seen: Map<string, Map<number, Seen>>; readonly repeated: string[] } {
+    const seen = new Map<string, Map<number, Seen>>();
+    const repeated: string[] = [];
+    for (const request of this.#seen) {
+      const { eventId, attempt } = request;
+      const requests = seen.get(eventId) ?? new Map<number, Seen>();
+      if (requests.has(attempt)) repeated.push(`${eventId} attempt ${attempt}`);
+      seen.set(eventId, requests.set(attempt, request));
+    }
+    return { seen, repeated };
+  }
+}
+
+/** One line for people. */
+export function printed(what: string, figures: object): void {
+  const list = Object.entries(figures).map(([name, figure]) => `${name} ${String(figure)}`);
+  console.log(`      ${what}: ${list.join(", ")}`);
+}
+
+/** The status an event's facts come to; undefined without any. */
+export function statusOf(facts: readonly Fact[]): string | undefined {
+  return facts.length === 0 ? undefined : (facts.at(-1)?.data.to ?? "Pending");
+}
+
+/** Reads every event's facts: those listed, and those in `known` that the list may lack. */
+export async function readHistories(owner: ApiClient, known: readonly string[] = []): Promise<Histories> {
+  const ids = new Set(known);
+  for (const event of await readAll(owner, "/api/v1/events?")) ids.add(event["id"] as string);
+  const histories = new Map<string, readonly Fact[]>();
+  const waiting = [...ids];
+  const read = async () => {
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+      const facts = await readAll(owner, `/api/v1/events/${id}/history?`).catch((error: unknown) => {
+        if (String(error).includes(": 404 ")) return [];
+        throw error;
+      });
+      if (facts.length > 0) histories.set(id, facts as unknown as readonly Fact[]);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, read));
+  return histories;
+}
+
+/** All items of a list; `path` ends where further parameters may follow. */
+export async function readAll(owner: ApiClient, path: string): Promise<Json[]> {
+  const items: Json[] = [];
+  for (let page = 1; ; page += 1) {
+    const { items: found, total } = await owner.get(`${path}Qt=${historyPage}&Pg=${page}`);
+    items.push(...(found as Json[]));
+    if (items.length >= Number(total) || (found as Json[]).length === 0) return items;
+  }
+}
+
+interface Ended {
+  readonly startedAt: number;
+  /** "succeeded", the reason of its failure, or undefined while it is open. */
+  readonly ending: string | undefined;
+}
+
+function attemptsOf(facts: readonly Fact[]): Map<number, Ended> {
+  const attempts = new Map<number, Ended>();
+  for (const { type, time, data } of facts) {
+    const { attempt, reason } = data;
+    if (attempt === undefined) continue;
+    const startedAt = attempts.get(attempt)?.startedAt ?? Date.parse(time);
+    if (type === "DeliveryAttemptStarted") attempts.set(attempt, { startedAt, ending: undefined });
+    else attempts.set(attempt, { startedAt, ending: type === "DeliverySucceeded" ? "succeeded" : reason });
+  }
+  return attempts;
+}
+
+function cutShort(startedAt: number, lives: readonly Life[], deadlineMs: number): boolean {
+  return lives.some(({ startedAt: from, endedAt, killed }) =>
+    killed && endedAt !== null && from <= startedAt && startedAt <= endedAt && endedAt - startedAt <= deadlineMs);
+}
+
+function is2xx(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}

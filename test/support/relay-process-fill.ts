@@ -1,0 +1,41 @@
+import { randomUUID } from "node:crypto";
+import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
+import { openEmbeddedEventStore } from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import { SystemIds } from "../../src/adapters/system/system-ids.ts";
+import { timestamp } from "../../src/domain/time.ts";
+import { noStream } from "../../src/ports/event-store.ts";
+
+/** Whose events are to be made. */
+export interface Origins {
+  readonly tenantId: string;
+  readonly destinationId: string;
+  readonly apiKeyId: string;
+}
+
+const atOnce = 5_000;
+
+/** Puts accepted events into the log of a relay that is not running, as fast as the store takes them. */
+export async function fillLog(dataDir: string, origins: Origins, events: number): Promise<void> {
+  const clock = new SystemClock();
+  const ids = new SystemIds();
+  const store = await openEmbeddedEventStore({ dataDir, codec: new JsonEventCodec(), clock });
+  const accept = (number: number) => {
+    const eventId = randomUUID();
+    const at = timestamp(clock.now());
+    const data = {
+      ...origins, eventId, senderId: null, idempotencyKey: `filled-${number}`, original: null, at,
+      payload: JSON.stringify({ number, text: "x".repeat(200) }),
+    };
+    const actor = { type: "apiKey", id: origins.apiKeyId } as const;
+    const metadata = { actor, correlationId: eventId, causationId: null, at };
+    return store.append(`event-${eventId}`, noStream, [
+      { id: ids.uuid(), event: { type: "EventAccepted", data }, metadata },
+    ]);
+  };
+  for (let done = 0; done < events; done += atOnce) {
+    const count = Math.min(atOnce, events - done);
+    await Promise.all(Array.from({ length: count }, (_, index) => accept(done + index)));
+  }
+  await store.close();
+}

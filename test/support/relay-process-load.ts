@@ -1,0 +1,107 @@
+import type { Account } from "./relay.ts";
+import type { Ledger } from "./ledger.ts";
+import type { RelayProcess } from "./relay-process.ts";
+
+const answerMs = 5_000;
+const pauseWhenRefusedMs = 50;
+
+/** Where producers post to. */
+export interface Target {
+  readonly account: Account;
+  readonly ingest: string;
+}
+
+export interface LoadOptions {
+  readonly producers: number;
+  /** Between an answer and the next request of a producer, ms. */
+  readonly pauseMs: number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+}
+
+/** Uniform numbers in [0, 1), the same ones for the same seed (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The seed of this run: `RELAY_TEST_SEED`, or a fresh one. */
+export function seedOfRun(): number {
+  return Number(process.env["RELAY_TEST_SEED"] ?? Date.now() % 2 ** 31);
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/**
+ * Producers as they should be: each event has an idempotency key and is posted again, through crashes and
+ * restarts, until it is answered. What came of it goes into the ledger.
+ */
+export class Producers {
+  readonly #relay: RelayProcess;
+  readonly #ledger: Ledger;
+  readonly #targets: readonly Target[];
+  readonly #options: LoadOptions;
+  readonly #running: Promise<void>[] = [];
+  #stopped = false;
+
+  constructor(relay: RelayProcess, ledger: Ledger, targets: readonly Target[], options: LoadOptions) {
+    this.#relay = relay;
+    this.#ledger = ledger;
+    this.#targets = targets;
+    this.#options = options;
+  }
+
+  start(): this {
+    const { producers } = this.#options;
+    for (let producer = 1; producer <= producers; producer += 1) this.#running.push(this.#produce(producer));
+    return this;
+  }
+
+  /** Resolves when every event begun is answered, for which the relay must be up. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#running);
+  }
+
+  async #produce(producer: number): Promise<void> {
+    const { random, pauseMs } = this.#options;
+    for (let number = 1; !this.#stopped && !this.#relay.closed; number += 1) {
+      const target = this.#targets[Math.floor(random() * this.#targets.length)];
+      if (target) await this.#post(target, `producer-${producer}/${number}`);
+      await pause(pauseMs);
+    }
+  }
+
+  async #post({ account, ingest }: Target, key: string): Promise<void> {
+    const body = JSON.stringify({ key, text: "x".repeat(200) });
+    while (!this.#relay.closed) {
+      await this.#relay.ready();
+      const answer = await fetch(this.#relay.url + ingest, {
+        method: "POST",
+        headers: { ...account.producer.headers, "content-type": "application/json", "x-idempotency-key": key },
+        body,
+        signal: AbortSignal.timeout(answerMs),
+      }).then(async (response) => ({ status: response.status, text: await response.text() })).catch(() => undefined);
+      if (answer?.status === 202 || answer?.status === 200) {
+        const { eventId } = JSON.parse(answer.text) as { eventId: string };
+        this.#ledger.acknowledged({ key, eventId, body, status: answer.status, account });
+        return;
+      }
+      if (answer?.status === 422) {
+        this.#ledger.refused(key);
+        await pause(pauseWhenRefusedMs);
+        return;
+      }
+      this.#ledger.unanswered(answer);
+      // A process that is about to end may still have its port.
+      await pause(10);
+    }
+  }
+}

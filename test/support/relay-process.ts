@@ -1,0 +1,215 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { ApiClient } from "../../demo/api-client.ts";
+import { temporaryDataDir, testEnvironment } from "./relay.ts";
+import type { Receiver } from "./receiver.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const nodeFlags = ["--disable-warning=ExperimentalWarning"];
+const startMs = 30_000;
+const shownLines = 40;
+
+/** A line of the relay's log. */
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg?: string };
+
+/** One process from its start to its end; moments in wall time, ms. */
+export interface Life {
+  readonly startedAt: number;
+  /** Null when it never came so far. */
+  readyAt: number | null;
+  endedAt: number | null;
+  killed: boolean;
+}
+
+/** How a process ended. */
+export interface End {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** From the signal to the end, ms. */
+  readonly durationMs: number;
+}
+
+/** What a command that ran to its end left. */
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ProcessOptions {
+  /** Goes over the defaults of `testEnvironment`. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Flags of Node for the relay, such as a limit of its heap. */
+  readonly nodeFlags?: readonly string[];
+}
+
+/** Runs the program with arguments to its end. A `uid` needs root. */
+export async function runRelay(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+  uid?: number,
+): Promise<Finished> {
+  const child = spawn(process.execPath, [...nodeFlags, "src/main.ts", ...args], {
+    cwd: root, env: { ...env }, ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  const texts = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (text: string) => (texts[name] += text));
+  }
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...texts };
+}
+
+/** The relay as a child process that can be killed and started again on the same data. */
+export class RelayProcess {
+  readonly dataDir = temporaryDataDir();
+  readonly lives: Life[] = [];
+  /** Log lines of all lives, oldest first. */
+  readonly lines: LogLine[] = [];
+  readonly #receiver: Pick<Receiver, "caPem"> | null;
+  readonly #options: ProcessOptions;
+  readonly #output: string[] = [];
+  #child: ChildProcess | undefined;
+  /** The process whose "ready" counts: none once its end was asked for. */
+  #awaited: Life | undefined;
+  #url = "";
+  #ready: PromiseWithResolvers<void> = Promise.withResolvers();
+  #closed = false;
+
+  /** Nothing runs before {@link start}. */
+  constructor(receiver: Pick<Receiver, "caPem"> | null, options: ProcessOptions = {}) {
+    this.#receiver = receiver;
+    this.#options = options;
+  }
+
+  /** A new relay, ready. */
+  static async start(receiver: Pick<Receiver, "caPem"> | null, options: ProcessOptions = {}): Promise<RelayProcess> {
+    const relay = new RelayProcess(receiver, options);
+    await relay.start();
+    return relay;
+  }
+
+  /** Where the API of the present, or the last, process listens. */
+  get url(): string {
+    return this.#url;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** Whether no more process will be started. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  get environment(): Readonly<Record<string, string>> {
+    return { ...testEnvironment(this.dataDir, this.#receiver), RELAY_LOG_LEVEL: "info", ...this.#options.env };
+  }
+
+  /** Starts a process and does not wait for it. */
+  launch(): void {
+    const { nodeFlags: own = [] } = this.#options;
+    const child = spawn(process.execPath, [...nodeFlags, ...own, "src/main.ts"], {
+      cwd: root, env: { ...this.environment }, stdio: ["ignore", "pipe", "pipe"],
+    });
+    const life: Life = { startedAt: Date.now(), readyAt: null, endedAt: null, killed: false };
+    this.lives.push(life);
+    this.#awaited = life;
+    this.#child = child;
+    createInterface({ input: child.stdout }).on("line", (line) => this.#read(line, life));
+    createInterface({ input: child.stderr }).on("line", (line) => this.#output.push(line));
+    child.once("exit", () => (life.endedAt = Date.now()));
+  }
+
+  /** Starts a process; resolves when it is ready. */
+  async start(): Promise<void> {
+    this.launch();
+    await this.ready();
+  }
+
+  /** Resolves when a process is ready, were it one that is still to be started. Rejects after 30 s. */
+  async ready(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`not ready after ${startMs} ms\n${this.tail()}`)), startMs);
+    });
+    try {
+      await Promise.race([this.#ready.promise, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Sends SIGKILL at once; resolves when the process is gone. */
+  async kill9(): Promise<void> {
+    const life = this.lives.at(-1);
+    if (life) life.killed = true;
+    await this.#end("SIGKILL");
+  }
+
+  /** Asks it to end; resolves when it has. */
+  async sigterm(): Promise<End> {
+    return this.#end("SIGTERM");
+  }
+
+  /** Sends a signal, if there is a process, and waits for nothing. */
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name);
+  }
+
+  /** Runs a command of the program on this data. The relay must not be running. */
+  async command(...args: readonly string[]): Promise<Finished> {
+    return runRelay(this.environment, args);
+  }
+
+  /** Another caller of the API at the present process. */
+  at(client: ApiClient): ApiClient {
+    return new ApiClient(this.#url, client.headers);
+  }
+
+  /** The value of a metric of the present process; 0 where there is none. */
+  async metric(name: string): Promise<number> {
+    const text = await (await fetch(`${this.#url}/metrics`)).text();
+    const line = text.split("\n").find((candidate) => candidate.startsWith(`${name} `));
+    return Number(line?.slice(name.length) ?? 0);
+  }
+
+  /** The end of what it printed, attempts left out, for whoever looks into a failure. */
+  tail(): string {
+    return this.#output.filter((line) => !/"(delivery attempt|attempt given up: .*)"}$/.test(line)).slice(-shownLines).join("\n");
+  }
+
+  /** Kills what still runs and removes the data. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.kill9();
+    rmSync(join(this.dataDir, ".."), { recursive: true, force: true });
+  }
+
+  #read(line: string, life: Life): void {
+    this.#output.push(line);
+    const parsed = JSON.parse(line) as LogLine;
+    this.lines.push(parsed);
+    if (parsed.msg !== "ready" || life !== this.#awaited) return;
+    this.#url = String(parsed["url"]);
+    life.readyAt = Date.now();
+    this.#ready.resolve();
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<End> {
+    const child = this.#child;
+    const startedAt = performance.now();
+    if (!child) return { code: null, signal: null, durationMs: 0 };
+    this.#awaited = undefined;
+    // Who waits already waits on for the next process.
+    if (this.lives.at(-1)?.readyAt) this.#ready = Promise.withResolvers();
+    const over = child.exitCode === null && child.signalCode === null ? once(child, "exit") : null;
+    child.kill(signal);
+    await over;
+    return { code: child.exitCode, signal: child.signalCode, durationMs: performance.now() - startedAt };
+  }
+}
