@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
 import { setTimeout as pause } from "node:timers/promises";
 import { makeAuthority, type Authority } from "./tls.ts";
 
@@ -16,6 +17,8 @@ export interface ReceivedRequest {
   readonly body: Buffer;
   /** Which connection it came by, counted from 1. */
   readonly connection: number;
+  /** The name its TLS was asked for; empty when called by address. */
+  readonly servername: string;
   /** How many requests this path has had, this one included. */
   readonly count: number;
 }
@@ -95,6 +98,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
         headers: incoming.headers,
         body: Buffer.concat(chunks),
         connection: numbers.get(incoming.socket) ?? 0,
+        servername: (incoming.socket as TLSSocket).servername || "",
       };
       if (record) requests.push(request);
       void answer(request, plainPath);

@@ -2,7 +2,7 @@ import type { TLSSocket } from "node:tls";
 import { CallFailure } from "./failures.ts";
 
 /** Of everything that comes back to one request, what HTTP throws away included. */
-const maxBytes = 1_048_576;
+const maxBytes = 262_144;
 /** Of an answer's heads and trailers together; their bytes are the parser's to bound. */
 const maxLines = 256;
 /** What the lines looked at are told by. */

@@ -5,17 +5,14 @@ import { CallFailure, connectionFailure } from "./failures.ts";
 
 export type Outcome = OutboundAnswer | OutboundFailure;
 
-/** An answer this much longer than what is kept is read to its end, for the connection's sake; a longer one is cut. */
-const drainBytes = 65_536;
 /** The first piece of memory for a body; most answers say "ok". */
 const firstBytes = 512;
 
-const enough = new CallFailure("connection", "the answer is longer than what is read of it");
 const tooLate = new CallFailure("timeout", "the deadline is over");
 
 /**
  * One request and what comes back, as undici tells it. Settles once: with an answer as soon as the head
- * is there and the body ended, broke, outgrew its bounds or met the deadline; else with a failure.
+ * is there and the body ended, broke or met the deadline; else with a failure.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #settle: (outcome: Outcome) => void;
@@ -50,13 +47,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#headers = flat(headers);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  /** What is not kept is read all the same, for the connection's sake; the meter ends what is too long. */
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#received += chunk.length;
     this.#keep(chunk);
-    if (this.#received > this.#keepBytes + drainBytes) {
-      this.#answered(true);
-      controller.abort(enough);
-    }
   }
 
   onResponseEnd(): void {

@@ -3,7 +3,7 @@ import type { OutboundClient } from "../../../src/ports/outbound.ts";
 import { startHostileReceiver } from "../../support/hostile-receiver.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { makeAuthority } from "../../support/tls.ts";
-import { localClient, request, turn } from "./setup.ts";
+import { localClient, request, startSink, turn } from "./setup.ts";
 
 describe("outbound client", () => {
   let receiver: Receiver;
@@ -53,6 +53,22 @@ describe("outbound client", () => {
     expect(exact).to.deep.include({ body: Buffer.from("x".repeat(100)), truncated: false });
   });
 
+  it("reads on behind what is kept, so that the connection serves again, but not for ever", async () => {
+    receiver.on("/behind", () => ({ body: "x".repeat(200_000) }));
+    receiver.on("/beyond", () => ({ body: "x".repeat(2_000_000) }));
+    for (let count = 0; count < 3; count += 1) {
+      await client.post(request(receiver.url("/behind"), { keepBytes: 10 }));
+      await turn();
+    }
+    expect(new Set(receiver.requestsTo("/behind").map(({ connection }) => connection)).size).to.equal(1);
+    const connections = receiver.connections;
+    const answer = await client.post(request(receiver.url("/beyond"), { keepBytes: 10 }));
+    expect(answer).to.deep.include({ statusCode: 200, body: Buffer.from("x".repeat(10)), truncated: true });
+    await turn();
+    await client.post(request(receiver.url("/behind")));
+    expect(receiver.connections).to.equal(connections + 1);
+  });
+
   it("puts a body together that comes in many pieces", async () => {
     const body = Buffer.from(Array.from({ length: 60_000 }, (_, index) => index % 251));
     receiver.on("/pieces", () => ({ body, headers: { "Content-Length": "60000" } }));
@@ -66,6 +82,28 @@ describe("outbound client", () => {
     const answer = await client.post(request(receiver.url("/never"), { timeoutMs: 150 }));
     expect(answer).to.deep.equal({ answered: false, reason: "timeout", error: "no answer within 150 ms" });
     expect(performance.now() - startedAt).to.be.within(140, 400);
+  });
+
+  it("gives up connecting before the deadline", async () => {
+    const mute = await startSink();
+    const hasty = localClient(receiver.caPem, { connectTimeoutMs: 150 });
+    const startedAt = performance.now();
+    const outcome = await hasty.post(request(`https://127.0.0.1:${mute.port}/`));
+    expect(outcome).to.deep.equal({ answered: false, reason: "timeout", error: "no connection within 150 ms" });
+    expect(performance.now() - startedAt).to.be.within(140, 400);
+    await hasty.close();
+    await mute.close();
+  });
+
+  it("sends nothing any more when the deadline comes while it connects", async () => {
+    let resolved = () => {};
+    const resolving = new Promise<readonly string[]>((resolve) => (resolved = () => resolve(["127.0.0.1"])));
+    const slow = localClient(receiver.caPem, { resolve: async () => resolving });
+    const url = receiver.url("/too-late", "localhost");
+    expect(await slow.post(request(url, { timeoutMs: 100 }))).to.include({ reason: "timeout" });
+    resolved();
+    await slow.close();
+    expect(receiver.requestsTo("/too-late")).to.be.empty;
   });
 
   it("does not let a receiver that never answers delay another, or its own other requests", async () => {

@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from "node:net";
+import { createServer, type AddressInfo, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { createOutboundClient, type OutboundSettings } from "../../../src/adapters/outbound/client.ts";
 import type { OutboundClient, OutboundRequest } from "../../../src/ports/outbound.ts";
@@ -25,15 +25,20 @@ export interface Sink {
   readonly port: number;
   /** TCP connections that came all the same. */
   readonly connections: number;
+  /** Bytes that came over these. */
+  readonly bytes: number;
   close(): Promise<void>;
 }
 
 /** Starts a {@link Sink}. */
 export async function startSink(host = "127.0.0.1"): Promise<Sink> {
   let connections = 0;
+  let bytes = 0;
+  const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     connections += 1;
-    socket.destroy();
+    sockets.add(socket.on("error", () => {}));
+    socket.on("data", (chunk) => (bytes += chunk.length));
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
   return {
@@ -41,6 +46,14 @@ export async function startSink(host = "127.0.0.1"): Promise<Sink> {
     get connections() {
       return connections;
     },
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    get bytes() {
+      return bytes;
+    },
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+    },
   };
 }
