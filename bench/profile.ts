@@ -77,7 +77,8 @@ function print(name: string, { accepted, rate, cpu }: Measured, folder: string, 
       console.log(`  ${title}:`);
       for (const { where, ms } of times.slice(0, functionsShown)) console.log(`  ${each(ms)}  ${share(ms)}  ${where}`);
     };
-    console.log(`\n${thread}: not idle ${((busyMs / (busyMs + idleMs)) * 100).toFixed(0)} %, ${each(busyMs).trim()} an event`);
+    const busy = ((busyMs / (busyMs + idleMs)) * 100).toFixed(0);
+    console.log(`\n${thread}: not idle ${busy} %, ${each(busyMs).trim()} an event`);
     list("self time", functions);
     list("our functions with what they call outside the project", ours);
   }
