@@ -80,7 +80,9 @@ export class AppendQueue {
 
   /** Takes the log thread's reply to a batch: subscriptions first, callers second. */
   settle(reply: Extract<Reply, { kind: "appended" | "failed" }>): void {
-    const batch = this.#inFlight.get(reply.batch)!;
+    const batch = this.#inFlight.get(reply.batch);
+    // A last reply may come in after the thread's death was noticed.
+    if (!batch) return;
     this.#inFlight.delete(reply.batch);
     batch.timer?.cancel();
     this.#waitingBytes -= batch.bytes;

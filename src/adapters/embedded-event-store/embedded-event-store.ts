@@ -287,6 +287,8 @@ export class EmbeddedEventStore implements EventStore {
     this.#unavailable ??= error;
     this.#appends.fail(this.#unavailable);
     for (const { reject } of this.#requests.values()) reject(this.#unavailable);
+    // Nothing is handed to them any more; what was committed can still be read.
+    for (const subscription of this.#subscriptions) subscription.wake();
   }
 }
 

@@ -7,6 +7,7 @@ import type { LogFile } from "./log-file.ts";
 import type { Job, JobResult } from "./maintenance.ts";
 import type { Tuning } from "./protocol.ts";
 import type { SegmentSummary } from "./segment-format.ts";
+import { dueForMerge } from "./merge-policy.ts";
 import { Segment } from "./segment.ts";
 import type { StreamIndex } from "./stream-index.ts";
 
@@ -119,19 +120,9 @@ export class Housekeeping {
     this.#merging = false;
   }
 
-  /** The newest neighbours of one size that are numerous enough. */
   #dueForMerge(): readonly Segment[] {
     const { index, tuning } = this.#parts;
-    const tierOf = ({ records }: Segment) =>
-      Math.max(0, Math.round(Math.log(records / tuning.memtableRecords) / Math.log(tuning.mergeFanout)));
-    const { segments } = index;
-    for (let end = segments.length; end > 0;) {
-      let start = end - 1;
-      while (start > 0 && tierOf(segments[start - 1]!) === tierOf(segments[end - 1]!)) start -= 1;
-      if (end - start >= tuning.mergeFanout) return segments.slice(start, end);
-      end = start;
-    }
-    return [];
+    return dueForMerge(index.segments, tuning.memtableRecords, tuning.mergeFanout);
   }
 
   /** The maintenance thread moves the bulk, twice to catch up with what came meanwhile; the rest is moved here. */

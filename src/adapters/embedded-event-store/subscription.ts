@@ -93,8 +93,10 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  /** Others may have written. */
+  /** Others may have written. Takes nothing for granted: what woke this may have been read before it came. */
   wake(): void {
+    if (!this.#live) return;
+    this.#source.arm();
     if (this.#source.head() > this.#covered) this.#fallBehind();
   }
 
