@@ -9,6 +9,7 @@ import { createOutboundClient } from "../adapters/outbound/client.ts";
 import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts";
 import { SystemClock } from "../adapters/system/system-clock.ts";
 import { SystemIds } from "../adapters/system/system-ids.ts";
+import { PlatformKeys } from "../application/platform-keys.ts";
 import { serveAll } from "../application/aggregate-types.ts";
 import { Aggregates } from "../application/aggregates.ts";
 import { Directory } from "../application/directory.ts";
@@ -18,6 +19,7 @@ import { Vault } from "../application/vault.ts";
 import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { createHttpServer } from "../http/server.ts";
+import { Unsealable } from "../ports/sealing.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { startDelivery } from "./delivery.ts";
 import { openEmbeddedEngines } from "./embedded/engines.ts";
@@ -64,6 +66,7 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   });
   const { store, readSide } = engines;
   const { readModels, state } = readSide;
+  await requireMasterKey(new PlatformKeys({ store, sealing, clock, ids }));
 
   const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
   serveAll(aggregates);
@@ -117,6 +120,16 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
       logger.info({}, "stopped");
     },
   };
+}
+
+/** The first start makes the platform's keys; every other must be able to open them. */
+async function requireMasterKey(keys: PlatformKeys): Promise<void> {
+  try {
+    await keys.get();
+  } catch (error) {
+    if (!(error instanceof Unsealable)) throw error;
+    throw new Error("RELAY_MASTER_KEY: is not the key that this log was written under", { cause: error });
+  }
 }
 
 function requireEmbedded({ eventStore, queue, readModels }: Config): void {

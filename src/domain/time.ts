@@ -1,9 +1,16 @@
 /** ISO 8601 UTC with milliseconds, the only form of time in events and answers. */
 export type Timestamp = string;
 
-/** Milliseconds since 1970 to a {@link Timestamp}. */
+let latestMs = Number.NaN;
+let latest: Timestamp = "";
+
+/** Milliseconds since 1970 to a {@link Timestamp}. The same millisecond is asked for many times in a row. */
 export function timestamp(ms: number): Timestamp {
-  return new Date(ms).toISOString();
+  if (ms !== latestMs) {
+    latest = new Date(ms).toISOString();
+    latestMs = ms;
+  }
+  return latest;
 }
 
 /** A {@link Timestamp} to milliseconds since 1970. */

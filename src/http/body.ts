@@ -49,7 +49,9 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
       const [only] = chunks;
       resolve(only && chunks.length === 1 ? only : Buffer.concat(chunks, size));
     });
-    const brokeOff = () => reject(new Refusal("invalid", "body: broke off"));
+    const brokeOff = () => {
+      if (!request.complete) reject(new Refusal("invalid", "body: broke off"));
+    };
     request.once("close", brokeOff).once("error", brokeOff);
     if (request.destroyed) brokeOff();
   });

@@ -208,8 +208,8 @@ describeOnEngines("destinations", (freshEngines) => {
         await one.owner.client.patch(path(destinationId), { status: first });
         const { state, revision } = await api.world.aggregates.current(circuits, destinationId);
         const at = timestamp(api.world.clock.now());
-        const failed = { type: "Record", ok: false, eventId: nowhere, maxTrys: 1, timerS: 300, at } as const;
-        const opened = decide(state ?? newCircuit(destinationId, one.tenantId), failed);
+        const attempt = { ok: false, late: false, eventId: nowhere, maxTrys: 1, timerS: 300, at };
+        const opened = decide(state ?? newCircuit(destinationId, one.tenantId), { type: "Record", ...attempt });
         const origin = { actor: { type: "service", part: "test" } as const, correlationId: "test", causationId: null };
         await api.world.store.append(streams.circuit(destinationId), revision, entriesOf(opened, origin, api.world));
         const shown = first === "active" ? "Suspended" : "Inactive";

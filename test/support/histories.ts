@@ -263,6 +263,7 @@ export class History {
     open: ({ which }) =>
       this.#circuit(this.#anyDestination(which), {
         type: "Record",
+        late: false,
         ok: false,
         eventId: idOf("event", which),
         maxTrys: 2,

@@ -56,10 +56,11 @@ export class Outcomes {
     origin: Origin,
   ): Promise<Webhook["status"]> {
     const policy = await this.#policyOf(known.state.tenantId);
-    const status = await this.#recordEvent(known, attempt, outcome, policy, origin);
+    const { status, late } = await this.#recordEvent(known, attempt, outcome, policy, origin);
     await this.changeCircuit(known.state, origin, {
       type: "Record",
       ok: outcome.ok,
+      late,
       eventId: known.state.id,
       maxTrys: policy.maxTrys,
       timerS: policy.circuitBreakerTimer,
@@ -95,7 +96,7 @@ export class Outcomes {
     outcome: Outcome,
     policy: TenantPolicy,
     origin: Origin,
-  ): Promise<Webhook["status"]> {
+  ): Promise<{ readonly status: Webhook["status"]; readonly late: boolean }> {
     const { store, aggregates, clock, ids, retry } = this.#parts;
     let { state, revision } = known;
     for (;;) {
@@ -116,14 +117,16 @@ export class Outcomes {
           at,
         });
       const last = facts.at(-1);
-      if (!last) return state.status;
+      // Nothing left to record: this very outcome is in the log, only the answer to its append was lost.
+      if (!last) return { status: state.status, late: false };
+      const late = state.status !== "Processing" || attempt !== state.attempts;
       try {
         await store.append(streams.event(state.id), revision, entriesOf(facts, origin, this.#parts));
-        return "to" in last.data ? last.data.to : state.status;
+        return { status: "to" in last.data ? last.data.to : state.status, late };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
         const newer = await loadWebhook(store, state.id);
-        if (!newer.state) return state.status;
+        if (!newer.state) return { status: state.status, late: true };
         ({ state, revision } = { state: newer.state, revision: newer.revision });
       }
     }

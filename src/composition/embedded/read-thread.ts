@@ -23,7 +23,8 @@ const { dataDir, masterKey, oldMasterKeys, ports } = workerData as ReadThreadDat
 const parent = parentPort as MessagePort;
 const clock = new SystemClock();
 const codec = new JsonEventCodec();
-const lingerMs = 25;
+/** An event accepted, attempted and delivered within this time costs one write; whoever waits ends it. */
+const lingerMs = 200;
 const keysInMemory = 10_000;
 
 function tell(message: FromReadThread): void {

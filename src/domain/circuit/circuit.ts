@@ -47,10 +47,11 @@ export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circui
 }
 
 export type CircuitCommand =
-  /** An attempt ended. `maxTrys` and `timerS` are the tenant's. */
+  /** An attempt ended; `late` after it had been given up. `maxTrys` and `timerS` are the tenant's. */
   | {
       readonly type: "Record";
       readonly ok: boolean;
+      readonly late: boolean;
       readonly eventId: string;
       readonly maxTrys: number;
       readonly timerS: number;
@@ -83,6 +84,8 @@ export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] 
           position: "Open", failures, probe: null,
           openUntil: timestamp(millis(command.at) + command.timerS * 1000),
         });
+      // A late failure was counted when the attempt was given up; a late success only ends a count.
+      if (command.late && !(command.ok && state.position === "Closed")) return [];
       if (state.position !== "Closed") {
         // Attempts that were under way when the circuit opened say nothing: only the probe does.
         if (state.probe?.eventId !== command.eventId) return [];

@@ -93,7 +93,7 @@ function command({ do: action, event: eventId }: Step, model: Model, now: number
   switch (action) {
     case "succeed":
     case "fail":
-      return { type: "Record", ok: action === "succeed", eventId, maxTrys, timerS: timerMs / 1000, at };
+      return { type: "Record", late: false, ok: action === "succeed", eventId, maxTrys, timerS: timerMs / 1000, at };
     case "claim":
       return { type: "ClaimProbe", eventId, leaseUntil: timestamp(now + leaseMs), leaseOver, at };
     case "release":

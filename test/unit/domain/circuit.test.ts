@@ -22,6 +22,7 @@ const t = (seconds: number) => timestamp(startMs + seconds * 1000);
 const record = (ok: boolean, eventId: string, seconds: number, maxTrys = 3): CircuitCommand => ({
   type: "Record",
   ok,
+  late: false,
   eventId,
   maxTrys,
   timerS: 300,
@@ -62,6 +63,23 @@ const halfClaimed = fact("CircuitProbeClaimed", { position: "HalfOpen", failures
 const closed = (seconds: number) => fact("CircuitClosed", {}, seconds);
 
 describe("circuit", () => {
+  describe("an outcome that comes late, after its attempt was given up", () => {
+    const late = (ok: boolean, eventId: string) => ({ ...record(ok, eventId, 5), late: true }) as CircuitCommand;
+
+    it("is not counted a second time when it is a failure", () => {
+      given([counted]).when(late(false, e1)).changesNothing();
+    });
+
+    it("ends the count when it is a success and the circuit is closed", () => {
+      given([counted]).when(late(true, e1)).gives(fact("CircuitCounted", { failures: 0 }, 5));
+    });
+
+    it("neither closes nor reopens a circuit that another attempt at the same event probes", () => {
+      given([opened, openClaimed]).when(late(true, e1)).changesNothing();
+      given([opened, openClaimed]).when(late(false, e1)).changesNothing();
+    });
+  });
+
   it("starts closed, and carries its whole state in every fact", () => {
     expect(initial()).to.deep.equal({
       destinationId: id(3),
