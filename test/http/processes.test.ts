@@ -1,7 +1,9 @@
 import { expect } from "chai";
-import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
 import { createUser, freshEmail, login, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
+
+const url = "https://receiver.example/hook";
 
 describeOnEngines("two processes", (freshEngines) => {
   let here: TestApi;
@@ -62,5 +64,88 @@ describeOnEngines("two processes", (freshEngines) => {
       (await one.owner.client.at(there.url).post("/api/v1/users", { email, password: "another password" })).status,
     ).to.equal(409);
     expect((await one.owner.client.at(there.url).delete(`/api/v1/users/${one.owner.id}`)).status).to.equal(422);
+  });
+});
+
+describe("a process that hears late of what others do", () => {
+  let engines: InMemoryEngines;
+  let here: TestApi;
+  let late: TestApi;
+  let one: Account;
+  before(async () => {
+    engines = await inMemoryEngines();
+    [here, late] = [await startApi(engines), await startApi(engines, { followsLog: false })];
+    one = await openAccount(here.url);
+  });
+  after(async () => {
+    await Promise.all([here.close(), late.close()]);
+    await engines.close();
+  });
+
+  it("shows the newest state all the same", async () => {
+    const [a, b] = [one.owner.client, one.owner.client.at(late.url)];
+    for (let round = 1; round < 4; round += 1) {
+      await a.patch(`/api/v1/tenants/${one.tenantId}`, { maxTrys: round });
+      expect((await b.get(`/api/v1/tenants/${one.tenantId}`)).json["maxTrys"]).to.equal(round);
+    }
+    const { id } = await createUser(a, "viewer");
+    expect((await b.get(`/api/v1/users/${id}`)).status).to.equal(200);
+    expect((await b.patch(`/api/v1/users/${id}`, { role: 0 })).json["role"]).to.equal("Developer");
+  });
+
+  it("holds to its own changes at once", async () => {
+    const client = one.owner.client.at(late.url);
+    const { path, apiKey, apiKeyId, destinationId } = await openIngest(client, one.tenantId);
+    const send = async () => (await client.call("POST", path, { json: {}, headers: { "x-api-key": apiKey } })).status;
+    expect(await send()).to.equal(202);
+    await client.patch(`/api/v1/destinations/${destinationId}`, { status: "inactive" });
+    expect(await send()).to.equal(422);
+    await client.delete(`/api/v1/api-keys/${apiKeyId}`);
+    expect(await send()).to.equal(401);
+  });
+
+  it("knows of sessions that others ended, and of those they began", async () => {
+    const person = await createUser(one.owner.client, "developer");
+    const there = person.client.at(late.url);
+    expect((await there.get("/api/v1/users")).status).to.equal(200);
+    await one.owner.client.patch(`/api/v1/users/${person.id}`, { role: 20 });
+    expect((await there.get("/api/v1/users")).status).to.equal(401);
+    const again = await login(here.url, person.email);
+    expect((await again.at(late.url).get("/api/v1/users")).status).to.equal(200);
+  });
+
+  it("refuses what an expired notice of an ended session no longer tells", async () => {
+    const person = await createUser(one.owner.client, "developer");
+    await one.owner.client.patch(`/api/v1/users/${person.id}`, { password: "another password" });
+    await engines.state.put(`sessions:${person.id}`, "", 0);
+    expect((await person.client.get("/api/v1/users")).status).to.equal(401);
+  });
+
+  it("waits for read models that are behind", async () => {
+    const { client } = one.owner;
+    const { path, apiKey } = await openIngest(client, one.tenantId);
+    const made: [string, () => Promise<string>][] = [
+      ["users", async () => (await createUser(client, "viewer")).id],
+      ["destinations", async () => String((await client.post("/api/v1/destinations", { url })).json["id"])],
+      ["api-keys", async () => String((await client.post("/api/v1/api-keys", { name: "k" })).json["id"])],
+      [
+        "events",
+        async () =>
+          String((await client.call("POST", path, { json: {}, headers: { "x-api-key": apiKey } })).json["eventId"]),
+      ],
+    ];
+    for (const [list, make] of made) {
+      const letGo = engines.holdBackProjector();
+      const id = await make();
+      const asked = client.at(late.url).get(`/api/v1/${list}?Qt=100`);
+      // By the time this is answered, a list that did not wait would have been too.
+      await client.at(late.url).get(`/api/v1/tenants/${one.tenantId}`);
+      letGo();
+      const { items } = (await asked).json as { items: { id: string }[] };
+      expect(
+        items.map((item) => item.id),
+        list,
+      ).to.include(id);
+    }
   });
 });

@@ -58,6 +58,8 @@ export interface InMemoryEngines extends SharedEngines {
   readonly readModels: InMemoryReadModels;
   /** Keeps the read models up with the log. */
   readonly projector: Subscription;
+  /** Keeps the read models behind until the answer is called. */
+  holdBackProjector(): () => void;
 }
 
 const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -78,7 +80,14 @@ export async function inMemoryEngines(): Promise<InMemoryEngines> {
   const masterKey = new SystemIds().secretBytes(32);
   const sealing = new AesSealing(masterKey);
   const opener = new EmailOpener({ store, sealing, vault: new Vault(sealing, { max: 100 }) }, { max: 100 });
+  let gate = Promise.resolve();
+  const holdBackProjector = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    return resolve;
+  };
   const projector = store.subscribe({ after: logStart }, async (entries, upTo) => {
+    await gate;
     const prepared = await opener.prepare(entries);
     const batch = prepared
       .filter((entry) => entry.unreadable === undefined)
@@ -92,6 +101,7 @@ export async function inMemoryEngines(): Promise<InMemoryEngines> {
     state: new InMemoryExpiringState(clock),
     masterKey,
     projector,
+    holdBackProjector,
     close: () => projector.stop(),
   };
 }
@@ -157,7 +167,12 @@ export interface TestApi {
 /** Starts an API over a real socket; the limits are off unless set. */
 export async function startApi(
   engines: SharedEngines,
-  options: Partial<ServiceSettings> & { readonly maxBodyBytes?: number; readonly trustedProxies?: number } = {},
+  options: Partial<ServiceSettings> & {
+    readonly maxBodyBytes?: number;
+    readonly trustedProxies?: number;
+    /** Whether the process hears what others do; without, it is as one whose feed lags. */
+    readonly followsLog?: boolean;
+  } = {},
 ): Promise<TestApi> {
   const { clock, store, readModels, state } = engines;
   const ids = new SystemIds();
@@ -168,6 +183,7 @@ export async function startApi(
   const freshness = new Freshness(store, readModels);
   const directory = new Directory({ aggregates, readModels, freshness, clock }, { max: 1_000 });
   const feed = store.subscribe({ after: await store.head(), categories: aggregates.categories }, (entries) => {
+    if (options.followsLog === false) return;
     aggregates.follow(entries);
     directory.follow(entries);
   });
