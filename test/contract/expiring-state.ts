@@ -94,7 +94,8 @@ export function expiringStateContract(
       it("are exactly as many as the limit under parallel callers of two processes", async () => {
         const other = await tested.another();
         const attempts = Array.from({ length: 60 }, (_, n) =>
-          (n % 2 ? state : other).admit(["a", `own-${n}`], { ...limit, max: 10 }));
+          (n % 2 ? state : other).admit(["a", `own-${n}`], { ...limit, max: 10 }),
+        );
         const admitted = (await Promise.all(attempts)).filter((ticket) => ticket !== null);
         expect(admitted).to.have.length(10);
       });
@@ -129,34 +130,50 @@ export function expiringStateContract(
         expect(await state.admit(["a"], short)).to.not.equal(null);
       });
 
+      it("are free again all at once when their window is over", async () => {
+        const many = { max: 40, windowMs: ticks(10) };
+        const fill = async () => {
+          const tickets = [];
+          for (let attempt = 0; attempt < 41; attempt += 1) tickets.push(await state.admit(["a"], many));
+          return tickets.filter((ticket) => ticket !== null).length;
+        };
+        for (let n = 0; n < 40; n += 1) await state.admit([`0-${n}`], many);
+        expect(await fill()).to.equal(40);
+        await tested.pass(ticks(10));
+        expect(await fill()).to.equal(40);
+      });
+
       it("are kept when the storage is opened again", async () => {
         for (let attempt = 0; attempt < 3; attempt += 1) await state.admit(["a"], { ...limit, windowMs: ticks(1000) });
         tested = await tested.reopen();
         expect(await tested.state.admit(["a"], { ...limit, windowMs: ticks(1000) })).to.equal(null);
       });
 
-      if (ownClock) it("never number more than the limit within any window, and as many as that allows", async () => {
-        let run = 0;
-        await fc.assert(
-          fc.asyncProperty(
-            fc.array(fc.nat(40), { maxLength: 60 }), fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 60 }),
-            async (gaps, max, windowMs) => {
-              run += 1;
-              let now = 0;
-              const admitted: number[] = [];
-              for (const gap of gaps) {
-                await tested.pass(gap);
-                now += gap;
-                const within = admitted.filter((at) => at > now - windowMs).length;
-                const ticket = await state.admit([`run-${run}`], { max, windowMs });
-                expect(ticket !== null, `at ${now}`).to.equal(within < max);
-                if (ticket) admitted.push(now);
-              }
-            },
-          ),
-          { numRuns: 100 },
-        );
-      });
+      if (ownClock)
+        it("never number more than the limit within any window, and as many as that allows", async () => {
+          let run = 0;
+          await fc.assert(
+            fc.asyncProperty(
+              fc.array(fc.nat(40), { maxLength: 60 }),
+              fc.integer({ min: 1, max: 4 }),
+              fc.integer({ min: 1, max: 60 }),
+              async (gaps, max, windowMs) => {
+                run += 1;
+                let now = 0;
+                const admitted: number[] = [];
+                for (const gap of gaps) {
+                  await tested.pass(gap);
+                  now += gap;
+                  const within = admitted.filter((at) => at > now - windowMs).length;
+                  const ticket = await state.admit([`run-${run}`], { max, windowMs });
+                  expect(ticket !== null, `at ${now}`).to.equal(within < max);
+                  if (ticket) admitted.push(now);
+                }
+              },
+            ),
+            { numRuns: 100 },
+          );
+        });
     });
 
     describe("leases", () => {
@@ -176,6 +193,13 @@ export function expiringStateContract(
         await tested.pass(ticks(2));
         expect(await state.lease("role", "two", ticks(100))).to.equal(true);
         expect(await state.lease("role", "one", ticks(100))).to.equal(false);
+      });
+
+      it("are over when they are, however much else is", async () => {
+        for (let n = 0; n < 40; n += 1) await state.put(`key-${n}`, "value", ticks(1));
+        await state.lease("role", "one", ticks(2));
+        await tested.pass(ticks(3));
+        expect(await state.lease("role", "two", ticks(100))).to.equal(true);
       });
 
       it("have one winner among parallel owners of two processes", async () => {
@@ -208,7 +232,7 @@ export function expiringStateContract(
       }
       await tested.pass(ticks(400));
       for (let n = 0; n < 100; n += 1) await state.put("one", "value", null);
-      expect(await tested.stored?.() ?? 1).to.equal(1);
+      expect((await tested.stored?.()) ?? 1).to.equal(1);
       expect(await state.get(["key-199", "one"])).to.deep.equal([null, "value"]);
     });
   });

@@ -1,0 +1,97 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { eventsSelected, type EventFilter } from "../../../projections/events/events.ts";
+import { planTotal, type TotalPlan } from "../../../projections/events/totals.ts";
+import { collections, fingerprint, project } from "../../../projections/index.ts";
+import { idOf } from "../../support/histories.ts";
+import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { sized } from "../../support/size.ts";
+
+const hourMs = 3_600_000;
+const start = Math.ceil(1_700_000_000_000 / hourMs) * hourMs;
+const timestamp = (ms: number) => new Date(ms).toISOString();
+const tenantId = idOf("tenant", 0);
+
+async function acceptedAt(times: readonly number[]): Promise<InMemoryReadModels> {
+  const models = new InMemoryReadModels();
+  await models.reset(collections, fingerprint);
+  const batch = times.map((time, n) => ({
+    position: String(n + 1).padStart(16, "0"),
+    changes: project({
+      type: "EventAccepted",
+      data: {
+        eventId: idOf("event", n),
+        tenantId,
+        destinationId: idOf("destination", n % 2),
+        apiKeyId: idOf("key", 0),
+        senderId: null,
+        idempotencyKey: null,
+        payload: "{}",
+        original: null,
+        at: timestamp(time),
+      },
+    }),
+  }));
+  await models.apply(batch, String(times.length).padStart(16, "0"));
+  return models;
+}
+
+async function totalOf(models: InMemoryReadModels, { sums, counts }: TotalPlan): Promise<number> {
+  let total = 0;
+  for (const { scope, from, to } of sums) total += await models.sum(scope, from, to);
+  for (const selection of counts) total += await models.count(selection);
+  return total;
+}
+
+describe("totals of events", () => {
+  /** Moments within three hours, many of them at the very edge of a minute or an hour. */
+  const moment = fc
+    .oneof(
+      fc.nat(3 * hourMs),
+      fc.tuple(fc.nat(180), fc.integer({ min: -1, max: 1 })).map(([minutes, ms]) => minutes * 60_000 + ms),
+      fc.tuple(fc.nat(3), fc.integer({ min: -1, max: 1 })).map(([hours, ms]) => hours * hourMs + ms),
+    )
+    .map((ms) => start + ms);
+  const filter = fc.record(
+    {
+      tenantId: fc.constantFrom(tenantId, idOf("tenant", 1)),
+      status: fc.constantFrom("Pending", "Succeeded"),
+      destinationUrlId: fc.nat(2).map((n) => idOf("destination", n)),
+      from: moment.map(timestamp),
+      to: moment.map(timestamp),
+    },
+    { requiredKeys: ["tenantId"] },
+  );
+
+  it("are what counting each comes to, whatever the filter", async () => {
+    const times = fc.array(moment, { minLength: 20, maxLength: 80, size: "max" });
+    await fc.assert(
+      fc.asyncProperty(times, fc.array(filter, { minLength: 10, maxLength: 20 }), async (accepted, filters) => {
+        const models = await acceptedAt(accepted);
+        for (const asked of filters as EventFilter[]) {
+          expect(await totalOf(models, planTotal(asked))).to.equal(await models.count(eventsSelected(asked)));
+        }
+      }),
+      { numRuns: sized(60, 2_000) },
+    );
+  });
+
+  it("count one by one in less than two minutes at most, less than one at either end", () => {
+    fc.assert(
+      fc.property(filter, (asked) => {
+        const lengths = planTotal(asked as EventFilter).counts.map(
+          ({ range }) => Date.parse(range!.to as string) + 1 - Date.parse(range!.from as string),
+        );
+        expect(lengths.length).to.be.at.most(2);
+        expect(lengths.reduce((sum, ms) => sum + ms, 0)).to.be.below(120_000);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("need one counter where there is no time to look at, and the seven of a destination", () => {
+    expect(planTotal({ tenantId })).to.deep.equal({ sums: [{ scope: `events/${tenantId}/*/*/all` }], counts: [] });
+    expect(planTotal({ tenantId, status: "Failed" }).sums).to.have.length(1);
+    expect(planTotal({ tenantId, destinationUrlId: idOf("destination", 0) }).sums).to.have.length(7);
+  });
+});
