@@ -1,3 +1,4 @@
+import { backUp } from "./composition/backup.ts";
 import { startRelay, type Relay } from "./composition/relay.ts";
 import { rebuildReadModels } from "./composition/rebuild.ts";
 import { createLogger } from "./adapters/pino/logger.ts";
@@ -15,6 +16,7 @@ const usage = `usage: npm start [-- command]
 
   serve             run the relay (the default)
   rebuild           drop the read models and build them again from the log, then exit
+  backup FOLDER     copy the log and the expiring state of a running relay into FOLDER, then exit
 `;
 
 function settingsOrExit(): Settings {
@@ -62,8 +64,23 @@ async function rebuild({ config, secrets }: Settings): Promise<void> {
   process.exit(0);
 }
 
+async function backup({ config }: Settings): Promise<void> {
+  const folder = process.argv[3];
+  if (folder === undefined) {
+    process.stderr.write(usage);
+    process.exit(2);
+  }
+  try {
+    backUp(config, folder);
+    process.stdout.write(`backed up to ${folder}; keep the master key apart: the backup cannot be read without it\n`);
+  } catch (error) {
+    process.stderr.write(`the backup failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
+}
+
 const command = process.argv[2] ?? "serve";
-const commands: Readonly<Record<string, (settings: Settings) => Promise<void>>> = { serve, rebuild };
+const commands: Readonly<Record<string, (settings: Settings) => Promise<void>>> = { serve, rebuild, backup };
 const run = commands[command];
 if (!run) {
   process.stderr.write(usage);

@@ -1,0 +1,15 @@
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { copyDatabase } from "../adapters/embedded-backup/copy-database.ts";
+import type { Config } from "../config/config.ts";
+
+/**
+ * Copies what cannot be made again from a data folder into `folder`, while a relay may be using it: the
+ * expiring state first, then the log, so that the state knows nothing the log does not. Read models and
+ * the log's index are built again from the log. The master key is not copied.
+ */
+export function backUp({ dataDir }: Config, folder: string): void {
+  if (!existsSync(join(dataDir, "log.db"))) throw new Error(`${dataDir} holds no log`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const file of ["state.db", "log.db"]) copyDatabase(join(dataDir, file), join(folder, file));
+}
