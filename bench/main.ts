@@ -3,8 +3,8 @@ import { ingest } from "./ingest.ts";
 import { isolation } from "./isolation.ts";
 import { latency } from "./latency.ts";
 import { profile } from "./profile.ts";
+import { machineTime, othersSince } from "./support/machine.ts";
 import { publish, type Report } from "./support/report.ts";
-import { size } from "./support/size.ts";
 
 /** Exit code of a benchmark that proves nothing. */
 const voidCode = 3;
@@ -23,5 +23,7 @@ for (const name of names.length > 0 ? names : Object.keys(benchmarks)) {
     process.exit(2);
   }
   console.log(`\n${name} …`);
-  if (!publish(await benchmark(), size).balanced) process.exitCode = voidCode;
+  const before = machineTime();
+  const report = await benchmark();
+  if (!publish(report, othersSince(before)).balanced) process.exitCode = voidCode;
 }

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync } from "node:fs";
-import { availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
+import { machine } from "./machine.ts";
+import { size } from "./size.ts";
 
 /** What a figure must reach: at least, or at most. */
 export interface Bounds {
@@ -72,7 +73,7 @@ export function tableOf(figures: readonly Figure[]): string {
 }
 
 /** Prints the table, what it rests on and the ledger, and adds one line to `bench/results/<name>.jsonl`. */
-export function publish(report: Report, size: string): { readonly balanced: boolean } {
+export function publish(report: Report, othersCores: number): { readonly balanced: boolean } {
   const { name, figures, ledger } = report;
   const broken = imbalances(ledger);
   console.log(`\n${tableOf(figures)}`);
@@ -81,11 +82,11 @@ export function publish(report: Report, size: string): { readonly balanced: bool
     console.log(`  ledger: ${what}: ${left} = ${right}${left === right ? "" : "  DOES NOT BALANCE"}`);
   }
   if (broken.length > 0) console.log(`  VOID: ${name} proves nothing, its ledger does not balance`);
-  const machine = {
-    cpu: cpus()[0]?.model, cores: availableParallelism(), node: process.version, loadAverage: loadavg()[0],
-  };
+  const { cpu, cores, node } = machine();
+  const others = othersCores.toFixed(1);
+  console.log(`  machine: ${cores} cores (${cpu}), others used ${others} of them; node ${node}; size ${size}`);
   const line = {
-    name, at: new Date().toISOString(), size, machine, void: broken.length > 0,
+    name, at: new Date().toISOString(), size, machine: { ...machine(), othersCores }, void: broken.length > 0,
     figures: figures.map((figure) => ({ ...figure, verdict: verdictOf(figure) })),
     ledger, rounds: report.rounds,
   };
