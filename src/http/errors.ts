@@ -1,5 +1,6 @@
 import { Refusal, type RefusalKind } from "../domain/refusal.ts";
 import { LogUnavailable, RevisionConflict } from "../ports/event-store.ts";
+import { ExpiringStateUnavailable } from "../ports/expiring-state.ts";
 import { ReadModelsUnavailable } from "../ports/read-models.ts";
 
 const statusOf: Readonly<Record<RefusalKind, number>> = {
@@ -15,6 +16,8 @@ const statusOf: Readonly<Record<RefusalKind, number>> = {
   unavailable: 503,
 };
 
+const unavailabilities = [LogUnavailable, ReadModelsUnavailable, ExpiringStateUnavailable];
+
 /** What a caller is told when something went wrong. */
 export interface ErrorAnswer {
   readonly status: number;
@@ -26,7 +29,7 @@ export interface ErrorAnswer {
 /** The answer to an error. Nothing of an error that is not a Refusal is shown. */
 export function errorAnswer(error: unknown): ErrorAnswer {
   if (error instanceof Refusal) return { status: statusOf[error.kind], text: error.message, unforeseen: false };
-  if (error instanceof LogUnavailable || error instanceof ReadModelsUnavailable) {
+  if (unavailabilities.some((kind) => error instanceof kind)) {
     return { status: 503, text: "the service cannot reach its storage; try again", unforeseen: false };
   }
   if (error instanceof RevisionConflict) {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
+import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
 import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
 import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
 import { freshEmail, openAccount, openIngest, password, type Account } from "../support/accounts.ts";
@@ -42,6 +43,17 @@ describe("when engines fail", () => {
     engines.store.beforeAppend = () => undefined;
     expect((await one.owner.client.get(`/api/v1/tenants/${one.tenantId}`)).json["maxTrys"]).to.equal(10);
     expect((await send()).status).to.equal(202);
+    expect(api.errors).to.deep.equal([]);
+  });
+
+  it("an expiring state that does not answer gives 503, and lets nobody in", async () => {
+    const away = { get: engines.state.get.bind(engines.state) };
+    engines.state.get = async () => {
+      throw new ExpiringStateUnavailable("away");
+    };
+    expect((await one.owner.client.get("/api/v1/users")).status).to.equal(503);
+    Object.assign(engines.state, away);
+    expect((await one.owner.client.get("/api/v1/users")).status).to.equal(200);
     expect(api.errors).to.deep.equal([]);
   });
 

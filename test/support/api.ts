@@ -49,7 +49,7 @@ export interface SharedEngines {
   readonly readModels: ReadModels;
   readonly state: ExpiringState;
   readonly masterKey: Uint8Array;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Engines that a test can make fail, and whose time it owns. */
@@ -161,7 +161,7 @@ export interface TestApi {
   readonly server: Server;
   /** What was logged as an error: it should be nothing. */
   readonly errors: readonly object[];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** Starts an API over a real socket; the limits are off unless set. */

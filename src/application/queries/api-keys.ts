@@ -3,7 +3,7 @@ import type { ReadModels } from "../../ports/read-models.ts";
 import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
 import type { ApiKeyView } from "../views.ts";
-import { offsetOf, type Page, type PageRequest } from "./paging.ts";
+import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
 
 /** What is asked of API keys. */
 export class ApiKeyQueries {
@@ -17,11 +17,9 @@ export class ApiKeyQueries {
   async list({ tenantId }: Caller, page: PageRequest): Promise<Page<ApiKeyView>> {
     const { readModels, freshness } = this.#parts;
     await freshness.wait();
-    const selected = { collection: apiKeys.name, where: { tenantId } };
-    const [total, found] = await Promise.all([
-      readModels.sum(apiKeysCounter(tenantId)),
-      readModels.find({ ...selected, order: page.order, offset: offsetOf(page), limit: page.quantity }),
-    ]);
-    return { total, items: found as unknown as ApiKeyView[] };
+    return pageFrom(page, readModels.sum(apiKeysCounter(tenantId)), async () => {
+      const found = await readModels.find({ collection: apiKeys.name, where: { tenantId }, ...sliceOf(page) });
+      return found as unknown as ApiKeyView[];
+    });
   }
 }

@@ -10,7 +10,7 @@ import type { Caller } from "../commands/caller.ts";
 import { statusOf } from "../directory.ts";
 import type { Freshness } from "../freshness.ts";
 import { destinationView, type DestinationView } from "../views.ts";
-import { offsetOf, type Page, type PageRequest } from "./paging.ts";
+import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
 
 /** What is asked of destinations. */
 export class DestinationQueries {
@@ -34,12 +34,10 @@ export class DestinationQueries {
   async list({ tenantId }: Caller, page: PageRequest): Promise<Page<DestinationView>> {
     const { readModels, freshness } = this.#parts;
     await freshness.wait();
-    const selected = { collection: collection.name, where: { tenantId } };
-    const [total, found] = await Promise.all([
-      readModels.sum(destinationsCounter(tenantId)),
-      readModels.find({ ...selected, order: page.order, offset: offsetOf(page), limit: page.quantity }),
-    ]);
-    return { total, items: (found as unknown as DestinationDocument[]).map(listed) };
+    return pageFrom(page, readModels.sum(destinationsCounter(tenantId)), async () => {
+      const found = await readModels.find({ collection: collection.name, where: { tenantId }, ...sliceOf(page) });
+      return (found as unknown as DestinationDocument[]).map(listed);
+    });
   }
 }
 

@@ -13,7 +13,7 @@ import type { Freshness } from "../freshness.ts";
 import { eventView, type EventView } from "../views.ts";
 import { loadWebhook, type LoadedWebhook } from "../webhooks.ts";
 import { attemptsOf, type AttemptView } from "./attempts.ts";
-import { offsetOf, pageOf, type Page, type PageRequest } from "./paging.ts";
+import { pageFrom, pageOf, sliceOf, type Page, type PageRequest } from "./paging.ts";
 
 /** A fact of an event's history. */
 export interface HistoryItem {
@@ -56,10 +56,11 @@ export class EventQueries {
     const { readModels, freshness } = this.#parts;
     await freshness.wait();
     const wanted = { tenantId, ...filter };
-    const query = { ...eventsSelected(wanted), order: page.order, offset: offsetOf(page), limit: page.quantity };
-    const [total, found] = await Promise.all([this.#total(wanted), readModels.find(query)]);
-    const items = await Promise.all((found as unknown as EventDocument[]).map((document) => this.#hydrate(document)));
-    return { total, items: items.filter((item) => item !== null) };
+    return pageFrom(page, this.#total(wanted), async () => {
+      const found = await readModels.find({ ...eventsSelected(wanted), ...sliceOf(page) });
+      const items = await Promise.all((found as unknown as EventDocument[]).map((document) => this.#hydrate(document)));
+      return items.filter((item) => item !== null);
+    });
   }
 
   async #total(filter: EventFilter): Promise<number> {

@@ -13,14 +13,25 @@ export interface Page<Item> {
   readonly items: readonly Item[];
 }
 
-/** How many items come before the page. */
-export function offsetOf({ quantity, page }: PageRequest): number {
-  return quantity * (page - 1);
+/** How to ask the read models for the page. */
+export function sliceOf({ quantity, page, order }: PageRequest) {
+  return { order, offset: quantity * (page - 1), limit: quantity };
+}
+
+/** A page of a list in the read models. A page beyond the end is not looked for: finding its place would cost. */
+export async function pageFrom<Item>(
+  request: PageRequest,
+  total: Promise<number>,
+  find: () => Promise<readonly Item[]>,
+): Promise<Page<Item>> {
+  if (request.page > 1 && sliceOf(request).offset >= (await total)) return { total: await total, items: [] };
+  const [items, count] = await Promise.all([find(), total]);
+  return { total: count, items };
 }
 
 /** The page of a list that is at hand as a whole, in ascending order. */
 export function pageOf<Item>(items: readonly Item[], request: PageRequest): Page<Item> {
   const ordered = request.order.descending ? items.toReversed() : items;
-  const offset = offsetOf(request);
-  return { total: items.length, items: ordered.slice(offset, offset + request.quantity) };
+  const { offset, limit } = sliceOf(request);
+  return { total: items.length, items: ordered.slice(offset, offset + limit) };
 }

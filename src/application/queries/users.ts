@@ -9,7 +9,7 @@ import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
 import type { People } from "../people.ts";
 import { userView, type UserView } from "../views.ts";
-import { offsetOf, type Page, type PageRequest } from "./paging.ts";
+import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
 
 /** What is asked of users. */
 export class UserQueries {
@@ -44,10 +44,9 @@ export class UserQueries {
     const { readModels, freshness } = this.#parts;
     await freshness.wait();
     const wanted = { tenantId: caller.tenantId, ...filter };
-    const [total, found] = await Promise.all([
-      readModels.sum(usersCounter(wanted)),
-      readModels.find({ ...usersSelected(wanted), order: page.order, offset: offsetOf(page), limit: page.quantity }),
-    ]);
-    return { total, items: found as unknown as UserView[] };
+    return pageFrom(page, readModels.sum(usersCounter(wanted)), async () => {
+      const found = await readModels.find({ ...usersSelected(wanted), ...sliceOf(page) });
+      return found as unknown as UserView[];
+    });
   }
 }
