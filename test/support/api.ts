@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { collections, project } from "../../projections/index.ts";
 import { AesSealing } from "../../src/adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../../src/adapters/bcrypt/bcrypt-passwords.ts";
+import { SqliteExpiringState } from "../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { JwtTokens } from "../../src/adapters/jose/jwt-tokens.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
@@ -25,7 +26,6 @@ import type { ReadModels } from "../../src/ports/read-models.ts";
 import type { Logger, Metrics } from "../../src/ports/telemetry.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";
-import { InMemoryExpiringState } from "./in-memory-expiring-state.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
 
 /** Time that a test moves on by itself. */
@@ -71,12 +71,13 @@ const uncounted: Metrics = {
   trouble: () => undefined,
 };
 
-/** Fresh engines in memory. */
+/** Fresh engines in memory; the expiring state keeps the test's time. */
 export async function inMemoryEngines(): Promise<InMemoryEngines> {
   const clock = new TestClock();
   const store = new InMemoryEventStore();
   const readModels = new InMemoryReadModels();
   await readModels.reset(collections, "");
+  const state = new SqliteExpiringState(":memory:", clock);
   const masterKey = new SystemIds().secretBytes(32);
   const sealing = new AesSealing(masterKey);
   const opener = new EmailOpener({ store, sealing, vault: new Vault(sealing, { max: 100 }) }, { max: 100 });
@@ -98,11 +99,14 @@ export async function inMemoryEngines(): Promise<InMemoryEngines> {
     clock,
     store,
     readModels,
-    state: new InMemoryExpiringState(clock),
+    state,
     masterKey,
     projector,
     holdBackProjector,
-    close: () => projector.stop(),
+    close: async () => {
+      await projector.stop();
+      await state.close();
+    },
   };
 }
 
