@@ -58,8 +58,9 @@ export async function startDelivery(parts: DeliveryParts): Promise<{ stop(patien
   sweeper.start();
   return {
     async stop(patienceMs) {
-      await Promise.all([forwarder.stop(), sweeper.stop()]);
-      await worker.stop(patienceMs);
+      // First of all, so that it does not count as forwarded what no worker takes any more.
+      await forwarder.stop();
+      await Promise.all([sweeper.stop(), worker.stop(patienceMs)]);
     },
   };
 }

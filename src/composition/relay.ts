@@ -1,6 +1,4 @@
 import { readFileSync } from "node:fs";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
 import { EmbeddedQueue } from "../adapters/embedded-queue/embedded-queue.ts";
@@ -19,10 +17,12 @@ import { Vault } from "../application/vault.ts";
 import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { createHttpServer } from "../http/server.ts";
+import type { Clock, Timer } from "../ports/clock.ts";
 import { Unsealable } from "../ports/sealing.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { startDelivery } from "./delivery.ts";
 import { openEmbeddedEngines } from "./embedded/engines.ts";
+import { closeServer, listen } from "./listener.ts";
 import { masterKeyOf } from "./master-key.ts";
 import { readingsOf } from "./readings.ts";
 
@@ -42,6 +42,8 @@ export interface RelaySettings {
 
 /** How many of each kind of thing are kept in memory, whatever their number in the log. */
 const keptInMemory = 50_000;
+/** The share of the shutdown timeout that requests and attempts under way may take; the rest is for the engines. */
+const drainShare = 0.8;
 
 /**
  * Starts everything in order: the engines, what follows the log, the workers, and last the API, which
@@ -103,23 +105,43 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   const health = { ready, metrics: () => metrics.text() };
   const { maxBodyBytes, trustedProxies } = config;
   const server = createHttpServer({ services, health, clock, ids, logger, metrics, maxBodyBytes, trustedProxies });
-  const url = await listen(server, config.host, config.port);
+
+  const end = async (endAt: number) => {
+    const left = () => Math.max(0, endAt - clock.monotonic());
+    const patience = left() * drainShare;
+    await Promise.all([closeServer(server, patience), delivery.stop(patience)]);
+    await following.stop();
+    // An attempt or a password that is still under way was waited for long enough.
+    await withinMs(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));
+    await withinMs(clock, left(), engines.close());
+  };
+  const stop = () => end(clock.monotonic() + config.shutdownTimeoutMs);
+  let url: string;
+  try {
+    url = await listen(server, config.host, config.port);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   logger.info({ url, dataDir: config.dataDir, roles: [...config.roles] }, "ready");
 
   return {
     url,
     async stop() {
-      const end = clock.monotonic() + config.shutdownTimeoutMs;
-      const left = () => Math.max(0, end - clock.monotonic());
-      await closeServer(server, left() / 2);
-      await delivery.stop(left() * 0.9);
-      await following.stop();
-      await outbound.close();
-      await passwords.close();
-      await engines.close();
+      await stop();
       logger.info({}, "stopped");
     },
   };
+}
+
+/** Resolves with the task, or after `ms`. */
+async function withinMs(clock: Clock, ms: number, task: Promise<unknown>): Promise<void> {
+  let timer: Timer | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = clock.schedule(ms, resolve);
+  });
+  await Promise.race([task, over]);
+  timer?.cancel();
 }
 
 /** The first start makes the platform's keys; every other must be able to open them. */
@@ -137,23 +159,4 @@ function requireEmbedded({ eventStore, queue, readModels }: Config): void {
   for (const [variable, { engine }] of Object.entries(chosen)) {
     if (engine !== "embedded") throw new Error(`${variable}: ${engine} is not part of this version`);
   }
-}
-
-function listen(server: Server, host: string, port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      const { address, family, port: bound } = server.address() as AddressInfo;
-      resolve(`http://${family === "IPv6" ? `[${address}]` : address}:${bound}`);
-    });
-  });
-}
-
-/** Lets requests under way end; those that do not within `patienceMs` are cut off. */
-async function closeServer(server: Server, patienceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), patienceMs);
-  await closed;
-  clearTimeout(cut);
 }

@@ -56,7 +56,8 @@ export class Lane {
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
-  #probing = false;
+  /** The probe from its claim to its end, while there is one. */
+  #probing: Promise<void> | undefined;
   #paused = false;
   #loaded = false;
   #stopped = false;
@@ -113,8 +114,8 @@ export class Lane {
 
   /** Whether nothing is under way or waiting here, since `since` (monotonic ms). */
   idleSince(since: number): boolean {
-    const busy = this.#underWay.size > 0 || this.#window.length > 0 || this.#refilling || this.#probing || this.#paused;
-    return !busy && this.#refillFrom === undefined && this.#lastActive <= since;
+    if (this.#underWay.size > 0 || this.#window.length > 0 || this.#probing !== undefined) return false;
+    return !this.#refilling && !this.#paused && this.#refillFrom === undefined && this.#lastActive <= since;
   }
 
   /** Starts nothing more; what is under way goes on. */
@@ -125,7 +126,7 @@ export class Lane {
 
   /** Resolves when nothing that was under way at the call still is. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled([...this.#underWay, this.#probing]);
   }
 
   #obey(destination: Destination, circuit: Circuit): void {
@@ -138,9 +139,8 @@ export class Lane {
     if (circuit.position === "Open") this.#hold();
     else if (this.#window.length === 0 && this.#refillFrom === undefined) return;
     if (this.#probing || !mayProbe(circuit, timestamp(this.#parts.clock.now()))) return;
-    this.#probing = true;
-    void this.#guarded(() => this.#probe(destination, circuit)).then((moved) => {
-      this.#probing = false;
+    this.#probing = this.#guarded(() => this.#probe(destination, circuit)).then((moved) => {
+      this.#probing = undefined;
       if (moved) this.pump();
     });
   }

@@ -1,0 +1,38 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+const lookAgainMs = 50;
+
+/** Why an address cannot be listened on, by the code of the error. */
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE: "RELAY_PORT: the port is in use by another process",
+  EACCES: "RELAY_PORT: this user may not listen on the port",
+  EADDRNOTAVAIL: "RELAY_HOST: this machine has no such address",
+  ENOTFOUND: "RELAY_HOST: the name is not known",
+};
+
+/** Starts to listen; resolves to the URL. Rejects with an error that names the variable to change. */
+export function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const reason = reasons[error.code ?? ""];
+      reject(reason === undefined ? error : new Error(`${reason} (${host}:${port})`, { cause: error }));
+    });
+    server.listen(port, host, () => {
+      const { address, family, port: bound } = server.address() as AddressInfo;
+      resolve(`http://${family === "IPv6" ? `[${address}]` : address}:${bound}`);
+    });
+  });
+}
+
+/** Takes no more connections and lets requests under way end; those that do not within `patienceMs` are cut off. */
+export async function closeServer(server: Server, patienceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  // A connection whose answer comes now was promised to be kept alive, and turns idle only then.
+  const again = setInterval(() => server.closeIdleConnections(), lookAgainMs);
+  const cut = setTimeout(() => server.closeAllConnections(), patienceMs);
+  await closed;
+  clearInterval(again);
+  clearTimeout(cut);
+}

@@ -1,0 +1,159 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { expect } from "chai";
+import { Ledger, printed, readHistories } from "../support/ledger.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventReaches, eventually, openAccount } from "../support/relay.ts";
+import { RelayProcess, type End } from "../support/relay-process.ts";
+import { pause, Producers, seeded, seedOfRun } from "../support/relay-process-load.ts";
+import { sized } from "../support/size.ts";
+
+const shutdownTimeoutMs = 5_000;
+const env = {
+  RELAY_DELIVERY_TIMEOUT: "2s", RELAY_RETRY_SCHEDULE: "50ms,100ms", RELAY_SHUTDOWN_TIMEOUT: `${shutdownTimeoutMs}ms`,
+};
+
+describe("SIGTERM to the real process", function () {
+  this.timeout(sized(120_000, 3_600_000));
+  let receiver: Receiver;
+  let relay: RelayProcess;
+
+  beforeEach(async () => {
+    receiver = await startReceiver({ record: false });
+    relay = await RelayProcess.start(receiver, { env });
+  });
+
+  afterEach(async function () {
+    if (this.currentTest?.state === "failed") console.log(relay.tail());
+    await relay.close();
+    await receiver.close();
+  });
+
+  function expectClean({ code, signal, durationMs }: End, withinMs = shutdownTimeoutMs): void {
+    expect({ code, signal }).to.deep.equal({ code: 0, signal: null });
+    expect(durationMs, "time to the end").to.be.lessThan(withinMs);
+  }
+
+  it("under load: exits 0 in time, loses nothing, and records every attempt that its receiver answered", async () => {
+    const seed = seedOfRun();
+    console.log(`      RELAY_TEST_SEED=${seed}`);
+    const random = seeded(seed);
+    const ledger = new Ledger();
+    const account = await openAccount(relay.url, { maxTrys: 10_000 });
+    const target = async (path: string, script: Parameters<Ledger["receiving"]>[0]) => {
+      receiver.on(path, ledger.receiving(script));
+      const { ingest } = await account.destination({ url: receiver.url(path), serverRateLimit: 20 });
+      return { account, ingest };
+    };
+    const targets = [
+      await target("/quick", () => ({})),
+      await target("/slow", () => ({ delayMs: random() * 500 })),
+      await target("/failing", ({ attempt }) => ({ status: attempt < 3 ? 500 : 200 })),
+    ];
+    const producers = new Producers(relay, ledger, targets, { producers: 6, pauseMs: 5, random }).start();
+    const times: number[] = [];
+    for (let round = 0; round < sized(10, 100); round += 1) {
+      await relay.ready();
+      await pause(random() * 1_000);
+      const ended = relay.sigterm();
+      if (random() < 0.5) {
+        await pause(random() * 100);
+        relay.signal("SIGTERM");
+      }
+      const end = await ended;
+      // A drain is over when the slowest receiver has answered, not when patience ends.
+      expectClean(end, 2_500);
+      times.push(Math.round(end.durationMs));
+      relay.launch();
+    }
+    await relay.ready();
+    await producers.stop();
+    const open = async () => {
+      const { total } = await relay.at(account.owner).get("/api/v1/events?Status=Succeeded&Qt=1");
+      return ledger.count - Number(total);
+    };
+    await eventually(open, (count) => count === 0, 10_000);
+    const histories = await readHistories(relay.at(account.owner), ledger.eventIdsOf(account));
+    const { faults, figures } = ledger.balance(histories, relay.lives, 0);
+    printed(`drained within ${times.join(", ")} ms`, figures);
+    for (const [fault, found] of Object.entries(faults)) expect(found, fault).to.deep.equal([]);
+    expect(figures).to.include({ unknownOutcomes: 0, extraDeliveries: 0 });
+    expect(figures.acknowledged).to.be.greaterThan(100);
+  });
+
+  it("answers what is under way, refuses new connections, and takes a second SIGTERM for the same one", async () => {
+    const account = await openAccount(relay.url);
+    const { ingest } = await account.destination({ url: receiver.url("/hook") });
+    const body = JSON.stringify({ half: "now", rest: "later" });
+    const socket = await connected(relay);
+    const headers = { ...account.producer.headers, "content-length": String(body.length) };
+    socket.write(`${requestHead(ingest, headers)}${body.slice(0, 10)}`);
+    const answer = received(socket);
+    // Its head is read once a request sent after it is answered.
+    await fetch(`${relay.url}/healthz`);
+
+    const ended = relay.sigterm();
+    await eventually(() => refusal(), (code) => code === "ECONNREFUSED", 2_000);
+    relay.signal("SIGTERM");
+    socket.write(body.slice(10));
+    const text = await answer;
+    expect(text).to.match(/^HTTP\/1.1 202 /);
+    expectClean(await ended, 2_000);
+
+    const { eventId } = JSON.parse(text.slice(text.indexOf("{"))) as { eventId: string };
+    await relay.start();
+    await eventReaches(relay.at(account.owner), eventId, "Succeeded");
+  });
+
+  it("ends in time, however long a receiver and a client take", async () => {
+    await relay.sigterm();
+    const patientEnv = { ...env, RELAY_DELIVERY_TIMEOUT: "60s", RELAY_SHUTDOWN_TIMEOUT: "1500ms" };
+    const patient = new RelayProcess(receiver, { env: patientEnv });
+    try {
+      await patient.start();
+      const account = await openAccount(patient.url);
+      receiver.on("/silent", () => "silence");
+      const { ingest } = await account.destination({ url: receiver.url("/silent") });
+      const { eventId } = await patient.at(account.producer).post(ingest, {});
+      await receiver.waitFor(({ received }) => received > 0);
+      const client = await connected(patient);
+      client.on("error", () => undefined);
+      client.write(`${requestHead("/api/v1/auth/login", { "content-length": "9" })}{`);
+      await fetch(`${patient.url}/healthz`);
+      expectClean(await patient.sigterm(), 1_500);
+      await patient.start();
+      const event = await patient.at(account.owner).get(`/api/v1/events/${String(eventId)}`);
+      expect(event["status"]).to.equal("Processing");
+    } finally {
+      await patient.close();
+    }
+  });
+
+  /** The code of the error with which a new connection ends; undefined while there is none. */
+  function refusal(): Promise<string | undefined> {
+    return connected(relay).then((socket) => {
+      socket.on("error", () => undefined).destroy();
+      return undefined;
+    }, (error: NodeJS.ErrnoException) => error.code);
+  }
+});
+
+async function connected({ url }: RelayProcess): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, "connect");
+  return socket;
+}
+
+function requestHead(path: string, headers: Readonly<Record<string, string>>): string {
+  const all = { host: "relay", "content-type": "application/json", ...headers };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
+}
+
+/** Everything that comes until the other side closes. */
+async function received(socket: Socket): Promise<string> {
+  let text = "";
+  for await (const chunk of socket) text += String(chunk);
+  return text;
+}
