@@ -1,5 +1,5 @@
 import { backUp } from "./composition/backup.ts";
-import { startRelay, type Relay } from "./composition/relay.ts";
+import { startRelay } from "./composition/relay.ts";
 import { rebuildReadModels } from "./composition/rebuild.ts";
 import { createLogger } from "./adapters/pino/logger.ts";
 import { configWarnings, readConfig, type Config } from "./config/config.ts";
@@ -33,13 +33,8 @@ function settingsOrExit(): Settings {
 async function serve({ config, secrets, warnings }: Settings): Promise<void> {
   const logger = createLogger(config.logLevel);
   for (const warning of warnings) logger.warn({}, warning);
-  let relay: Relay;
-  try {
-    relay = await startRelay({ config, secrets, logger });
-  } catch (error) {
-    process.stderr.write(`the relay cannot start: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
-  }
+  const relay = await startRelay({ config, secrets, logger }).catch((error: unknown) =>
+    exitBecause("the relay cannot start", error));
   let stopping = false;
   const stop = (signal: string) => {
     // Ctrl-C under npm comes twice: from the terminal and from npm.
@@ -48,10 +43,7 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
     logger.info({ signal }, "draining");
     relay.stop().then(
       () => process.exit(0),
-      (error: unknown) => {
-        process.stderr.write(`the relay did not stop cleanly: ${String(error)}\n`);
-        process.exit(1);
-      },
+      (error: unknown) => exitBecause("the relay did not stop cleanly", error),
     );
   };
   process.on("SIGTERM", stop);
@@ -59,7 +51,9 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
 }
 
 async function rebuild({ config, secrets }: Settings): Promise<void> {
-  const { seconds } = await rebuildReadModels({ config, secrets, logger: createLogger(config.logLevel) });
+  const logger = createLogger(config.logLevel);
+  const { seconds } = await rebuildReadModels({ config, secrets, logger }).catch((error: unknown) =>
+    exitBecause("the read models cannot be rebuilt", error));
   process.stdout.write(`read models rebuilt from the log in ${seconds.toFixed(1)} s\n`);
   process.exit(0);
 }
@@ -74,9 +68,13 @@ async function backup({ config }: Settings): Promise<void> {
     backUp(config, folder);
     process.stdout.write(`backed up to ${folder}; keep the master key apart: the backup cannot be read without it\n`);
   } catch (error) {
-    process.stderr.write(`the backup failed: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exit(1);
+    exitBecause("the backup failed", error);
   }
+}
+
+function exitBecause(what: string, error: unknown): never {
+  process.stderr.write(`${what}: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
 }
 
 const command = process.argv[2] ?? "serve";

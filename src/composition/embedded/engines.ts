@@ -4,6 +4,7 @@ import type { EmbeddedEventStore } from "../../adapters/embedded-event-store/emb
 import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import { dataFolderProblem } from "../data-folder.ts";
 import { openReadSide, type ReadSide } from "./read-side.ts";
 
 /** The engines of the embedded default, all in one data folder. */
@@ -27,6 +28,14 @@ export interface EmbeddedSettings {
 
 /** Opens the data folder. Rejects when another process holds it, or a file cannot be opened. */
 export async function openEmbeddedEngines(settings: EmbeddedSettings): Promise<EmbeddedEngines> {
+  try {
+    return await open(settings);
+  } catch (error) {
+    throw dataFolderProblem(error);
+  }
+}
+
+async function open(settings: EmbeddedSettings): Promise<EmbeddedEngines> {
   const { dataDir, clock, logger, metrics, onFatal } = settings;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const onTrouble = (error: unknown) => {
