@@ -46,9 +46,9 @@ describe("what the embedded event store has deleted", () => {
 
   it("is gone from all of its files, and nothing else is", async () => {
     store = await openPlainStore(folder.path, { memtableRecords: 64, checkpointBytes: 200_000, scrubDelayMs: 60_000 });
-    for (let round = 0; round < 15; round++) {
-      await Promise.all(Array.from({ length: 60 }, append));
-      await deleteSome(45);
+    for (let round = 0; round < 40; round++) {
+      await Promise.all(Array.from({ length: 200 }, append));
+      await deleteSome(150);
     }
     await store.scrub();
     expect(marksIn(folder.path)).to.deep.equal(new Set(live.values()));

@@ -8,7 +8,7 @@ import { openPlainStore } from "../../support/embedded-store.ts";
  * To be run where files may have but a few megabytes. Appends until the log cannot be written, checks that nothing of
  * the failed appends remains, lifts the limit of this process and goes on. Prints "survived" at the end.
  */
-const store = await openPlainStore(process.argv[2]!, { memtableRecords: 100 });
+const store = await openPlainStore(process.argv[2]!);
 const answered: { readonly stream: string; readonly outcome: Appended }[] = [];
 const failed: string[] = [];
 const seen: string[] = [];

@@ -73,6 +73,8 @@ describe("a subscription to the embedded log", () => {
       scene.onArm = () => undefined;
       scene.commit(3);
     };
+    await scene.live();
+    expect(scene.log).to.have.length(3);
     await scene.sawAll();
   });
 
