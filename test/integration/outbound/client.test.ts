@@ -107,16 +107,19 @@ describe("outbound client", () => {
   });
 
   it("does not let a receiver that never answers delay another, or its own other requests", async () => {
-    const silent = await startHostileReceiver("silent", makeAuthority());
+    const silent = await startHostileReceiver("silent handshake", makeAuthority());
     receiver.on("/never", () => "silence");
-    const hung = Array.from({ length: 200 }, () => client.post(request(receiver.url("/never"), { timeoutMs: 1500 })));
-    const refused = client.post(request(`https://127.0.0.1:${silent.port}/`));
-    const startedAt = performance.now();
-    const answer = await client.post(request(receiver.url("/hook")));
-    expect(answer.answered).to.be.true;
-    expect(performance.now() - startedAt).to.be.below(1400);
+    const order: string[] = [];
+    const call = async (name: string, url: string) => {
+      const outcome = await client.post(request(url, { timeoutMs: 1500 }));
+      order.push(name);
+      return outcome;
+    };
+    const hung = Array.from({ length: 50 }, () => call("hung", receiver.url("/never")));
+    hung.push(...Array.from({ length: 50 }, () => call("hung", `https://127.0.0.1:${silent.port}/`)));
+    expect(await call("healthy", receiver.url("/hook"))).to.include({ answered: true });
     for (const outcome of await Promise.all(hung)) expect(outcome).to.include({ reason: "timeout" });
-    expect(await refused).to.include({ reason: "tls" });
+    expect(order[0]).to.equal("healthy");
     await silent.close();
   });
 

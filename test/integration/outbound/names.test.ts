@@ -32,7 +32,7 @@ describe("names and addresses at connect time", () => {
   /** A client that resolves as told; nothing but the public internet is allowed unless said. */
   const clientWith = (resolve: Resolve, allowedNetworks: readonly string[] = []): OutboundClient =>
     createOutboundClient({
-      connectTimeoutMs: 300, deliveryTimeoutMs: 1000, allowedNetworks, extraCa: authority.caPem, resolve,
+      connectTimeoutMs: 1500, deliveryTimeoutMs: 3000, allowedNetworks, extraCa: authority.caPem, resolve,
     });
 
   it("refuse a literal address on every path, without asking anyone", async () => {

@@ -3,10 +3,10 @@ import { setImmediate } from "node:timers/promises";
 import { createOutboundClient, type OutboundSettings } from "../../../src/adapters/outbound/client.ts";
 import type { OutboundClient, OutboundRequest } from "../../../src/ports/outbound.ts";
 
-/** A client that may call this machine; short timeouts unless given. */
+/** A client that may call this machine. */
 export function localClient(caPem: string, more: Partial<OutboundSettings> = {}): OutboundClient {
   return createOutboundClient({
-    connectTimeoutMs: 1000, deliveryTimeoutMs: 2000, allowedNetworks: ["127.0.0.0/8"], extraCa: caPem, ...more,
+    connectTimeoutMs: 3000, deliveryTimeoutMs: 5000, allowedNetworks: ["127.0.0.0/8"], extraCa: caPem, ...more,
   });
 }
 
