@@ -21,7 +21,7 @@ const homes = {
   koa: ["src/http"],
   "lru-cache": ["src/application", "src/adapters", "src/workers"],
   opossum: ["src/workers"],
-  "p-limit": ["src/workers"],
+  "p-limit": ["src/adapters/outbound", "src/workers"],
   pino: ["src/adapters/pino"],
   "prom-client": ["src/adapters/prometheus"],
   undici: ["src/adapters/outbound"],

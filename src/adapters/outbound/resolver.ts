@@ -1,4 +1,5 @@
 import { lookup, Resolver } from "node:dns/promises";
+import pLimit from "p-limit";
 
 /** The addresses of a name, all of them. Rejects when it has none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -8,43 +9,50 @@ const threads = 2;
 /** What a working system lookup stays well below, milliseconds. */
 const patienceMs = 500;
 
+/** Ways to ask; a test may put its own in their place. */
+interface Sources {
+  /** As the system does: hosts file, search domains. */
+  readonly system: Resolve;
+  /** DNS itself, without a thread. */
+  readonly dns: Resolve;
+}
+
 /**
- * Resolves as the system does (hosts file, search domains). A name server that does not answer keeps a
- * thread waiting for seconds, and anyone can register a name with such a server: so only few system
- * lookups run at once, and when one is slow or none is free, DNS is asked directly, without a thread.
+ * Resolves as the system does. A name server that does not answer keeps a thread waiting for seconds, and
+ * anyone can register a name with such a server: so only few system lookups run at once, and where their
+ * turn or their answer does not come soon, DNS is asked directly besides.
  */
-export function createResolver(): Resolve {
-  const dns = new Resolver({ timeout: 2000, tries: 2 });
+export function createResolver({ system, dns }: Sources = machine()): Resolve {
+  const turns = pLimit(threads);
   const underWay = new Map<string, Promise<readonly string[]>>();
-  let busy = 0;
-
-  const askSystem = async (host: string) => {
-    busy += 1;
-    try {
-      return (await lookup(host, { all: true })).map(({ address }) => address);
-    } finally {
-      busy -= 1;
-    }
-  };
-
-  const askDns = async (host: string) => {
-    const answers = await Promise.allSettled([dns.resolve6(host), dns.resolve4(host)]);
-    const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
-    if (addresses.length === 0) throw new Error("the name has no address");
-    return addresses;
-  };
 
   const ask = async (host: string) => {
-    if (busy >= threads) return askDns(host);
-    const system = askSystem(host);
-    const timely = await withinPatience(system);
-    return timely ?? Promise.any([system, askDns(host)]);
+    let wanted = true;
+    const inTurn = turns(async () => (wanted ? system(host) : []));
+    try {
+      return (await withinPatience(inTurn)) ?? (await Promise.any([inTurn, dns(host)]));
+    } finally {
+      wanted = false;
+    }
   };
 
   return async (host) => {
     const asked = underWay.get(host) ?? ask(host).finally(() => underWay.delete(host));
     underWay.set(host, asked);
     return asked;
+  };
+}
+
+function machine(): Sources {
+  const resolver = new Resolver({ timeout: 2000, tries: 2 });
+  return {
+    system: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+    dns: async (host) => {
+      const answers = await Promise.allSettled([resolver.resolve6(host), resolver.resolve4(host)]);
+      const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+      if (addresses.length === 0) throw new Error("the name has no address");
+      return addresses;
+    },
   };
 }
 

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { Pool } from "undici";
 import { createOutboundClient } from "../../../src/adapters/outbound/client.ts";
 import { createGuardedAgent } from "../../../src/adapters/outbound/guarded-agent.ts";
-import { createResolver, type Resolve } from "../../../src/adapters/outbound/resolver.ts";
+import type { Resolve } from "../../../src/adapters/outbound/resolver.ts";
 import { createTokenCache } from "../../../src/application/delivery/token-cache.ts";
 import type { OutboundClient } from "../../../src/ports/outbound.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
@@ -160,15 +160,5 @@ describe("names and addresses at connect time", () => {
     expect(reached.connections).to.be.above(0);
     await pool.destroy();
     await reached.close();
-  });
-});
-
-describe("resolver", () => {
-  it("knows what the system knows, and rejects what has no address", async () => {
-    const resolve = createResolver();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => resolve("localhost")));
-    for (const answer of answers) expect(["127.0.0.1", "::1"]).to.include.members([...answer]);
-    const error = await resolve("no-such-host.invalid").then(() => null, (reason: unknown) => reason);
-    expect(error).to.be.an.instanceOf(Error);
   });
 });
