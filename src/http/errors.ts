@@ -1,5 +1,5 @@
 import { Refusal, type RefusalKind } from "../domain/refusal.ts";
-import { LogUnavailable, RevisionConflict } from "../ports/event-store.ts";
+import { EntryTooLarge, LogUnavailable, RevisionConflict } from "../ports/event-store.ts";
 import { ExpiringStateUnavailable } from "../ports/expiring-state.ts";
 import { ReadModelsUnavailable } from "../ports/read-models.ts";
 
@@ -31,6 +31,9 @@ export function errorAnswer(error: unknown): ErrorAnswer {
   if (error instanceof Refusal) return { status: statusOf[error.kind], text: error.message, unforeseen: false };
   if (unavailabilities.some((kind) => error instanceof kind)) {
     return { status: 503, text: "the service cannot reach its storage; try again", unforeseen: false };
+  }
+  if (error instanceof EntryTooLarge) {
+    return { status: 413, text: "body: is too large for the log to keep as one event", unforeseen: false };
   }
   if (error instanceof RevisionConflict) {
     return { status: 503, text: "too many changes of the same thing at once; try again", unforeseen: false };

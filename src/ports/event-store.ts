@@ -75,11 +75,19 @@ export class LogUnavailable extends Error {
   }
 }
 
-/** The append is larger than the engine takes, or not valid under its event's schema. */
+/** The append is not valid under its event's schema, or larger than the engine takes. */
 export class UnacceptableEntry extends Error {
   constructor(message: string) {
     super(message);
     this.name = "UnacceptableEntry";
+  }
+}
+
+/** The append is larger than the engine takes, all its entries together. */
+export class EntryTooLarge extends UnacceptableEntry {
+  constructor(message: string) {
+    super(message);
+    this.name = "EntryTooLarge";
   }
 }
 

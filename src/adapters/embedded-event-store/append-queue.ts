@@ -40,6 +40,7 @@ export class AppendQueue {
   #lastBatch = 0;
   #waitingBytes = 0;
   #scheduled = false;
+  #sentAt = -Infinity;
   #onIdle: (() => void) | null = null;
 
   constructor(
@@ -120,17 +121,23 @@ export class AppendQueue {
     return batch;
   }
 
+  /** At the end of this turn; when batches follow each other closely, a little later, so that they are fewer. */
   #schedule(): void {
     if (this.#scheduled || this.#inFlight.size >= this.#tuning.batchesInFlight) return;
     this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      while (this.#waiting.length > 0 && this.#inFlight.size < this.#tuning.batchesInFlight) this.#sendNext();
-    });
+    const sincePrevious = this.#clock.monotonic() - this.#sentAt;
+    if (sincePrevious >= this.#tuning.paceMs) setImmediate(() => this.#sendWaiting());
+    else this.#clock.schedule(this.#tuning.paceMs - sincePrevious, () => this.#sendWaiting());
+  }
+
+  #sendWaiting(): void {
+    this.#scheduled = false;
+    while (this.#waiting.length > 0 && this.#inFlight.size < this.#tuning.batchesInFlight) this.#sendNext();
   }
 
   #sendNext(): void {
     const batch = this.#waiting.shift()!;
+    this.#sentAt = this.#clock.monotonic();
     this.#inFlight.set(batch.message.batch, batch);
     batch.timer = this.#clock.schedule(this.#tuning.timeoutMs, () => {
       this.#reject(batch, new LogUnavailable("the log did not answer in time"));

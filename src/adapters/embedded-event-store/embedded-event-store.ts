@@ -2,7 +2,7 @@ import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
 import type { Clock } from "../../ports/clock.ts";
 import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
 import {
-  LogUnavailable, UnacceptableEntry,
+  EntryTooLarge, LogUnavailable, UnacceptableEntry,
   type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
   type SubscriptionOptions,
 } from "../../ports/event-store.ts";
@@ -305,5 +305,5 @@ function requireSize(encoded: readonly EncodedEvent[]): void {
   for (const { type, data, metadata } of encoded) {
     bytes += Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
   }
-  if (bytes > appendBytesLimit) throw new UnacceptableEntry(`an append has ${appendBytesLimit} bytes at most`);
+  if (bytes > appendBytesLimit) throw new EntryTooLarge(`an append has ${appendBytesLimit} bytes at most`);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import {
-  noStream, RevisionConflict, UnacceptableEntry,
+  EntryTooLarge, noStream, RevisionConflict, UnacceptableEntry,
 } from "../../../src/ports/event-store.ts";
 import { unacceptableType } from "../../support/plain-codec.ts";
 import { expectOrdered, failureOf, freshStream, note, textOf, texts, type Bench } from "./harness.ts";
@@ -143,7 +143,7 @@ export function appendingContract(bench: () => Bench): void {
         bench().store.append(freshStream(), noStream, [note("n")])));
       const tooLarge = [[filler(1_100_000)], [filler(600_000), filler(600_000)], [note("é".repeat(550_000))]];
       for (const entries of tooLarge) {
-        expect(await failureOf(bench().store.append(stream, 1, entries))).to.be.instanceOf(UnacceptableEntry);
+        expect(await failureOf(bench().store.append(stream, 1, entries))).to.be.instanceOf(EntryTooLarge);
       }
       await neighbours;
       expect((await bench().store.append(stream, 1, [note("goes on")])).revision).to.equal(2);
