@@ -5,6 +5,7 @@ import { destinationsProjection } from "./destinations/destinations.ts";
 import { directoryProjection } from "./directory/directory.ts";
 import { dueProjection } from "./due/due.ts";
 import { eventsProjection } from "./events/projection.ts";
+import { invitesProjection } from "./invites/invites.ts";
 import type { Projection } from "./projection.ts";
 import { setAside } from "./set-aside/set-aside.ts";
 import { tenantsProjection } from "./tenants/tenants.ts";
@@ -16,6 +17,7 @@ export const projections: readonly Projection[] = [
   usersProjection,
   destinationsProjection,
   apiKeysProjection,
+  invitesProjection,
   eventsProjection,
   directoryProjection,
   dueProjection,

@@ -3,6 +3,8 @@ import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import { evolve as evolveCircuit, type Circuit, type CircuitEvent } from "../domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../domain/destination/events.ts";
 import { evolve as evolveDestination, type Destination } from "../domain/destination/state.ts";
+import type { InviteEvent } from "../domain/invite/events.ts";
+import { evolve as evolveInvite, type Invite } from "../domain/invite/invite.ts";
 import { streams } from "../domain/streams.ts";
 import type { TenantEvent } from "../domain/tenant/events.ts";
 import { evolve as evolveTenant, type Tenant } from "../domain/tenant/state.ts";
@@ -32,7 +34,13 @@ export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
   evolve: evolveApiKey,
 };
 
+export const invites: AggregateType<Invite, InviteEvent> = {
+  category: "invite",
+  stream: streams.invite,
+  evolve: evolveInvite,
+};
+
 /** Has aggregates serve all of these. */
 export function serveAll(aggregates: Aggregates): void {
-  aggregates.register(tenants).register(destinations).register(circuits).register(apiKeys);
+  aggregates.register(tenants).register(destinations).register(circuits).register(apiKeys).register(invites);
 }

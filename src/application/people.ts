@@ -73,7 +73,7 @@ export class People {
 
 /**
  * What the projection runner does to entries before the pure projections see them: sealed addresses in
- * tenant facts become clear ones, or null where the person was deleted since. Everything else is passed on.
+ * facts about users and invites become clear ones, or null where the person was deleted since. Everything else is passed on.
  */
 export class EmailOpener {
   readonly #parts: { store: Pick<EventStore, "readStream">; sealing: Sealing; vault: Vault };
@@ -89,14 +89,17 @@ export class EmailOpener {
 
   /** Throws LogUnavailable, or Unsealable where the master key is not the one the facts were written under. */
   async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
-    const concerned = (entry: LogEntry) => entry.type === "UserCreated" || entry.type === "UserEmailChanged";
+    const concerned = ({ type }: LogEntry) =>
+      type === "UserCreated" || type === "UserEmailChanged" || type === "InviteCreated";
     if (!entries.some(concerned)) return entries;
     return Promise.all(entries.map(async (entry) => (concerned(entry) ? this.#open(entry) : entry)));
   }
 
   async #open(entry: LogEntry): Promise<LogEntry> {
     if (entry.unreadable !== undefined) return entry;
-    const { tenantId, userId, email: sealed } = entry.data as { tenantId: string; userId: string; email: string };
+    const data = entry.data as { tenantId: string; email: string; userId?: string; inviteId?: string };
+    const { tenantId, email: sealed } = data;
+    const userId = data.userId ?? data.inviteId ?? "";
     const tenant = await this.#tenant(tenantId);
     const { store, sealing, vault } = this.#parts;
     const key = tenant && (await personKey(store, sealing, vault.dataKey(tenant), tenantId, userId));

@@ -12,6 +12,7 @@ import type { Aggregates } from "./aggregates.ts";
 import { ApiKeyCommands } from "./commands/api-keys.ts";
 import { DestinationCommands } from "./commands/destinations.ts";
 import { EventCommands } from "./commands/events.ts";
+import { InviteCommands } from "./commands/invites.ts";
 import { TenantCommands } from "./commands/tenants.ts";
 import { UserCommands } from "./commands/users.ts";
 import type { Directory } from "./directory.ts";
@@ -23,6 +24,7 @@ import { PlatformKeys } from "./platform-keys.ts";
 import { ApiKeyQueries } from "./queries/api-keys.ts";
 import { DestinationQueries } from "./queries/destinations.ts";
 import { EventQueries } from "./queries/events.ts";
+import { InviteQueries } from "./queries/invites.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
 import { Reservations } from "./reservations.ts";
@@ -49,7 +51,11 @@ export interface World {
 
 export interface ServiceSettings {
   readonly accessTokenTtlMs: number;
-  readonly limits: { readonly loginFailures: RateLimit | null; readonly tenantCreation: RateLimit | null };
+  readonly limits: {
+    readonly loginFailures: RateLimit | null;
+    readonly tenantCreation: RateLimit | null;
+    readonly inviteRegistration: RateLimit | null;
+  };
   /** How many people's keys are kept in memory. */
   readonly peopleInMemory: number;
 }
@@ -61,6 +67,7 @@ export interface Services {
     readonly users: UserCommands;
     readonly destinations: DestinationCommands;
     readonly apiKeys: ApiKeyCommands;
+    readonly invites: InviteCommands;
     readonly events: EventCommands;
   };
   readonly queries: {
@@ -68,6 +75,7 @@ export interface Services {
     readonly users: UserQueries;
     readonly destinations: DestinationQueries;
     readonly apiKeys: ApiKeyQueries;
+    readonly invites: InviteQueries;
     readonly events: EventQueries;
   };
   readonly sessions: Sessions;
@@ -91,6 +99,7 @@ export function createServices(world: World, settings: ServiceSettings): Service
       users: new UserCommands({ ...own, users }),
       destinations: new DestinationCommands({ ...own, queries: destinations }),
       apiKeys: new ApiKeyCommands(own),
+      invites: new InviteCommands(own, { registrationLimit: limits.inviteRegistration }),
       events: new EventCommands(own),
     },
     queries: {
@@ -98,6 +107,7 @@ export function createServices(world: World, settings: ServiceSettings): Service
       users,
       destinations,
       apiKeys: new ApiKeyQueries(own),
+      invites: new InviteQueries(own),
       events: new EventQueries(own),
     },
     sessions,

@@ -6,6 +6,7 @@ export const streams = {
   apiKey: (id: string) => `apiKey-${id}`,
   event: (id: string) => `event-${id}`,
   session: (tokenId: string) => `session-${tokenId}`,
+  invite: (id: string) => `invite-${id}`,
   person: (userId: string) => `person-${userId}`,
   email: (hash: string) => `email-${hash}`,
   tenantName: (hash: string) => `tenantName-${hash}`,

@@ -14,6 +14,7 @@ import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { destinationRoutes } from "./routes/destinations.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
+import { inviteRoutes } from "./routes/invites.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { userRoutes } from "./routes/users.ts";
@@ -69,6 +70,7 @@ function createKoa(api: Api, fail: Fail): Koa {
     ...userRoutes(services),
     ...destinationRoutes(services),
     ...apiKeyRoutes(services),
+    ...inviteRoutes(services),
     ...eventRoutes(services),
   ];
   app.use(routerOf(routes, api).routes());

@@ -3,6 +3,7 @@ import listAttempts from "../../schemas/requests/list-attempts.json" with { type
 import listDestinations from "../../schemas/requests/list-destinations.json" with { type: "json" };
 import listEvents from "../../schemas/requests/list-events.json" with { type: "json" };
 import listHistory from "../../schemas/requests/list-history.json" with { type: "json" };
+import listInvites from "../../schemas/requests/list-invites.json" with { type: "json" };
 import listUsers from "../../schemas/requests/list-users.json" with { type: "json" };
 import type { EventStatus } from "../domain/event/events.ts";
 import { listReader } from "./list-parameters.ts";
@@ -20,6 +21,7 @@ export const lists = {
   users: listReader<{ readonly Status?: 0 | 1; readonly Role?: number }>(listUsers),
   destinations: listReader<object>(listDestinations),
   apiKeys: listReader<object>(listApiKeys),
+  invites: listReader<object>(listInvites),
   events: listReader<EventFilters>(listEvents),
   attempts: listReader<object>(listAttempts),
   history: listReader<object>(listHistory),

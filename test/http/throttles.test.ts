@@ -13,6 +13,7 @@ describe("throttles", () => {
     const limits = {
       loginFailures: { max: 10, windowMs: 5 * minutes },
       tenantCreation: { max: 5, windowMs: 60 * minutes },
+      inviteRegistration: { max: 10, windowMs: 60 * minutes },
     };
     api = await startApi(engines, { limits, trustedProxies });
   };
@@ -109,6 +110,48 @@ describe("throttles", () => {
         expect((await create({}, `203.0.113.${n}, 192.0.2.1, 10.0.0.1`)).status).to.equal(201);
       expect((await create({}, "203.0.113.99, 192.0.2.1, 10.0.0.2")).status).to.equal(429);
       expect((await create({}, "192.0.2.1, 192.0.2.2, 10.0.0.1")).status).to.equal(201);
+    });
+  });
+
+  describe("invite registrations", () => {
+    const register = (token: string, body: string, forwarded?: string): Promise<HttpAnswer> =>
+      http("POST", `${api.url}/api/v1/invites/${token}/register`, {
+        body,
+        headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+      });
+
+    it("are refused after 10 requests from one address within the hour, whatever came of them", async () => {
+      await start();
+      const { owner } = await createTenant(api.url);
+      const invite = async () =>
+        String((await owner.client.post("/api/v1/invites", { email: freshEmail(), role: 0 })).json["inviteToken"]);
+      const good = JSON.stringify({ password });
+      const tokens = await Promise.all([invite(), invite(), invite()]);
+      const [first = "", second = "", third = ""] = tokens;
+      for (const [token, body, status] of [
+        [first, good, 201],
+        [first, good, 409],
+        [second, "no json", 400],
+        ...Array.from({ length: 6 }, () => ["inv_none", good, 404] as const),
+        [second, good, 201],
+      ] as const) {
+        expect((await register(token, body)).status).to.equal(status);
+      }
+      for (const body of [good, "no json"]) {
+        const refused = await register(third, body);
+        expect([refused.status, refused.headers.get("retry-after")]).to.deep.equal([429, null]);
+      }
+      engines.clock.advance(60 * minutes + 1_000);
+      expect((await register(third, good)).status).to.equal(201);
+    });
+
+    it("behind trusted proxies count by the address the first of them saw", async () => {
+      await start(1);
+      for (let n = 0; n < 10; n += 1) {
+        expect((await register("inv_none", JSON.stringify({ password }), "192.0.2.1")).status).to.equal(404);
+      }
+      expect((await register("inv_none", "{}", "192.0.2.1")).status).to.equal(429);
+      expect((await register("inv_none", "{}", "192.0.2.2")).status).to.equal(400);
     });
   });
 });

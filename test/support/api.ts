@@ -209,7 +209,7 @@ export async function startApi(
   };
   const services = createServices(world, {
     accessTokenTtlMs: 3_600_000,
-    limits: { loginFailures: null, tenantCreation: null },
+    limits: { loginFailures: null, tenantCreation: null, inviteRegistration: null },
     peopleInMemory: 1_000,
     ...options,
   });

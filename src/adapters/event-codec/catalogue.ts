@@ -3,6 +3,7 @@ import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
 import type { CircuitEvent } from "../../domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../../domain/destination/events.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
+import type { InviteEvent } from "../../domain/invite/events.ts";
 import type { PersonEvent } from "../../domain/person/person.ts";
 import type { PlatformEvent } from "../../domain/platform/platform.ts";
 import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
@@ -14,6 +15,7 @@ export type AnyEvent =
   | ApiKeyEvent
   | CircuitEvent
   | DestinationEvent
+  | InviteEvent
   | PersonEvent
   | PlatformEvent
   | ReservationEvent
@@ -60,6 +62,9 @@ const versions = {
   EventCancelled: 1,
   EventReplayed: 1,
   IngestTokenRegenerated: 1,
+  InviteAccepted: 1,
+  InviteCreated: 1,
+  InviteRevoked: 1,
   NameReleased: 1,
   NameReserved: 1,
   PersonKeyCreated: 1,

@@ -40,6 +40,13 @@ export type TenantCommand =
       readonly reservation?: string | undefined;
       readonly at: string;
     }
+  /** A user whom an invite let in: whoever asks for it was told the invite's token. */
+  | {
+      readonly type: "RegisterUser";
+      readonly user: NewUser & { readonly role: Role };
+      readonly reservation?: string | undefined;
+      readonly at: string;
+    }
   | {
       readonly type: "ChangeUser";
       readonly by: Caller;
@@ -86,6 +93,11 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
     }
     case "CreateUser":
       return createUser(state, command);
+    case "RegisterUser": {
+      const { user, at } = command;
+      if (state.users.has(user.userId)) refuse("conflict", "the invite was used already");
+      return [{ type: "UserCreated", data: { tenantId: state.id, ...user, at } }];
+    }
     case "ChangeUser":
       return changeUser(state, command);
     case "DeleteUser":

@@ -60,7 +60,8 @@ export function evolve(state: TenantState, event: TenantEvent): TenantState {
   }
 }
 
-type UserEvent = Extract<TenantEvent, { data: { userId: string } }>;
+/** Facts about one user. */
+export type UserEvent = Extract<TenantEvent, { data: { userId: string } }>;
 
 function evolveUsers(users: Map<string, User>, event: UserEvent): Map<string, User> {
   const { userId, at } = event.data;

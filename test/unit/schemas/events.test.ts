@@ -79,6 +79,9 @@ const kinds: Kinds = {
   EventCancelled: { ...moved, reason: s },
   EventReplayed: { ...moved, nextAttemptAt: s },
   IngestTokenRegenerated: { ...destination, ingestTokenHash: s, previousTokenHash: s },
+  InviteAccepted: { inviteId: s, tenantId: s, at: s },
+  InviteCreated: { inviteId: s, tenantId: s, email: s, role: s, tokenHash: s, expiresAt: s, at: s },
+  InviteRevoked: { inviteId: s, tenantId: s, tokenHash: s, at: s },
   NameReleased: { holder: "object", at: s },
   NameReserved: { holder: "object", at: s },
   PersonKeyCreated: { userId: s, tenantId: s, key: s, at: s },
@@ -206,6 +209,7 @@ describe("event schemas", () => {
     const clear: Partial<Record<AnyEvent["type"], Record<string, unknown>>> = {
       UserCreated: { email: "ada@example.com" },
       UserEmailChanged: { email: "ada@example.com" },
+      InviteCreated: { email: "ada@example.com" },
       TenantCreated: { webhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw/+=" },
       DestinationAuthConfigured: { auth: { type: "BasicAuth", credentials: '{"username":"ada","password":"s3cret"}' } },
     };

@@ -1,0 +1,64 @@
+import type { Role } from "../../src/domain/roles.ts";
+import type { InviteStatus } from "../../src/domain/invite/invite.ts";
+import { add, create, set, type Collection, type Projection } from "../projection.ts";
+
+/** An invite as the API lists it, but that it may have expired; the email is null once its person was deleted. */
+export type InviteDocument = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly email: string | null;
+  readonly role: Role;
+  readonly status: InviteStatus;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+};
+
+/** What the SHA-256 (hex) of an invite's token belongs to. */
+export type InviteHashDocument = { readonly tokenHash: string; readonly inviteId: string };
+
+/** Fields that lists of invites can be sorted by. */
+export const inviteSortFields = ["id", "email", "role", "createdAt", "expiresAt"] as const;
+
+export const invites: Collection<InviteDocument> = {
+  name: "invites",
+  key: "id",
+  fields: {
+    id: "id",
+    tenantId: "id",
+    email: "text",
+    role: "text",
+    status: "text",
+    createdAt: "time",
+    expiresAt: "time",
+  },
+  indexes: inviteSortFields.map((sort) => ["tenantId" as const, sort]),
+};
+
+export const inviteHashes: Collection<InviteHashDocument> = {
+  name: "inviteHashes",
+  key: "tokenHash",
+  fields: { tokenHash: "text", inviteId: "id" },
+  indexes: [],
+};
+
+/** The scope whose one counter is the number of a tenant's invites. */
+export function invitesCounter(tenantId: string): string {
+  return `invites/${tenantId}`;
+}
+
+export const invitesProjection: Projection = {
+  name: "invites",
+  version: 1,
+  collections: [invites, inviteHashes],
+  on: {
+    InviteCreated: ({ inviteId: id, tenantId, email, role, tokenHash, expiresAt, at }) => [
+      create(invites, { id, tenantId, email, role, status: "Pending", createdAt: at, expiresAt }),
+      create(inviteHashes, { tokenHash, inviteId: id }),
+      add(invitesCounter(tenantId), 1),
+    ],
+    InviteRevoked: ({ inviteId }) => [set(invites, inviteId, { status: "Revoked" })],
+    InviteAccepted: ({ inviteId }) => [set(invites, inviteId, { status: "Accepted" })],
+    // A user who came by an invite has its id.
+    UserDeleted: ({ userId }) => [set(invites, userId, { email: null })],
+  },
+};

@@ -1,0 +1,188 @@
+import { decide, inviteValidMs, requireUsable, type Invite, type InviteCommand } from "../../domain/invite/invite.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { comparableEmail, takeoverAfterMs } from "../../domain/reservation/reservation.ts";
+import { roleOfCode } from "../../domain/roles.ts";
+import { streams } from "../../domain/streams.ts";
+import { decide as decideTenant } from "../../domain/tenant/decide.ts";
+import type { UserEvent } from "../../domain/tenant/state.ts";
+import { millis, timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { EventStore } from "../../ports/event-store.ts";
+import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Passwords } from "../../ports/passwords.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { ownTenant, requireOwn } from "../access.ts";
+import { invites, tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Freshness } from "../freshness.ts";
+import { keyedHash, sha256 } from "../hashing.ts";
+import type { Origin } from "../origin.ts";
+import type { People } from "../people.ts";
+import type { PlatformKeys } from "../platform-keys.ts";
+import { inviteView, type InviteView } from "../queries/invites.ts";
+import { nameOf, type Reservations } from "../reservations.ts";
+import { userView, type UserView } from "../views.ts";
+import type { Caller } from "./caller.ts";
+import { checkEmail, checkPassword } from "./input-rules.ts";
+
+export interface NewInvite {
+  readonly email: string;
+  /** A role's code. */
+  readonly role: number;
+}
+
+interface InviteParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly reservations: Reservations;
+  readonly people: People;
+  readonly keys: PlatformKeys;
+  readonly passwords: Passwords;
+  readonly state: ExpiringState;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+const emailTaken = "email: a user with this email exists already";
+
+/**
+ * Inviting people, and their coming. The user that comes of an invite has the invite's id, so that one
+ * person's key seals the address in both, and deleting the user makes both unreadable.
+ */
+export class InviteCommands {
+  readonly #parts: InviteParts;
+  readonly #limit: RateLimit | null;
+
+  /** `registrationLimit`: requests to register per address; null for none. */
+  constructor(parts: InviteParts, options: { readonly registrationLimit: RateLimit | null }) {
+    this.#parts = parts;
+    this.#limit = options.registrationLimit;
+  }
+
+  /** Invites someone; the token is told here only. Throws a Refusal (invalid, not-found, forbidden, conflict). */
+  async create(
+    caller: Caller,
+    input: NewInvite,
+    origin: Origin,
+  ): Promise<InviteView & { readonly inviteToken: string }> {
+    checkEmail("email", input.email);
+    const role = roleOfCode(input.role) ?? refuse("invalid", "role: must be one of 0, 1, 10, 20");
+    const { aggregates, people, ids, clock } = this.#parts;
+    const { tenantId } = caller;
+    const tenant = await ownTenant(aggregates, tenantId, caller);
+    const inviteId = ids.uuid();
+    const inviteToken = `inv_${Buffer.from(ids.secretBytes(32)).toString("base64url")}`;
+    const now = clock.now();
+    const command = (email: string): InviteCommand => ({
+      type: "CreateInvite",
+      by: caller,
+      invite: {
+        inviteId, tenantId, email, role,
+        tokenHash: sha256(inviteToken),
+        expiresAt: timestamp(now + inviteValidMs),
+      },
+      at: timestamp(now),
+    });
+    // Whether the caller may at all comes before what it would learn of other tenants' users.
+    decide(undefined, command(""));
+    if (await this.#isUser(await this.#emailHash(input.email))) refuse("conflict", emailTaken);
+    await people.create(tenant, inviteId, origin);
+    const create = command(await people.seal(tenant, inviteId, input.email));
+    await aggregates.change(invites, inviteId, origin, (state) => decide(state, create));
+    const { state } = await aggregates.read(invites, inviteId);
+    return { ...inviteView({ ...(state as Invite), email: input.email }, timestamp(now)), inviteToken };
+  }
+
+  /** Takes an invite back; again, it stays so. Throws a Refusal (not-found, forbidden, conflict). */
+  async revoke(caller: Caller, id: string, origin: Origin): Promise<void> {
+    const { aggregates } = this.#parts;
+    const { state } = await aggregates.current(invites, id);
+    if (!state) return refuse("not-found", "invite not found");
+    requireOwn(state, caller, "invite");
+    const command: InviteCommand = { type: "RevokeInvite", by: caller, at: this.#now() };
+    await aggregates.change(invites, id, origin, (current) => decide(current, command));
+  }
+
+  /** Counts a request to register, whatever becomes of it. Throws a Refusal (too-many). */
+  async admitRegistration(address: string): Promise<void> {
+    if (!this.#limit) return;
+    const ticket = await this.#parts.state.admit([`invite-registration:${address}`], this.#limit);
+    if (!ticket) refuse("too-many", "too many registrations were tried from this address; try again later");
+  }
+
+  /**
+   * Creates the user an invite is for. All who try it at once want the same email, of which one is served;
+   * that one uses the invite up first, so that taking the invite back excludes it too. Throws a Refusal
+   * (invalid, not-found, conflict, rejected).
+   */
+  async register(token: string, password: string, origin: Origin): Promise<UserView> {
+    checkPassword("password", password);
+    const { aggregates, reservations, people, passwords } = this.#parts;
+    const invite = (await this.#find(token)) ?? refuse("not-found", "invite not found");
+    const { id, tenantId, role, email: sealed } = invite;
+    const abandoned = await this.#isAbandoned(invite);
+    requireUsable(invite, this.#now(), abandoned);
+    const { state: tenant } = await aggregates.current(tenants, tenantId);
+    if (!tenant) return refuse("not-found", "invite not found");
+    const email = (await people.open(tenant, id, sealed)) ?? refuse("not-found", "invite not found");
+    const emailHash = await this.#emailHash(email);
+    const passwordHash = await passwords.hash(password);
+    const claim = { stream: streams.email(emailHash), holder: { tenantId, userId: id }, taken: emailTaken };
+    await reservations.during([claim], origin, async ([held]) => {
+      const at = this.#now();
+      await aggregates.change(invites, id, origin, (state) => decide(state, { type: "AcceptInvite", abandoned, at }));
+      await aggregates.change(tenants, tenantId, origin, (state) => decideTenant(state, {
+        type: "RegisterUser",
+        user: { userId: id, email: sealed, emailHash, passwordHash, role },
+        reservation: held && nameOf(held),
+        at,
+      }));
+    });
+    const user = (await aggregates.read(tenants, tenantId)).state?.users.get(id);
+    return userView(tenantId, user ?? refuse("not-found", "user not found"), email);
+  }
+
+  async #find(token: string): Promise<Invite | undefined> {
+    const { aggregates, readModels, freshness } = this.#parts;
+    const hash = sha256(token);
+    const lookUp = () => readModels.get("inviteHashes", hash);
+    let known = await lookUp();
+    if (!known) {
+      await freshness.wait();
+      known = await lookUp();
+    }
+    if (!known) return undefined;
+    const { state } = await aggregates.current(invites, known["inviteId"] as string);
+    return state?.tokenHash === hash ? state : undefined;
+  }
+
+  /**
+   * Whether a process died between using the invite up and creating its user: long enough ago that what is
+   * left of its reservation is taken over, which makes it lose should it live after all.
+   */
+  async #isAbandoned({ id, tenantId, acceptedAt }: Invite): Promise<boolean> {
+    const { store, clock } = this.#parts;
+    if (acceptedAt === null || clock.now() - millis(acceptedAt) <= takeoverAfterMs) return false;
+    const facts = (await store.readStream(streams.tenant(tenantId))) as unknown as readonly UserEvent[];
+    return !facts.some(({ type, data }) => type === "UserCreated" && data.userId === id);
+  }
+
+  async #isUser(emailHash: string): Promise<boolean> {
+    const { reservations, aggregates } = this.#parts;
+    const holder = (await reservations.find(streams.email(emailHash)))?.holder;
+    if (!holder || holder.userId === null) return false;
+    const { state } = await aggregates.current(tenants, holder.tenantId);
+    return state?.users.get(holder.userId)?.emailHash === emailHash;
+  }
+
+  async #emailHash(email: string): Promise<string> {
+    return keyedHash((await this.#parts.keys.get()).nameHashKey, comparableEmail(email));
+  }
+
+  #now(): string {
+    return timestamp(this.#parts.clock.now());
+  }
+}

@@ -1,0 +1,25 @@
+import type { DomainEvent } from "../domain-event.ts";
+import type { Role } from "../roles.ts";
+import type { Timestamp } from "../time.ts";
+
+/**
+ * Facts of an `invite-<id>` stream. The token is nowhere, only its SHA-256; the email is sealed under the key
+ * of the person to come, who will be the user with the invite's own id.
+ */
+export type InviteEvent =
+  | DomainEvent<
+      "InviteCreated",
+      {
+        inviteId: string;
+        tenantId: string;
+        /** Sealed as the user's own email will be. */
+        email: string;
+        role: Role;
+        tokenHash: string;
+        expiresAt: Timestamp;
+        at: Timestamp;
+      }
+    >
+  | DomainEvent<"InviteRevoked", { inviteId: string; tenantId: string; tokenHash: string; at: Timestamp }>
+  /** The invite is used up: only who wrote this goes on to create the user. */
+  | DomainEvent<"InviteAccepted", { inviteId: string; tenantId: string; at: Timestamp }>;

@@ -1,0 +1,84 @@
+import { refuse } from "../refusal.ts";
+import { atLeast, type Role } from "../roles.ts";
+import { requireRole } from "../tenant/decide.ts";
+import type { Timestamp } from "../time.ts";
+import type { InviteEvent } from "./events.ts";
+
+/** How long an invite can be used. */
+export const inviteValidMs = 7 * 86_400_000;
+
+/** What stands in the log; that an invite has expired is only a matter of time. */
+export type InviteStatus = "Pending" | "Accepted" | "Revoked";
+
+export interface Invite {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly tokenHash: string;
+  readonly status: InviteStatus;
+  readonly createdAt: Timestamp;
+  readonly expiresAt: Timestamp;
+  readonly acceptedAt: Timestamp | null;
+}
+
+export type InviteState = Invite | undefined;
+
+export type InviteCommand =
+  | {
+      readonly type: "CreateInvite";
+      readonly by: { readonly role: Role };
+      readonly invite: Omit<Extract<InviteEvent, { type: "InviteCreated" }>["data"], "at">;
+      readonly at: Timestamp;
+    }
+  | { readonly type: "RevokeInvite"; readonly by: { readonly role: Role }; readonly at: Timestamp }
+  | {
+      readonly type: "AcceptInvite";
+      /** The one who accepted before was lost without having created the user, and can do so no more. */
+      readonly abandoned: boolean;
+      readonly at: Timestamp;
+    };
+
+/** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
+export function decide(state: InviteState, command: InviteCommand): InviteEvent[] {
+  const { at } = command;
+  if (command.type === "CreateInvite") {
+    if (state) refuse("conflict", "the invite exists already");
+    requireInviter(command.by, command.invite.role);
+    return [{ type: "InviteCreated", data: { ...command.invite, at } }];
+  }
+  if (!state) refuse("not-found", "invite not found");
+  const ids = { inviteId: state.id, tenantId: state.tenantId };
+  if (command.type === "RevokeInvite") {
+    requireRole(command.by, "Admin", "revoke invites");
+    if (state.status === "Accepted") refuse("conflict", "the invite was used already");
+    if (state.status === "Revoked") return [];
+    return [{ type: "InviteRevoked", data: { ...ids, tokenHash: state.tokenHash, at } }];
+  }
+  requireUsable(state, at, command.abandoned);
+  return [{ type: "InviteAccepted", data: { ...ids, at } }];
+}
+
+/** Throws a Refusal (forbidden) unless the caller may invite users of the role. */
+export function requireInviter(by: { readonly role: Role }, role: Role): void {
+  requireRole(by, "Admin", "invite users");
+  if (!atLeast(by.role, role)) refuse("forbidden", `role: a ${by.role} may not invite a user with the role ${role}`);
+}
+
+/** Throws a Refusal: not-found when revoked, conflict when used (unless that was abandoned), rejected when expired. */
+export function requireUsable(invite: Invite, now: Timestamp, abandoned = false): void {
+  if (invite.status === "Revoked") refuse("not-found", "invite not found");
+  if (invite.status === "Accepted" && !abandoned) refuse("conflict", "the invite was used already");
+  if (invite.expiresAt <= now) refuse("rejected", "the invite has expired");
+}
+
+/** Folds one fact in. */
+export function evolve(state: InviteState, event: InviteEvent): InviteState {
+  if (event.type === "InviteCreated") {
+    const { inviteId: id, at: createdAt, ...rest } = event.data;
+    return { ...rest, id, createdAt, status: "Pending", acceptedAt: null };
+  }
+  if (!state) return state;
+  if (event.type === "InviteRevoked") return { ...state, status: "Revoked" };
+  return { ...state, status: "Accepted", acceptedAt: event.data.at };
+}
