@@ -1,6 +1,7 @@
 import type { AttemptLease, DueIndex } from "../application/delivery/due-index.ts";
 import type { Outcome, Outcomes } from "../application/delivery/outcomes.ts";
 import { loadWebhook } from "../application/webhooks.ts";
+import { Refusal } from "../domain/refusal.ts";
 import { millis } from "../domain/time.ts";
 import type { Clock, Timer } from "../ports/clock.ts";
 import type { EventStore } from "../ports/event-store.ts";
@@ -96,7 +97,15 @@ export class Sweeper {
       keys.add(key);
       const seen = this.#firstSeen.get(key);
       if (seen === undefined) this.#firstSeen.set(key, now);
-      else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) await this.#giveUp(lease);
+      else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) {
+        await this.#giveUp(lease).catch((error: unknown) => {
+          // Something of its own that cannot be read must not keep the others; it has another lease's time.
+          if (!(error instanceof Refusal)) throw error;
+          this.#firstSeen.set(key, now);
+          this.#parts.metrics.trouble("attempt not given up");
+          this.#parts.logger.warn({ err: error, key }, "a lost attempt cannot be given up");
+        });
+      }
     }
     for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);
   }

@@ -180,7 +180,8 @@ export class RelayProcess {
 
   /** The end of what it printed, attempts left out, for whoever looks into a failure. */
   tail(): string {
-    return this.#output.filter((line) => !/"(delivery attempt|attempt given up: .*)"}$/.test(line)).slice(-shownLines).join("\n");
+    return this.#output.filter((line) => !/"(delivery attempt|attempt given up: .*)"}$/.test(line)).map((line) => line.slice(0, 400))
+      .slice(-shownLines).join("\n");
   }
 
   /** Kills what still runs and removes the data. */

@@ -49,16 +49,16 @@ export class DueIndex {
     return documents as unknown as WaitingWork[];
   }
 
-  /** The event accepted first among a destination's due ones: whose turn it is to be the probe. */
-  async oldestDue(destinationId: string, now: number): Promise<WaitingWork | undefined> {
-    const [oldest] = await this.#readModels.find({
+  /** The events accepted first among a destination's due ones: whose turn it is to be the probe. */
+  async oldestDue(destinationId: string, now: number, limit: number): Promise<readonly WaitingWork[]> {
+    const oldest = await this.#readModels.find({
       collection: "waiting",
       where: { destinationId },
       range: { field: "dueAt", to: timestamp(now) },
       order: { field: "acceptedAt", descending: false },
-      limit: 1,
+      limit,
     });
-    return oldest as unknown as WaitingWork | undefined;
+    return oldest as unknown as WaitingWork[];
   }
 
   /** Destinations with a retry that became due within (`after`, `until`], both ms. */

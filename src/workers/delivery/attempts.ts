@@ -8,6 +8,7 @@ import type { Destination } from "../../domain/destination/state.ts";
 import { decide } from "../../domain/event/decide.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import { evolve, type Webhook } from "../../domain/event/state.ts";
+import { Refusal } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -62,7 +63,7 @@ export class Attempts {
   async run(work: Work, probe: boolean): Promise<Result> {
     const { aggregates, clock, sender } = this.#parts;
     const known = await this.#know(work);
-    if (!known) return "nothing to do";
+    if (typeof known === "string") return known;
     const destination = await aggregates.read(destinations, known.state.destinationId);
     const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
     if (!destination.state || !tenant) return "nothing to do";
@@ -99,16 +100,24 @@ export class Attempts {
   /** Cancels an event whose destination was deleted. Throws LogUnavailable. */
   async cancel(work: Work): Promise<Result> {
     const known = await this.#know(work);
-    if (!known) return "nothing to do";
+    if (typeof known === "string") return known;
     const at = timestamp(this.#parts.clock.now());
     const facts = decide(known.state, { type: "Cancel", reason: "destination deleted", at });
     return (await this.#append(known, facts)).length > 0 ? "done" : "nothing to do";
   }
 
-  async #know(work: Work): Promise<Known | undefined> {
-    if (work.kind === "first") return fresh(work.item);
-    const { state, revision, facts } = await loadWebhook(this.#parts.store, work.eventId);
-    if (!state) return undefined;
+  async #know(work: Work): Promise<Known | Result> {
+    if (work.kind === "first") return fresh(work.item) ?? "nothing to do";
+    const { store, logger, metrics } = this.#parts;
+    const { eventId } = work;
+    const loaded = await loadWebhook(store, eventId).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      metrics.trouble("event not readable");
+      logger.error({ eventId }, "an event cannot be read: it is passed over");
+    });
+    if (!loaded) return "unreadable";
+    const { state, revision, facts } = loaded;
+    if (!state) return "nothing to do";
     const correlationId = facts[0]?.metadata.correlationId ?? state.id;
     return { state, revision, causationId: facts.at(-1)?.id ?? null, correlationId };
   }

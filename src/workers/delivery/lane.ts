@@ -52,6 +52,8 @@ export class Lane {
   #window: Work[] = [];
   /** Ids of events in the window or under way: the due index may still name them. */
   readonly #present = new Set<string>();
+  /** Events that the due index may name and nobody can read: those behind them must not wait. */
+  readonly #unreadable = new Set<string>();
   readonly #underWay = new Set<Promise<unknown>>();
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
@@ -90,7 +92,7 @@ export class Lane {
     this.#session = session;
     this.#lastActive = this.#parts.clock.monotonic();
     if (item.kind === "wake") this.#wantRefill(item.position);
-    else if (this.#present.has(item.eventId)) return;
+    else if (this.#knows(item.eventId)) return;
     else if (this.#window.length >= windowSize) this.#wantRefill(item.position);
     else this.#push({ kind: "first", eventId: item.eventId, item });
   }
@@ -179,8 +181,15 @@ export class Lane {
     return this.#parts.aggregates.peek(destinations, this.destinationId)?.state?.deleted ?? true;
   }
 
-  #perform(work: Work, probe: boolean): Promise<Result> {
-    return this.#deleted ? this.#parts.attempts.cancel(work) : this.#parts.attempts.run(work, probe);
+  async #perform(work: Work, probe: boolean): Promise<Result> {
+    const { attempts } = this.#parts;
+    const result = await (this.#deleted ? attempts.cancel(work) : attempts.run(work, probe));
+    if (result === "unreadable") this.#unreadable.add(work.eventId);
+    return result;
+  }
+
+  #knows(eventId: string): boolean {
+    return this.#present.has(eventId) || this.#unreadable.has(eventId);
   }
 
   /** Lets go of the window: the due index has it all. */
@@ -213,7 +222,7 @@ export class Lane {
     const claim = { type: "ClaimProbe", eventId: work.eventId, leaseUntil, leaseOver, at } as const;
     if (!(await outcomes.changeCircuit(circuit, origin, claim))) return false;
     const result = await this.#track(work, () => this.#perform(work, true));
-    if (result === "nothing to do") {
+    if (result !== "done") {
       const release = { type: "ReleaseProbe", eventId: work.eventId, at: timestamp(clock.now()) } as const;
       await outcomes.changeCircuit(circuit, origin, release);
     }
@@ -230,8 +239,9 @@ export class Lane {
       this.#refillFrom = undefined;
     }
     if (!(await dueIndex.covers(await log.head(), catchUpMs))) throw new Error("the due index is behind");
-    const oldest = await dueIndex.oldestDue(this.destinationId, clock.now());
-    return oldest && { kind: "due", eventId: oldest.eventId };
+    const oldest = await dueIndex.oldestDue(this.destinationId, clock.now(), this.#unreadable.size + 1);
+    const [probe] = oldest.filter(({ eventId }) => !this.#unreadable.has(eventId));
+    return probe && { kind: "due", eventId: probe.eventId };
   }
 
   /** A standing probe's lease is timed from when this lane first saw it: clocks of two machines may differ. */
@@ -258,11 +268,11 @@ export class Lane {
       const { dueIndex, attempts, clock } = this.#parts;
       const covered = attempts.lastPosition > from ? attempts.lastPosition : from;
       if (!(await dueIndex.covers(covered, catchUpMs))) throw new Error("the due index is behind");
-      const limit = windowSize + this.#present.size;
+      const limit = windowSize + this.#present.size + this.#unreadable.size;
       const due = await dueIndex.due(this.destinationId, this.#deleted ? endOfTime : clock.now(), limit);
       let more = due.length === limit;
       for (const { eventId } of due) {
-        if (this.#present.has(eventId)) continue;
+        if (this.#knows(eventId)) continue;
         if (this.#window.length < windowSize) this.#push({ kind: "due", eventId });
         else more = true;
       }

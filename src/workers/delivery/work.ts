@@ -5,5 +5,5 @@ export type Work =
   | { readonly kind: "first"; readonly eventId: string; readonly item: FirstAttempt }
   | { readonly kind: "due"; readonly eventId: string };
 
-/** What came of an attempt at some work: the log's position after it, or nothing when another was first. */
-export type Result = "done" | "nothing to do";
+/** What came of some work: nothing to do when another was first, unreadable when its record in the log is spoiled. */
+export type Result = "done" | "nothing to do" | "unreadable";

@@ -1,0 +1,206 @@
+import { randomUUID } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { text, type Json } from "../../demo/api-client.ts";
+import { documentsHash } from "../support/ledger-snapshot.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";
+import { RelayProcess } from "../support/relay-process.ts";
+import { LogFile, type LogRow } from "../support/relay-process-plant.ts";
+
+const env = { RELAY_DELIVERY_TIMEOUT: "1s", RELAY_RETRY_SCHEDULE: "300ms" };
+/** Part of everything planted: it must not show anywhere. */
+const marker = "do-not-show";
+const setAside = 'relay_troubles_total{kind="stream set aside"}';
+
+describe("poison in the log", function () {
+  this.timeout(60_000);
+  let receiver: Receiver;
+  let relay: RelayProcess;
+  let healthy: boolean;
+
+  beforeEach(async () => {
+    healthy = false;
+    receiver = await startReceiver({ script: () => ({ status: healthy ? 200 : 500 }) });
+    relay = await RelayProcess.start(receiver, { env });
+  });
+
+  afterEach(async function () {
+    if (this.currentTest?.state === "failed") console.log(relay.tail());
+    await relay.close();
+    await receiver.close();
+  });
+
+  async function post(account: Account, ingest: string, body: Json = {}): Promise<string> {
+    return text(await relay.at(account.producer).post(ingest, body), "eventId");
+  }
+
+  async function statusOf(account: Account, path: string, method = "GET"): Promise<number> {
+    const headers = { ...account.owner.headers, "content-type": "application/json" };
+    const init = method === "GET" ? { headers } : { method, headers, body: "{}" };
+    return (await fetch(relay.url + path, init)).status;
+  }
+
+  /** Plants rows while no relay runs, then starts one with receivers that are well. */
+  async function planted(spoil: (log: LogFile) => void): Promise<void> {
+    await relay.sigterm();
+    const log = new LogFile(relay.dataDir);
+    spoil(log);
+    log.close();
+    healthy = true;
+    await relay.start();
+  }
+
+  const garbage = (row: LogRow): LogRow => ({ ...row, data: `{"${marker}` });
+  const unknownType = (row: LogRow): LogRow => ({ ...row, type: "EventTeleported", data: `{"text":"${marker}"}` });
+  const unknownVersion = (row: LogRow): LogRow => {
+    const metadata = { ...(JSON.parse(row.metadata) as Json), schemaVersion: 99 };
+    return { ...row, metadata: JSON.stringify(metadata), data: `{"text":"${marker}"}` };
+  };
+
+  it("sets each event aside whose history cannot be read, says so, and delivers its neighbours", async () => {
+    const account = await openAccount(relay.url, { maxTrys: 1_000 });
+    const neighbour = await openAccount(relay.url, { maxTrys: 1_000 });
+    const { ingest } = await account.destination({ url: receiver.url("/hook") });
+    const { ingest: otherIngest } = await neighbour.destination({ url: receiver.url("/other") });
+    const ids: string[] = [];
+    for (let n = 0; n < 6; n += 1) ids.push(await post(account, ingest, { n }));
+    const other = await post(neighbour, otherIngest);
+    for (const id of ids) await eventReaches(account.owner, id, "WaitingRetry");
+    const [broken, teleported, future, ...sound] = ids as [string, string, string, ...string[]];
+    const neverThere = randomUUID();
+    await planted((log) => {
+      log.plant(`event-${broken}`, garbage(log.last(`event-${broken}`)));
+      log.plant(`event-${teleported}`, unknownType(log.last(`event-${teleported}`)));
+      log.plant(`event-${future}`, unknownVersion(log.last(`event-${future}`)));
+      log.plant(`event-${neverThere}`, garbage({ ...log.last(`event-${broken}`), type: "EventAccepted" }));
+    });
+    const owner = relay.at(account.owner);
+    const before = receiver.requests.length;
+    const fresh = await post(account, ingest, { n: "fresh" });
+    for (const id of [...sound, fresh]) await eventReaches(owner, id, "Succeeded");
+    await eventReaches(relay.at(neighbour.owner), other, "Succeeded");
+
+    const poisoned = [broken, teleported, future];
+    for (const id of [...poisoned, neverThere]) {
+      expect(await statusOf(account, `/api/v1/events/${id}`), "the event").to.equal(503);
+      expect(await statusOf(account, `/api/v1/events/${id}/history`), "its history").to.equal(503);
+      expect(await statusOf(account, `/api/v1/events/${id}/cancel`, "POST"), "a change of it").to.equal(503);
+    }
+    const { total, items } = await owner.get("/api/v1/events?Qt=100") as { total: number; items: Json[] };
+    expect(items).to.have.length(total);
+    expect(items.map(({ id }) => id)).to.have.members([...ids, fresh]);
+    const known = items.filter(({ id }) => poisoned.includes(String(id))).map(({ status }) => status);
+    expect(known, "as it was last known").to.deep.equal(["WaitingRetry", "WaitingRetry", "WaitingRetry"]);
+    const sent = receiver.requests.slice(before).map(({ headers }) => headers["webhook-id"]);
+    for (const id of poisoned) expect(sent, "nothing is sent of what cannot be read").not.to.include(id);
+
+    expect(await relay.metric(setAside)).to.equal(4);
+    const told = relay.lines.filter(({ msg }) => msg === "an entry cannot be read: its stream is set aside");
+    expect(told.map(({ stream }) => stream)).to.have.members([...poisoned, neverThere].map((id) => `event-${id}`));
+    expect(JSON.stringify(relay.lines)).not.to.include(marker);
+
+    await relay.kill9();
+    await relay.start();
+    expect(await eventually(() => relay.metric(setAside), (count) => count >= 4)).to.equal(4);
+    await relay.sigterm();
+    const hash = documentsHash(relay.dataDir);
+    expect((await relay.command("rebuild")).code).to.equal(0);
+    expect(documentsHash(relay.dataDir)).to.equal(hash);
+  });
+
+  it("holds a destination, a key or a tenant that cannot be read, and no other", async () => {
+    const account = await openAccount(relay.url, { maxTrys: 1_000 });
+    const lost = await openAccount(relay.url, { maxTrys: 1_000 });
+    const held = await account.destination({ url: receiver.url("/held") });
+    const sound = await account.destination({ url: receiver.url("/sound") });
+    const lostDestination = await lost.destination({ url: receiver.url("/lost") });
+    const waiting = await post(account, held.ingest);
+    const soundWaiting = await post(account, sound.ingest);
+    const lostWaiting = await post(lost, lostDestination.ingest);
+    await eventReaches(account.owner, waiting, "WaitingRetry");
+    await eventReaches(lost.owner, lostWaiting, "WaitingRetry");
+    const heldBack = () => receiver.requestsTo("/held").length + receiver.requestsTo("/lost").length;
+    let before = 0;
+    await planted((log) => {
+      before = heldBack();
+      for (const stream of [`destination-${held.id}`, `tenant-${lost.tenantId}`]) {
+        log.plant(stream, unknownVersion(log.last(stream)));
+      }
+    });
+    const owner = relay.at(account.owner);
+    await eventReaches(owner, soundWaiting, "Succeeded");
+    await eventReaches(owner, await post(account, sound.ingest), "Succeeded");
+    const refused = await fetch(relay.url + held.ingest, {
+      method: "POST", headers: { ...account.producer.headers, "content-type": "application/json" }, body: "{}",
+    });
+    expect(refused.status).to.equal(503);
+    expect(await statusOf(lost, `/api/v1/tenants/${lost.tenantId}`)).to.equal(503);
+    expect((await owner.get(`/api/v1/events/${waiting}`))["status"]).to.equal("WaitingRetry");
+    expect((await owner.get("/api/v1/destinations"))["total"]).to.equal(2);
+    expect(await relay.metric(setAside)).to.equal(2);
+    expect(heldBack(), "requests that nobody can answer for").to.equal(before);
+  });
+
+  it("gives up lost attempts though those of a tenant that cannot be read stay", async () => {
+    const lost = await openAccount(relay.url);
+    const account = await openAccount(relay.url);
+    receiver.on("/silent", () => (healthy ? {} : "silence"));
+    const lostDestination = await lost.destination({ url: receiver.url("/silent") });
+    const destination = await account.destination({ url: receiver.url("/silent") });
+    await post(lost, lostDestination.ingest);
+    await receiver.waitFor(({ received }) => received === 1);
+    const id = await post(account, destination.ingest);
+    await receiver.waitFor(({ received }) => received === 2);
+    await relay.kill9();
+    await planted((log) => log.plant(`tenant-${lost.tenantId}`, unknownType(log.last(`tenant-${lost.tenantId}`))));
+    await eventReaches(relay.at(account.owner), id, "Succeeded", 15_000);
+  });
+
+  it("passes over an event that was spoiled where it stands, without holding up those behind it", async () => {
+    const account = await openAccount(relay.url, { maxTrys: 1_000 });
+    const { ingest } = await account.destination({ url: receiver.url("/hook"), serverRateLimit: 1 });
+    const ids: string[] = [];
+    for (let n = 0; n < 30; n += 1) ids.push(await post(account, ingest, { n }));
+    const [spoiled = "", second = "", ...behind] = ids;
+    await eventReaches(account.owner, ids.at(-1) ?? "", "WaitingRetry");
+    // A list waits for the projections: they have read these events, and will not read them again.
+    await account.owner.get("/api/v1/events");
+    await planted((log) => {
+      log.spoilFirst(`event-${spoiled}`);
+      log.spoilFirst(`event-${second}`);
+    });
+    const startedAt = performance.now();
+    for (const id of behind) await eventReaches(relay.at(account.owner), id, "Succeeded");
+    expect(performance.now() - startedAt).to.be.lessThan(5_000);
+    expect(await statusOf(account, `/api/v1/events/${spoiled}`)).to.equal(503);
+    expect(await relay.metric('relay_troubles_total{kind="event not readable"}')).to.be.greaterThan(0);
+  });
+
+  it("makes damaged read models anew, and says which file it cannot do without", async () => {
+    const account = await openAccount(relay.url);
+    const { ingest } = await account.destination({ url: receiver.url("/hook") });
+    healthy = true;
+    const id = await post(account, ingest);
+    await eventReaches(account.owner, id, "Succeeded");
+    await relay.sigterm();
+    const spoil = (file: string) => {
+      for (const suffix of ["-wal", "-shm"]) rmSync(join(relay.dataDir, file + suffix), { force: true });
+      writeFileSync(join(relay.dataDir, file), "this is no database, and long enough to be taken for one ".repeat(200));
+    };
+    spoil("read-models.db");
+    await relay.start();
+    const list = () => relay.at(account.owner).get("/api/v1/events").catch(() => null);
+    const page = await eventually(list, (answer) => answer !== null);
+    expect(page?.["total"]).to.equal(1);
+    await relay.sigterm();
+    for (const file of ["state.db", "log.db"]) {
+      spoil(file);
+      const { code, stdout, stderr } = await relay.command();
+      expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
+      const path = join(relay.dataDir, file);
+      expect(stderr).to.equal(`the relay cannot start: RELAY_DATA_DIR: ${path}: file is not a database\n`);
+    }
+  });
+});
