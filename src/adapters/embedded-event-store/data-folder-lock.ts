@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileProblem, inFile } from "./files.ts";
 
 /**
  * Holds a data folder for this process alone. The lock is SQLite's own, on a file of its own: the operating
@@ -10,11 +11,13 @@ export class DataFolderLock {
 
   /** Throws when another process, or another store of this one, has the folder. */
   constructor(dataDir: string) {
-    this.#db = new DatabaseSync(join(dataDir, "log.lock"), { timeout: 0 });
+    const path = join(dataDir, "log.lock");
+    this.#db = inFile(path, () => new DatabaseSync(path, { timeout: 0 }));
     try {
       this.#db.exec("BEGIN EXCLUSIVE");
     } catch (error) {
       this.#db.close();
+      if (!isBusy(error)) throw fileProblem(path, error);
       throw new Error(`the data folder ${dataDir} is in use by another process`, { cause: error });
     }
   }
@@ -22,4 +25,9 @@ export class DataFolderLock {
   release(): void {
     this.#db.close();
   }
+}
+
+/** SQLITE_BUSY: another connection has the lock. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && "errcode" in error && error.errcode === 5;
 }

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { syncFolder } from "./files.ts";
+import { inFile, syncFolder } from "./files.ts";
 import type { Located } from "./memtable.ts";
 import type { Sequence } from "./positions.ts";
 import type { RowHead } from "./stream-index.ts";
@@ -49,8 +49,8 @@ export class LogFile {
   /** Opens or makes the log. Throws when it cannot, or when the file is of another version. */
   constructor(path: string) {
     mkdirSync(dirname(path), { recursive: true });
-    this.#db = new DatabaseSync(path, { timeout: 1000 });
-    const version = this.#db.prepare("PRAGMA user_version").get()?.["user_version"];
+    this.#db = inFile(path, () => new DatabaseSync(path, { timeout: 1000 }));
+    const version = inFile(path, () => this.#db.prepare("PRAGMA user_version").get()?.["user_version"]);
     if (version !== 0 && version !== schemaVersion) {
       throw new Error(`${path} is of version ${String(version)}; this program reads version ${schemaVersion}`);
     }

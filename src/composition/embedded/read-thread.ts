@@ -42,10 +42,20 @@ function plain(fields: object): object {
   return Object.fromEntries(shown);
 }
 
+/** SQLite's errors do not say with which file. */
+function opened<Engine>(file: string, open: (path: string) => Engine): Engine {
+  const path = join(dataDir, file);
+  try {
+    return open(path);
+  } catch (error) {
+    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
 const logger: Logger = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
 const log = await EmbeddedEventStore.attach(ports.log, { codec, clock });
-const readModels = new SqliteReadModels(join(dataDir, "read-models.db"), clock);
-const state = new SqliteExpiringState(join(dataDir, "state.db"), clock);
+const readModels = opened("read-models.db", (path) => new SqliteReadModels(path, clock));
+const state = opened("state.db", (path) => new SqliteExpiringState(path, clock));
 const sealing = new AesSealing(masterKey, oldMasterKeys);
 const vault = new Vault(sealing, { max: keysInMemory });
 const emails = new EmailOpener({ store: log, sealing, vault }, { max: keysInMemory });
