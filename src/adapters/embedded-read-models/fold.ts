@@ -3,7 +3,8 @@ import type { Change, FieldValue, PositionedChanges } from "../../ports/read-mod
 /** What a batch comes to for one document. */
 export type Effect =
   | { readonly op: "put"; readonly document: Record<string, FieldValue>; readonly fresh: boolean }
-  | { readonly op: "set"; readonly fields: Record<string, FieldValue> }
+  /** `raised`: fields that become at least so much; none of `fields` is among them. */
+  | { readonly op: "set"; readonly fields: Record<string, FieldValue>; readonly raised: Record<string, FieldValue> }
   | { readonly op: "remove" }
   /** Came and went within the batch. */
   | { readonly op: "none" };
@@ -25,7 +26,7 @@ const gone: Effect = { op: "remove" };
 const none: Effect = { op: "none" };
 
 /** Folds a batch into what it comes to. Right only where the whole batch is applied at once, or not at all. */
-export function fold(batch: readonly PositionedChanges[]): Folded {
+export function fold(batch: readonly Pick<PositionedChanges, "changes">[]): Folded {
   const documents = new Map<string, Map<string, Effect>>();
   const counters = new Map<string, Counters>();
   for (const { changes } of batch) {
@@ -69,11 +70,32 @@ function next(before: Effect | undefined, change: Exclude<Change, { op: "add" }>
       return { op: "put", document: { ...change.document }, fresh: unseen };
     }
     case "set":
-      if (before === undefined) return { op: "set", fields: { ...change.fields } };
+      if (before === undefined) return { op: "set", fields: { ...change.fields }, raised: {} };
       if (before.op === "put") Object.assign(before.document, change.fields);
-      else if (before.op === "set") Object.assign(before.fields, change.fields);
+      else if (before.op === "set") {
+        Object.assign(before.fields, change.fields);
+        for (const field in change.fields) delete before.raised[field];
+      }
+      return undefined;
+    case "raise":
+      if (before === undefined) return { op: "set", fields: {}, raised: { ...change.fields } };
+      if (before.op === "put") raise(before.document, change.fields);
+      else if (before.op === "set") {
+        for (const field in change.fields) {
+          const fields = field in before.fields ? before.fields : before.raised;
+          raise(fields, { [field]: change.fields[field] ?? null });
+        }
+      }
       return undefined;
     case "remove":
       return (before?.op === "put" && before.fresh) || before?.op === "none" ? none : gone;
+  }
+}
+
+/** Each field becomes at least so much; null is less than anything. */
+function raise(fields: Record<string, FieldValue>, least: Readonly<Record<string, FieldValue>>): void {
+  for (const field in least) {
+    const [value, bound] = [fields[field] ?? null, least[field] ?? null];
+    if (bound !== null && (value === null || value < bound)) fields[field] = bound;
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { logStart, type Position } from "../../ports/event-store.ts";
 import {
   ReadModelsUnavailable,
+  type Change,
   type CollectionDefinition,
   type Document,
   type FieldValue,
@@ -12,6 +13,7 @@ import {
   type ReadModelWriter,
   type Selection,
 } from "../../ports/read-models.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { schemaOf, tableOf } from "./columns.ts";
 import { openDatabase, unavailable } from "./database.ts";
 import { fold } from "./fold.ts";
@@ -32,6 +34,7 @@ interface State {
 export class SqliteReadModels implements ReadModels, ReadModelWriter {
   readonly #toWrite: DatabaseSync;
   readonly #toRead: DatabaseSync;
+  readonly #checkpoints: Checkpoints;
   readonly #waiters: Waiters;
   #definitions: ReadonlyMap<string, CollectionDefinition> = new Map();
   #writer: Writer;
@@ -43,6 +46,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   constructor(file: string, clock: Clock) {
     this.#toWrite = openDatabase(file);
     this.#toRead = new DatabaseSync(file, { readOnly: true });
+    this.#checkpoints = new Checkpoints(file, this.#toWrite);
     this.#waiters = new Waiters(clock);
     this.#writer = new Writer(this.#toWrite, []);
     this.#queries = new Queries(this.#toRead);
@@ -126,9 +130,17 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     });
   }
 
+  amend(changes: readonly Change[]): Promise<void> {
+    return this.#exclusively(async () => {
+      if (!this.#state) throw new ReadModelsUnavailable("the read models are not built yet");
+      await this.#transaction(() => this.#writer.write(fold([{ changes }])));
+    });
+  }
+
   /** Once what is being written is written. Whoever still waits for a position is told false. */
   async close(): Promise<void> {
     await this.#writing;
+    await this.#checkpoints.close();
     this.#waiters.close();
     this.#toRead.close();
     this.#toWrite.close();
@@ -166,6 +178,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
       this.#toWrite.exec("BEGIN IMMEDIATE");
       await write();
       this.#toWrite.exec("COMMIT");
+      this.#checkpoints.committed();
     } catch (error) {
       if (this.#toWrite.isTransaction) this.#toWrite.exec("ROLLBACK");
       this.#writer.forget();

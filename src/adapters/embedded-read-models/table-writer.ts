@@ -9,7 +9,7 @@ export class TableWriter {
   readonly #definition: CollectionDefinition;
   readonly #put: StatementSync;
   readonly #remove: StatementSync;
-  /** By the fields they set. */
+  /** By the fields they set and raise. */
   readonly #sets = new Map<string, StatementSync>();
 
   constructor(database: DatabaseSync, definition: CollectionDefinition) {
@@ -33,7 +33,7 @@ export class TableWriter {
         this.#remove.run(this.#stored(this.#definition.key, key));
         return;
       case "set":
-        this.#set(key, effect.fields);
+        this.#set(key, effect.fields, effect.raised);
         return;
       case "put": {
         const row: SQLInputValue[] = [];
@@ -43,17 +43,24 @@ export class TableWriter {
     }
   }
 
-  #set(key: string, fields: Readonly<Record<string, FieldValue>>): void {
+  #set(key: string, fields: Readonly<Record<string, FieldValue>>, raised: Readonly<Record<string, FieldValue>>): void {
     const values: SQLInputValue[] = [];
     for (const field in fields) values.push(this.#stored(field, fields[field] ?? null));
-    this.#setOf(Object.keys(fields)).run(...values, this.#stored(this.#definition.key, key));
+    for (const field in raised) {
+      const least = this.#stored(field, raised[field] ?? null);
+      values.push(least, least);
+    }
+    this.#setOf(Object.keys(fields), Object.keys(raised)).run(...values, this.#stored(this.#definition.key, key));
   }
 
-  #setOf(fields: readonly string[]): StatementSync {
-    const name = fields.join();
+  #setOf(fields: readonly string[], raised: readonly string[]): StatementSync {
+    const name = [...fields, "", ...raised].join();
     let statement = this.#sets.get(name);
     if (!statement) {
-      const columns = fields.map((field) => `${quoted(field)} = ?`).join(", ");
+      const columns = [
+        ...fields.map((field) => `${quoted(field)} = ?`),
+        ...raised.map((field) => `${quoted(field)} = max(coalesce(${quoted(field)}, ?), ?)`),
+      ].join(", ");
       const table = tableOf(this.#definition);
       statement = this.#database.prepare(`UPDATE ${table} SET ${columns} WHERE ${quoted(this.#definition.key)} = ?`);
       this.#sets.set(name, statement);

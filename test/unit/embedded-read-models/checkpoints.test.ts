@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Checkpoints } from "../../../src/adapters/embedded-read-models/checkpoints.ts";
+
+describe("checkpoints of the read models' file", () => {
+  const large = "x".repeat(100_000);
+  let folder: string;
+  let file: string;
+  let database: DatabaseSync;
+  let checkpoints: Checkpoints;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "checkpoints-"));
+    file = join(folder, "test.db");
+    database = new DatabaseSync(file);
+    database.exec("PRAGMA journal_mode = WAL; CREATE TABLE texts (text TEXT)");
+  });
+
+  afterEach(async () => {
+    await checkpoints.close();
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  function open(limits: { enough: number; tooMany: number }): void {
+    checkpoints = new Checkpoints(file, database, limits);
+  }
+
+  function commit(): void {
+    database.prepare("INSERT INTO texts VALUES (?)").run(large);
+    checkpoints.committed();
+  }
+
+  const written = () => statSync(file).size;
+
+  it("leave the file alone while there is little", () => {
+    open({ enough: 1_000, tooMany: 10_000 });
+    const before = written();
+    for (let n = 0; n < 10; n += 1) commit();
+    expect(written()).to.equal(before);
+  });
+
+  it("are made beside the commits once there is enough", async () => {
+    open({ enough: 1, tooMany: 1_000_000 });
+    for (let n = 0; n < 10; n += 1) commit();
+    const pages = database.prepare("PRAGMA wal_checkpoint(NOOP)");
+    const left = () => {
+      const { log, checkpointed } = pages.get() as { log: number; checkpointed: number };
+      return log - checkpointed;
+    };
+    expect(left()).to.be.above(0);
+    while (left() > 0) {
+      checkpoints.committed();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(written()).to.be.above(10 * large.length);
+    // All is moved, so what follows goes to the log's beginning.
+    const log = statSync(`${file}-wal`).size;
+    for (let n = 0; n < 5; n += 1) commit();
+    expect(statSync(`${file}-wal`).size).to.equal(log);
+  });
+
+  it("are made at once when there is too much, so that the log stays bounded", () => {
+    open({ enough: 1_000_000, tooMany: 100 });
+    for (let n = 0; n < 200; n += 1) commit();
+    expect(statSync(`${file}-wal`).size).to.be.below(10 * large.length);
+    expect(database.prepare("SELECT count(*) AS n FROM texts").get()?.["n"]).to.equal(200);
+  });
+});
