@@ -24,9 +24,8 @@ function flood(socket: Socket, text: string | Buffer): void {
 }
 
 const over = "\r\n\r\n";
-/** 64 MiB of zeros in 64 KiB. */
-let packed: Buffer | undefined;
-const bomb = () => (packed ??= gzipSync(Buffer.alloc(64 * 1024 * 1024)));
+/** 32 MiB of zeros in 32 KiB. */
+const bomb = gzipSync(Buffer.alloc(32 * 1024 * 1024));
 
 const deeds = {
   silent: () => {},
@@ -62,6 +61,13 @@ const deeds = {
     socket.write(head("200 OK", "Transfer-Encoding: chunked"));
     flood(socket, "1\r\nx\r\n".repeat(1000));
   },
+  "endless tiny records": (socket) => {
+    socket.write(head("200 OK"));
+    const pour = () => {
+      if (!socket.destroyed) socket.write("x", () => setImmediate(pour));
+    };
+    pour();
+  },
   "endless chunk extension": (socket) => {
     socket.write(`${head("200 OK", "Transfer-Encoding: chunked")}1;`);
     flood(socket, "x".repeat(65_536));
@@ -81,9 +87,8 @@ const deeds = {
   "many small trailers, then nothing": (socket) =>
     socket.write(`${head("200 OK", "Transfer-Encoding: chunked")}1\r\nx\r\n0\r\n${"a:b\r\n".repeat(8000)}`),
   "gzip bomb": (socket) => {
-    const body = bomb();
-    socket.write(head("200 OK", "Content-Encoding: gzip", `Content-Length: ${body.length}`));
-    socket.write(body);
+    socket.write(head("200 OK", "Content-Encoding: gzip", `Content-Length: ${bomb.length}`));
+    socket.write(bomb);
   },
   "flood of 100 Continue": (socket) => flood(socket, head("100 Continue")),
   "flood of 103 Early Hints": (socket) => flood(socket, head("103 Early Hints", "Link: </a>")),

@@ -3,6 +3,8 @@ import { CallFailure } from "./failures.ts";
 
 /** Of everything that comes back to one request, what HTTP throws away included. */
 const maxBytes = 262_144;
+/** Reads and chunks together: each costs the processor about as much as an honest answer. */
+const maxPieces = 2_048;
 /** Of an answer's heads and trailers together; their bytes are the parser's to bound. */
 const maxLines = 256;
 /** What the lines looked at are told by. */
@@ -10,8 +12,8 @@ const tellingChars = 32;
 const lineFeed = 10;
 
 /**
- * Ends a connection on which more comes back to a request than any honest answer has, in bytes or in
- * headers. undici bounds neither: interim answers, status texts and chunk extensions reach no
+ * Ends a connection on which more comes back to a request than any honest answer has, in bytes, pieces or
+ * headers. undici bounds none of these: interim answers, status texts and chunk extensions reach no
  * handler and would keep the processor busy until the deadline, and a header of two letters costs its
  * parser a hundred times as much memory as the limit on a head's size counts.
  */
@@ -21,7 +23,7 @@ export function meterAnswers(socket: TLSSocket): void {
   // All that undici's parser gets to see, it gets from here.
   socket.read = (size) => {
     if (meter.exceeded) {
-      socket.destroy(new CallFailure("connection", "the answer is too long or has too many headers"));
+      socket.destroy(new CallFailure("connection", "the answer is too long, too scattered or has too many headers"));
       return null;
     }
     const piece: unknown = read(size);
@@ -33,6 +35,7 @@ export function meterAnswers(socket: TLSSocket): void {
 export class AnswerMeter {
   #written = 0;
   #bytes = 0;
+  #pieces = 0;
   #lines = 0;
   #part: "status" | "headers" | "chunks" | "trailers" | "rest" = "status";
   #interim = false;
@@ -44,7 +47,7 @@ export class AnswerMeter {
 
   /** Whether the answer has gone beyond what it may have. */
   get exceeded(): boolean {
-    return this.#bytes > maxBytes || this.#lines > maxLines;
+    return this.#bytes > maxBytes || this.#tooMany;
   }
 
   /**
@@ -55,14 +58,16 @@ export class AnswerMeter {
     if (written !== this.#written) {
       this.#written = written;
       this.#bytes = 0;
+      this.#pieces = 0;
       this.#lines = 0;
       this.#part = "status";
       this.#dataBytes = 0;
       this.#line = "";
     }
     this.#bytes += piece.length;
+    this.#pieces += 1;
     let at = 0;
-    while (at < piece.length && this.#part !== "rest" && this.#lines <= maxLines) {
+    while (at < piece.length && this.#part !== "rest" && !this.#tooMany) {
       if (this.#dataBytes > 0) {
         const taken = Math.min(this.#dataBytes, piece.length - at);
         this.#dataBytes -= taken;
@@ -72,6 +77,10 @@ export class AnswerMeter {
       }
     }
     return this.#part === "rest" || at === piece.length ? piece : piece.subarray(0, at);
+  }
+
+  get #tooMany(): boolean {
+    return this.#pieces > maxPieces || this.#lines > maxLines;
   }
 
   #readLine(piece: Buffer, from: number): number {
@@ -90,6 +99,7 @@ export class AnswerMeter {
   #endLine(line: string): void {
     if (this.#part === "chunks") {
       if (line === "") return;
+      this.#pieces += 1;
       this.#dataBytes = Number.parseInt(line, 16);
       if (!(this.#dataBytes > 0)) this.#part = "trailers";
       return;

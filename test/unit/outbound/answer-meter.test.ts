@@ -21,9 +21,9 @@ describe("answer meter", () => {
 
       it("lets ordinary answers pass whole", () => {
         whole(`${head("200 OK", "Content-Length: 2")}ok`);
-        whole(`${head("103 Early Hints", "Link: </a>")}${head("200 OK", ...lines(200))}${"\n".repeat(5000)}`);
-        whole(head("200 OK", "Transfer-Encoding: chunked") + "3\r\n\n\n\n\r\n".repeat(2000) + "0\r\nx: y\r\n\r\n");
-        whole(`${head("200 OK", "transfer-encoding: chunked")}5dc;x=1\r\n${"\n".repeat(1500)}\r\n0\r\n\r\n`);
+        whole(`${head("103 Early Hints", "Link: </a>")}${head("200 OK", ...lines(90))}${"\n".repeat(900)}`);
+        whole(head("200 OK", "Transfer-Encoding: chunked") + "3\r\n\n\n\n\r\n".repeat(150) + "0\r\nx: y\r\n\r\n");
+        whole(`${head("200 OK", "transfer-encoding: chunked")}384;x=1\r\n${"\n".repeat(900)}\r\n0\r\n\r\n`);
       });
 
       it("stops at too many headers, interim ones and trailers included", () => {
@@ -38,11 +38,18 @@ describe("answer meter", () => {
 
       it("counts anew for the next request", () => {
         const meter = new AnswerMeter();
-        const text = `${head("200 OK", "Transfer-Encoding: chunked", ...lines(150))}1\r\nx\r\n0\r\n\r\n`;
+        const text = `${head("200 OK", "Transfer-Encoding: chunked", ...lines(130))}1\r\nx\r\n0\r\n\r\n`;
         for (const written of [1, 2, 3]) expect(admitted(text, size, meter, written)).to.equal(text.length);
       });
     });
   }
+
+  it("stops at too many pieces, reads and chunks alike", () => {
+    expect(admitted(`${head("200 OK")}${"x".repeat(10_000)}`, 1)).to.equal(2049);
+    const good = head("200 OK", "Transfer-Encoding: chunked");
+    const passed = admitted(good + "1\r\nx\r\n".repeat(10_000), 16_384);
+    expect(passed - good.length).to.be.within(2000 * 6, 2049 * 6);
+  });
 
   it("stops at 256 KiB, whatever it consists of", () => {
     for (const text of [head("200 OK"), `${head("200 OK", "Transfer-Encoding: chunked")}1;`, "HTTP/1.1 200 "]) {
