@@ -7,6 +7,7 @@ import { dueProjection } from "./due/due.ts";
 import { eventsProjection } from "./events/projection.ts";
 import { invitesProjection } from "./invites/invites.ts";
 import type { Projection } from "./projection.ts";
+import { sendersProjection } from "./senders/senders.ts";
 import { setAside } from "./set-aside/set-aside.ts";
 import { tenantsProjection } from "./tenants/tenants.ts";
 import { usersProjection } from "./users/users.ts";
@@ -16,6 +17,7 @@ export const projections: readonly Projection[] = [
   tenantsProjection,
   usersProjection,
   destinationsProjection,
+  sendersProjection,
   apiKeysProjection,
   invitesProjection,
   eventsProjection,

@@ -4,11 +4,12 @@ import type { DestinationEvent } from "../src/domain/destination/events.ts";
 import type { DomainEvent } from "../src/domain/domain-event.ts";
 import type { WebhookEvent } from "../src/domain/event/events.ts";
 import type { InviteEvent } from "../src/domain/invite/events.ts";
+import type { SenderEvent } from "../src/domain/sender/events.ts";
 import type { TenantEvent } from "../src/domain/tenant/events.ts";
 import type { Change, CollectionDefinition, Document, FieldKind } from "../src/ports/read-models.ts";
 
 /** The facts that read models are made of. */
-type Fact = TenantEvent | DestinationEvent | CircuitEvent | ApiKeyEvent | InviteEvent | WebhookEvent;
+type Fact = TenantEvent | DestinationEvent | SenderEvent | CircuitEvent | ApiKeyEvent | InviteEvent | WebhookEvent;
 
 /** What each type of fact changes; facts of other types change nothing. */
 export type Handlers = {

@@ -2,6 +2,7 @@
 export const streams = {
   tenant: (id: string) => `tenant-${id}`,
   destination: (id: string) => `destination-${id}`,
+  sender: (id: string) => `sender-${id}`,
   circuit: (destinationId: string) => `circuit-${destinationId}`,
   apiKey: (id: string) => `apiKey-${id}`,
   event: (id: string) => `event-${id}`,

@@ -7,6 +7,7 @@ import type { InviteEvent } from "../../domain/invite/events.ts";
 import type { PersonEvent } from "../../domain/person/person.ts";
 import type { PlatformEvent } from "../../domain/platform/platform.ts";
 import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
+import type { SenderEvent } from "../../domain/sender/events.ts";
 import type { SessionEvent } from "../../domain/session/session.ts";
 import type { TenantEvent } from "../../domain/tenant/events.ts";
 
@@ -19,6 +20,7 @@ export type AnyEvent =
   | PersonEvent
   | PlatformEvent
   | ReservationEvent
+  | SenderEvent
   | SessionEvent
   | TenantEvent
   | WebhookEvent;
@@ -71,6 +73,14 @@ const versions = {
   PlatformKeysCreated: 1,
   ReservationRefused: 1,
   RetryScheduled: 1,
+  SenderActivated: 1,
+  SenderCreated: 1,
+  SenderDeactivated: 1,
+  SenderDeleted: 1,
+  SenderDestinationChanged: 1,
+  SenderIngestTokenRegenerated: 1,
+  SenderMappingChanged: 1,
+  SenderRenamed: 1,
   SessionRevoked: 1,
   TenantCreated: 1,
   TenantDeliveryPolicyChanged: 1,

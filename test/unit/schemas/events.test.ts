@@ -41,6 +41,7 @@ const n = "number";
 const user = { tenantId: s, userId: s } as const;
 const secret = { webhookSecret: s, webhookSecretFingerprint: s } as const;
 const destination = { destinationId: s, tenantId: s, at: s } as const;
+const sender = { senderId: s, tenantId: s, at: s } as const;
 const circuit = { ...destination, position: s, failures: n, openUntil: "string?", probe: "object?" } as const;
 const event = { eventId: s, tenantId: s, destinationId: s } as const;
 const moved = { ...event, acceptedAt: s, from: s, to: s, at: s } as const;
@@ -88,6 +89,14 @@ const kinds: Kinds = {
   PlatformKeysCreated: { nameHashKey: s, tokenKey: s, at: s },
   ReservationRefused: { reservation: s, at: s },
   RetryScheduled: { ...moved, retryCount: n, nextAttemptAt: s },
+  SenderActivated: sender,
+  SenderCreated: { ...sender, name: s, destinationId: s, mapping: "object?", ingestTokenHash: s },
+  SenderDeactivated: sender,
+  SenderDeleted: { ...sender, ingestTokenHash: s },
+  SenderDestinationChanged: { ...sender, destinationId: s },
+  SenderIngestTokenRegenerated: { ...sender, ingestTokenHash: s, previousTokenHash: s },
+  SenderMappingChanged: { ...sender, mapping: "object?" },
+  SenderRenamed: { ...sender, name: s },
   SessionRevoked: { tokenId: s, userId: s, tenantId: s, expiresAt: s, at: s },
   TenantCreated: {
     tenantId: s, name: s, nameHash: s, maxTrys: n, circuitBreakerTimer: n, dataKey: s, ...secret, at: s,

@@ -1,0 +1,91 @@
+import type { Mapping } from "../../src/domain/sender/events.ts";
+import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
+
+/** A sender as the API shows it, but for the words of its status. */
+export type SenderDocument = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly destinationUrlId: string;
+  readonly active: boolean;
+  readonly mapping: Mapping | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+/** What a sender's ingest token's SHA-256 (hex) belongs to. */
+export type SenderTokenHashDocument = {
+  readonly tokenHash: string;
+  readonly senderId: string;
+  readonly tenantId: string;
+};
+
+/** Fields that lists of senders can be sorted by. */
+export const senderSortFields = ["id", "name", "createdAt", "updatedAt"] as const;
+
+export const senders: Collection<SenderDocument> = {
+  name: "senders",
+  key: "id",
+  fields: {
+    id: "id",
+    tenantId: "id",
+    name: "text",
+    destinationUrlId: "id",
+    active: "boolean",
+    mapping: "json",
+    createdAt: "time",
+    updatedAt: "time",
+  },
+  indexes: senderSortFields.map((sort) => ["tenantId" as const, sort]),
+};
+
+export const senderTokenHashes: Collection<SenderTokenHashDocument> = {
+  name: "senderTokenHashes",
+  key: "tokenHash",
+  fields: { tokenHash: "text", senderId: "id", tenantId: "id" },
+  indexes: [],
+};
+
+/** The scope whose one counter is the number of a tenant's senders. */
+export function sendersCounter(tenantId: string): string {
+  return `senders/${tenantId}`;
+}
+
+export const sendersProjection: Projection = {
+  name: "senders",
+  version: 1,
+  collections: [senders, senderTokenHashes],
+  on: {
+    SenderCreated: ({ senderId, tenantId, name, destinationId, mapping, ingestTokenHash, at }) => [
+      create(senders, {
+        id: senderId,
+        tenantId,
+        name,
+        destinationUrlId: destinationId,
+        active: true,
+        mapping,
+        createdAt: at,
+        updatedAt: at,
+      }),
+      add(sendersCounter(tenantId), 1),
+      create(senderTokenHashes, { tokenHash: ingestTokenHash, senderId, tenantId }),
+    ],
+    SenderRenamed: ({ senderId, name, at }) => [set(senders, senderId, { name, updatedAt: at })],
+    SenderDestinationChanged: ({ senderId, destinationId, at }) => [
+      set(senders, senderId, { destinationUrlId: destinationId, updatedAt: at }),
+    ],
+    SenderMappingChanged: ({ senderId, mapping, at }) => [set(senders, senderId, { mapping, updatedAt: at })],
+    SenderActivated: ({ senderId, at }) => [set(senders, senderId, { active: true, updatedAt: at })],
+    SenderDeactivated: ({ senderId, at }) => [set(senders, senderId, { active: false, updatedAt: at })],
+    SenderIngestTokenRegenerated: ({ senderId, tenantId, ingestTokenHash, previousTokenHash, at }) => [
+      set(senders, senderId, { updatedAt: at }),
+      remove(senderTokenHashes, previousTokenHash),
+      create(senderTokenHashes, { tokenHash: ingestTokenHash, senderId, tenantId }),
+    ],
+    SenderDeleted: ({ senderId, tenantId, ingestTokenHash }) => [
+      remove(senders, senderId),
+      add(sendersCounter(tenantId), -1),
+      remove(senderTokenHashes, ingestTokenHash),
+    ],
+  },
+};

@@ -1,0 +1,59 @@
+import { refuse } from "../refusal.ts";
+import type { Mapping, SenderEvent } from "./events.ts";
+import type { SenderState } from "./state.ts";
+
+export type SenderCommand =
+  | {
+      readonly type: "CreateSender";
+      readonly sender: Omit<Extract<SenderEvent, { type: "SenderCreated" }>["data"], "at">;
+      readonly at: string;
+    }
+  | {
+      readonly type: "ChangeSender";
+      readonly name?: string | undefined;
+      readonly destinationId?: string | undefined;
+      readonly active?: boolean | undefined;
+      /** null removes the mapping. */
+      readonly mapping?: Mapping | null | undefined;
+      readonly at: string;
+    }
+  | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: string }
+  | { readonly type: "DeleteSender"; readonly at: string };
+
+/** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
+export function decide(state: SenderState, command: SenderCommand): SenderEvent[] {
+  if (command.type === "CreateSender") {
+    if (state) refuse("conflict", "the sender exists already");
+    return [{ type: "SenderCreated", data: { ...command.sender, at: command.at } }];
+  }
+  if (!state || state.deleted) refuse("not-found", "sender not found");
+  const ids = { senderId: state.id, tenantId: state.tenantId, at: command.at };
+  switch (command.type) {
+    case "ChangeSender": {
+      const { name, destinationId, active, mapping } = command;
+      const events: SenderEvent[] = [];
+      if (name !== undefined && name !== state.name) events.push({ type: "SenderRenamed", data: { ...ids, name } });
+      if (destinationId !== undefined && destinationId !== state.destinationId) {
+        events.push({ type: "SenderDestinationChanged", data: { ...ids, destinationId } });
+      }
+      if (mapping !== undefined && !same(mapping, state.mapping)) {
+        events.push({ type: "SenderMappingChanged", data: { ...ids, mapping } });
+      }
+      if (active !== undefined && active !== state.active) {
+        events.push({ type: active ? "SenderActivated" : "SenderDeactivated", data: ids });
+      }
+      return events;
+    }
+    case "RegenerateIngestToken": {
+      const { ingestTokenHash } = command;
+      const previousTokenHash = state.ingestTokenHash;
+      return [{ type: "SenderIngestTokenRegenerated", data: { ...ids, ingestTokenHash, previousTokenHash } }];
+    }
+    case "DeleteSender":
+      return [{ type: "SenderDeleted", data: { ...ids, ingestTokenHash: state.ingestTokenHash } }];
+  }
+}
+
+function same(one: Mapping | null, other: Mapping | null): boolean {
+  return one?.language === other?.language && one?.expression === other?.expression;
+}

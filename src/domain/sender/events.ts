@@ -1,0 +1,28 @@
+import type { DomainEvent } from "../domain-event.ts";
+import type { Timestamp } from "../time.ts";
+
+/** How a sender transforms what it receives. */
+export interface Mapping {
+  readonly language: "jmespath";
+  readonly expression: string;
+}
+
+interface Ids {
+  senderId: string;
+  tenantId: string;
+  at: Timestamp;
+}
+
+/** Facts of a `sender-<id>` stream. */
+export type SenderEvent =
+  | DomainEvent<
+      "SenderCreated",
+      Ids & { name: string; destinationId: string; mapping: Mapping | null; ingestTokenHash: string }
+    >
+  | DomainEvent<"SenderRenamed", Ids & { name: string }>
+  | DomainEvent<"SenderDestinationChanged", Ids & { destinationId: string }>
+  | DomainEvent<"SenderMappingChanged", Ids & { mapping: Mapping | null }>
+  | DomainEvent<"SenderActivated", Ids>
+  | DomainEvent<"SenderDeactivated", Ids>
+  | DomainEvent<"SenderIngestTokenRegenerated", Ids & { ingestTokenHash: string; previousTokenHash: string }>
+  | DomainEvent<"SenderDeleted", Ids & { ingestTokenHash: string }>;
