@@ -76,7 +76,7 @@ export class RelayProcess {
   /** The process whose "ready" counts: none once its end was asked for. */
   #awaited: Life | undefined;
   #url = "";
-  #ready: PromiseWithResolvers<void> = Promise.withResolvers();
+  #ready = waiting();
   #closed = false;
 
   /** Nothing runs before {@link start}. */
@@ -122,7 +122,10 @@ export class RelayProcess {
     this.#child = child;
     createInterface({ input: child.stdout }).on("line", (line) => this.#read(line, life));
     createInterface({ input: child.stderr }).on("line", (line) => this.#output.push(line));
-    child.once("exit", () => (life.endedAt = Date.now()));
+    child.once("exit", () => {
+      life.endedAt = Date.now();
+      if (life === this.#awaited && life.readyAt === null) this.#ready.reject(new Error(`it ended\n${this.tail()}`));
+    });
   }
 
   /** Starts a process; resolves when it is ready. */
@@ -207,10 +210,17 @@ export class RelayProcess {
     if (!child) return { code: null, signal: null, durationMs: 0 };
     this.#awaited = undefined;
     // Who waits already waits on for the next process.
-    if (this.lives.at(-1)?.readyAt) this.#ready = Promise.withResolvers();
+    if (this.lives.at(-1)?.readyAt) this.#ready = waiting();
     const over = child.exitCode === null && child.signalCode === null ? once(child, "exit") : null;
     child.kill(signal);
     await over;
     return { code: child.exitCode, signal: child.signalCode, durationMs: performance.now() - startedAt };
   }
+}
+
+/** A promise that nobody need wait for. */
+function waiting(): PromiseWithResolvers<void> {
+  const resolvers = Promise.withResolvers<void>();
+  resolvers.promise.catch(() => undefined);
+  return resolvers;
 }

@@ -1,0 +1,148 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+import { printed } from "../support/ledger.ts";
+import { eventually, openAccount, temporaryDataDir, testEnvironment } from "../support/relay.ts";
+import { RelayProcess, runRelay, type Finished } from "../support/relay-process.ts";
+import { fillLog } from "../support/relay-process-fill.ts";
+import { pause } from "../support/relay-process-load.ts";
+import { sized } from "../support/size.ts";
+
+const nobody = 65_534;
+
+describe("a start that cannot be", function () {
+  this.timeout(30_000);
+  let dataDir: string;
+
+  beforeEach(() => (dataDir = temporaryDataDir()));
+  afterEach(() => rmSync(dirname(dataDir), { recursive: true, force: true }));
+
+  /** Ended with code 1 and one line on standard error. */
+  function expectOneLine({ code, stderr }: Finished, line: string | RegExp): void {
+    expect(code).to.equal(1);
+    expect(stderr.trimEnd().split("\n")).to.have.length(1);
+    if (typeof line === "string") expect(stderr).to.equal(`${line}\n`);
+    else expect(stderr).to.match(line);
+  }
+
+  const environment = (env: Readonly<Record<string, string>>) => ({ ...testEnvironment(dataDir, null), ...env });
+
+  it("is refused on a data folder in use, and the one that runs goes on", async () => {
+    const relay = await RelayProcess.start(null);
+    try {
+      const problem = `RELAY_DATA_DIR: the data folder ${relay.dataDir} is in use by another process`;
+      expectOneLine(await relay.command(), `the relay cannot start: ${problem}`);
+      const account = await openAccount(relay.url);
+      expect((await account.owner.get("/api/v1/destinations"))["total"]).to.equal(0);
+      expect((await relay.sigterm()).code).to.equal(0);
+      await relay.start();
+    } finally {
+      await relay.close();
+    }
+  });
+
+  it("is refused on a port in use, and leaves the data as it should be", async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address() as AddressInfo;
+    const refused = await runRelay(environment({ RELAY_PORT: String(port) }));
+    const problem = `RELAY_PORT: the port is in use by another process (127.0.0.1:${port})`;
+    expectOneLine(refused, `the relay cannot start: ${problem}`);
+    await new Promise((resolve) => other.close(resolve));
+    const again = await runRelay(environment({ RELAY_HOST: "192.0.2.1" }));
+    expectOneLine(again, "the relay cannot start: RELAY_HOST: this machine has no such address (192.0.2.1:0)");
+  });
+
+  for (const [variable, value] of [
+    ["RELAY_PORT", "many"], ["RELAY_RETRY_SCHEDULE", "5"], ["RELAY_MASTER_KEY", "short"], ["RELAY_ROLES", "api"],
+    ["RELAY_QUEUE", "rabbit"], ["RELAY_ALLOWED_NETWORKS", "everything"], ["RELAY_EXTRA_CA_FILE", "/nowhere.pem"],
+    ["RELAY_DATA_DIR", ""],
+  ] as const) {
+    it(`is refused with ${variable}=${value}`, async () => {
+      expectOneLine(await runRelay(environment({ [variable]: value })), new RegExp(`^${variable}: .+\n$`));
+    });
+  }
+
+  it("is refused where the data folder cannot be made or written", async () => {
+    writeFileSync(join(dirname(dataDir), "file"), "");
+    const inFile = join(dirname(dataDir), "file", "data");
+    const folderProblem = /^the relay cannot start: RELAY_DATA_DIR: .+/;
+    expectOneLine(await runRelay(environment({ RELAY_DATA_DIR: inFile })), folderProblem);
+
+    mkdirSync(dataDir);
+    chmodSync(dirname(dataDir), 0o755);
+    chmodSync(dataDir, 0o555);
+    const uid = process.getuid?.() === 0 ? nobody : undefined;
+    expectOneLine(await runRelay(environment({}), [], uid), folderProblem);
+  });
+
+  it("is refused under another master key than the log was written under", async () => {
+    const relay = await RelayProcess.start(null);
+    try {
+      await relay.sigterm();
+      const key = Buffer.alloc(32, 7).toString("base64");
+      const refused = await runRelay({ ...relay.environment, RELAY_MASTER_KEY: key });
+      const problem = "RELAY_MASTER_KEY: is not the key that this log was written under";
+      expectOneLine(refused, `the relay cannot start: ${problem}`);
+    } finally {
+      await relay.close();
+    }
+  });
+});
+
+describe("a start with much to do", function () {
+  this.timeout(sized(120_000, 600_000));
+  const relays: RelayProcess[] = [];
+
+  afterEach(async function () {
+    for (const relay of relays.splice(0)) {
+      if (this.currentTest?.state === "failed") console.log(relay.tail());
+      await relay.close();
+    }
+  });
+
+  interface Measured {
+    readonly startMs: number;
+    readonly caughtUpMs: number;
+    /** What the heap of the main thread comes down to, MiB. */
+    readonly heap: number;
+  }
+
+  /** Starts a relay whose log holds so many events for a receiver that is dead. */
+  async function measure(events: number): Promise<Measured> {
+    const env = { RELAY_ALLOWED_NETWORKS: "127.0.0.0/8", RELAY_RETRY_SCHEDULE: "1h" };
+    const relay = await RelayProcess.start(null, { env });
+    relays.push(relay);
+    const account = await openAccount(relay.url, { circuitBreakerTimer: 3600 });
+    const { id: destinationId } = await account.destination({ url: "https://127.0.0.1:9/dead" });
+    const [key] = (await account.owner.get("/api/v1/api-keys"))["items"] as [{ id: string }];
+    await relay.sigterm();
+    await fillLog(relay.dataDir, { tenantId: account.tenantId, destinationId, apiKeyId: key.id }, events);
+    await relay.start();
+    const { startedAt, readyAt } = relay.lives.at(-1) ?? {};
+    const waiting = () => relay.at(account.owner).get("/api/v1/events?Qt=1").catch(() => null);
+    const list = await eventually(waiting, (page) => page !== null, sized(30_000, 300_000));
+    const caughtUpMs = Date.now() - Number(readyAt);
+    expect(list?.["total"]).to.equal(events);
+    const destination = () => relay.at(account.owner).get(`/api/v1/destinations/${destinationId}`);
+    await eventually(destination, ({ status }) => status === "Suspended");
+    let heap = Infinity;
+    for (let sample = 0; sample < 20; sample += 1) {
+      await pause(100);
+      heap = Math.min(heap, await relay.metric("nodejs_heap_size_used_bytes"));
+    }
+    await relay.sigterm();
+    return { startMs: Number(readyAt) - Number(startedAt), caughtUpMs, heap: Math.round(heap / 2 ** 20) };
+  }
+
+  it("is ready about as soon, and takes about as much memory, whatever waits for a dead receiver", async () => {
+    const few = await measure(1_000);
+    const many = await measure(sized(100_000, 1_000_000));
+    printed("with 1,000 waiting", few);
+    printed("with many more", many);
+    expect(many.startMs).to.be.lessThan(5_000);
+    expect(many.startMs / few.startMs, "time to be ready").to.be.lessThan(4);
+    expect(many.heap / few.heap, "memory").to.be.at.most(1.5);
+  });
+});
