@@ -43,7 +43,11 @@ export function create<Shape extends Document>(collection: Collection<Shape>, do
 }
 
 /** Changes fields of a document, where there is one. */
-export function set<Shape extends Document>(collection: Collection<Shape>, key: string, fields: Partial<Shape>): Change {
+export function set<Shape extends Document>(
+  collection: Collection<Shape>,
+  key: string,
+  fields: Partial<Shape>,
+): Change {
   return { op: "set", collection: collection.name, key, fields: fields as Document };
 }
 

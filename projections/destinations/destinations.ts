@@ -76,7 +76,9 @@ export const destinationsProjection: Projection = {
     DestinationRateLimitChanged: ({ destinationId, serverRateLimit, at }) => [
       set(destinations, destinationId, { serverRateLimit, updatedAt: at }),
     ],
-    DestinationActivated: ({ destinationId, at }) => [set(destinations, destinationId, { active: true, updatedAt: at })],
+    DestinationActivated: ({ destinationId, at }) => [
+      set(destinations, destinationId, { active: true, updatedAt: at }),
+    ],
     DestinationDeactivated: ({ destinationId, at }) => [
       set(destinations, destinationId, { active: false, updatedAt: at }),
     ],

@@ -73,7 +73,8 @@ export class People {
 
 /**
  * What the projection runner does to entries before the pure projections see them: sealed addresses in
- * facts about users and invites become clear ones, or null where the person was deleted since. Everything else is passed on.
+ * facts about users and invites become clear ones, or null where the person was deleted since. Everything
+ * else is passed on.
  */
 export class EmailOpener {
   readonly #parts: { store: Pick<EventStore, "readStream">; sealing: Sealing; vault: Vault };

@@ -34,6 +34,11 @@ export type Change =
     }
   /** Changes fields of a document; nothing where there is none. */
   | { readonly op: "set"; readonly collection: string; readonly key: string; readonly fields: Document }
+  /**
+   * Changes those fields of a document that are null or have a smaller value; nothing where there is none.
+   * For fields of kind `number` and `time`: in which order such changes come does not matter.
+   */
+  | { readonly op: "raise"; readonly collection: string; readonly key: string; readonly fields: Document }
   | { readonly op: "remove"; readonly collection: string; readonly key: string }
   /**
    * Adds to a counter; `bucket` orders the counters of a scope (0 where a scope has but one). `rollUps`
@@ -55,7 +60,9 @@ export interface Counter {
 }
 
 /** The counters an addition adds to: its own, and `<scope>/<name>` for each name in `rollUps`. */
-export function countersOf({ scope, bucket, rollUps = {} }: Omit<Extract<Change, { op: "add" }>, "op" | "by">): Counter[] {
+export function countersOf(
+  { scope, bucket, rollUps = {} }: Omit<Extract<Change, { op: "add" }>, "op" | "by">,
+): Counter[] {
   const coarser = Object.entries(rollUps).map(([name, size]) => ({
     scope: `${scope}/${name}`,
     bucket: Math.floor(bucket / size),
@@ -128,4 +135,9 @@ export interface ReadModelWriter {
    * a batch applied twice from the same checkpoint has the effect of one.
    */
   apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void>;
+  /**
+   * Applies changes that follow from documents and not from a log entry: all of them or none, once. The
+   * checkpoint stays. When it throws they may have been applied all the same: the documents tell.
+   */
+  amend(changes: readonly Change[]): Promise<void>;
 }
