@@ -51,6 +51,15 @@ export function set<Shape extends Document>(
   return { op: "set", collection: collection.name, key, fields: fields as Document };
 }
 
+/** Makes fields of a document at least so much, where there is one. */
+export function raise<Shape extends Document>(
+  collection: Collection<Shape>,
+  key: string,
+  fields: Partial<Shape>,
+): Change {
+  return { op: "raise", collection: collection.name, key, fields: fields as Document };
+}
+
 /** Removes a document, where there is one. */
 export function remove(collection: CollectionDefinition, key: string): Change {
   return { op: "remove", collection: collection.name, key };

@@ -1,4 +1,4 @@
-import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
+import { add, create, raise, remove, type Collection, type Projection } from "../projection.ts";
 
 /** An API key as the API lists it. */
 export type ApiKeyDocument = {
@@ -38,7 +38,7 @@ export function apiKeysCounter(tenantId: string): string {
 
 export const apiKeysProjection: Projection = {
   name: "apiKeys",
-  version: 1,
+  version: 2,
   collections: [apiKeys],
   on: {
     ApiKeyIssued: ({ keyId, tenantId, name, prefix, last4, expiresAt, at }) => [
@@ -46,6 +46,8 @@ export const apiKeysProjection: Projection = {
       add(apiKeysCounter(tenantId), 1),
     ],
     ApiKeyRevoked: ({ keyId, tenantId }) => [remove(apiKeys, keyId), add(apiKeysCounter(tenantId), -1)],
-    EventAccepted: ({ apiKeyId, at }) => [set(apiKeys, apiKeyId, { lastUsedAt: at })],
+    // Events are purged, and facts about one key come from several streams: the latest use is what counts.
+    EventAccepted: ({ apiKeyId, at }) => [raise(apiKeys, apiKeyId, { lastUsedAt: at })],
+    ApiKeyUsed: ({ keyId, usedAt }) => [raise(apiKeys, keyId, { lastUsedAt: usedAt })],
   },
 };

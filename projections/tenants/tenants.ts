@@ -6,6 +6,7 @@ export type TenantDocument = {
   readonly name: string;
   readonly maxTrys: number;
   readonly circuitBreakerTimer: number;
+  readonly retentionDays: number | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 };
@@ -18,10 +19,11 @@ export const tenants: Collection<TenantDocument> = {
     name: "text",
     maxTrys: "number",
     circuitBreakerTimer: "number",
+    retentionDays: "number",
     createdAt: "time",
     updatedAt: "time",
   },
-  indexes: [],
+  indexes: [["retentionDays"]],
 };
 
 export const tenantsProjection: Projection = {
@@ -30,11 +32,22 @@ export const tenantsProjection: Projection = {
   collections: [tenants],
   on: {
     TenantCreated: ({ tenantId, name, maxTrys, circuitBreakerTimer, at }) => [
-      create(tenants, { id: tenantId, name, maxTrys, circuitBreakerTimer, createdAt: at, updatedAt: at }),
+      create(tenants, {
+        id: tenantId,
+        name,
+        maxTrys,
+        circuitBreakerTimer,
+        retentionDays: null,
+        createdAt: at,
+        updatedAt: at,
+      }),
     ],
     TenantRenamed: ({ tenantId, name, at }) => [set(tenants, tenantId, { name, updatedAt: at })],
     TenantDeliveryPolicyChanged: ({ tenantId, maxTrys, circuitBreakerTimer, at }) => [
       set(tenants, tenantId, { maxTrys, circuitBreakerTimer, updatedAt: at }),
+    ],
+    TenantRetentionChanged: ({ tenantId, retentionDays, at }) => [
+      set(tenants, tenantId, { retentionDays, updatedAt: at }),
     ],
     WebhookSecretRegenerated: ({ tenantId, at }) => [set(tenants, tenantId, { updatedAt: at })],
   },

@@ -3,14 +3,14 @@ import type { DomainEvent } from "../domain/domain-event.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { categoryOf } from "../domain/streams.ts";
 import { noStream, RevisionConflict } from "../ports/event-store.ts";
-import type { Appended, EventStore, LogEntry, NewEntry } from "../ports/event-store.ts";
+import type { Appended, EventStore, LogEntry, NewEntry, Position } from "../ports/event-store.ts";
 import { entriesOf, type Origin, type World } from "./origin.ts";
 
 /** How the streams of one category fold into a state. */
 export interface AggregateType<State, Event extends DomainEvent> {
   readonly category: string;
   readonly stream: (id: string) => string;
-  readonly evolve: (state: State | undefined, event: Event) => State | undefined;
+  readonly evolve: (state: State | undefined, event: Event, position: Position) => State | undefined;
 }
 
 /** A state and the revision of its stream; undefined and -1 where the stream does not exist. */
@@ -166,7 +166,7 @@ export class Aggregates {
     let { state, revision } = from;
     for (const entry of entries) {
       if (entry.unreadable !== undefined) return undefined;
-      state = this.#types.get(categoryOf(entry.stream))?.evolve(state, entry);
+      state = this.#types.get(categoryOf(entry.stream))?.evolve(state, entry, entry.position);
       revision = entry.revision;
     }
     return { state, revision };

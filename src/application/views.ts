@@ -13,13 +13,15 @@ export interface TenantView {
   readonly name: string;
   readonly maxTrys: number;
   readonly circuitBreakerTimer: number;
+  readonly retentionDays: number | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
 /** The API's view of a folded tenant. */
-export function tenantView({ id, name, maxTrys, circuitBreakerTimer, createdAt, updatedAt }: Tenant): TenantView {
-  return { id, name, maxTrys, circuitBreakerTimer, createdAt, updatedAt };
+export function tenantView(tenant: Tenant): TenantView {
+  const { id, name, maxTrys, circuitBreakerTimer, retentionDays, createdAt, updatedAt } = tenant;
+  return { id, name, maxTrys, circuitBreakerTimer, retentionDays, createdAt, updatedAt };
 }
 
 /** A user as the API shows it. */

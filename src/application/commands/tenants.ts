@@ -48,6 +48,7 @@ export interface TenantChange {
   readonly name?: string;
   readonly maxTrys?: number;
   readonly circuitBreakerTimer?: number;
+  readonly retentionDays?: number | null;
 }
 
 /** What the commands work with. */
@@ -145,6 +146,7 @@ export class TenantCommands {
       name: text === undefined ? undefined : { text, hash },
       maxTrys: input.maxTrys,
       circuitBreakerTimer: input.circuitBreakerTimer,
+      retentionDays: input.retentionDays,
       at: this.#now(),
     };
     decide(tenant, command);

@@ -7,6 +7,8 @@ export interface ApiKey {
   readonly keyHash: string;
   readonly expiresAt: string | null;
   readonly revoked: boolean;
+  /** The latest use that is written down in the key's own stream. */
+  readonly usedAt: string | null;
 }
 
 export type ApiKeyState = ApiKey | undefined;
@@ -17,15 +19,21 @@ export type ApiKeyCommand =
       readonly key: Omit<Extract<ApiKeyEvent, { type: "ApiKeyIssued" }>["data"], "at">;
       readonly at: string;
     }
+  | { readonly type: "RecordUse"; readonly usedAt: string; readonly at: string }
   | { readonly type: "RevokeApiKey"; readonly at: string };
 
-/** What a command changes. Throws a Refusal. */
+/** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: ApiKeyState, command: ApiKeyCommand): ApiKeyEvent[] {
   if (command.type === "IssueApiKey") {
     const { key, at } = command;
     if (state) refuse("conflict", "the API key exists already");
     if (key.expiresAt !== null && key.expiresAt <= at) refuse("invalid", "expiresAt: lies in the past");
     return [{ type: "ApiKeyIssued", data: { ...key, at } }];
+  }
+  if (command.type === "RecordUse") {
+    const { usedAt, at } = command;
+    if (!state || state.revoked || (state.usedAt !== null && state.usedAt >= usedAt)) return [];
+    return [{ type: "ApiKeyUsed", data: { keyId: state.id, tenantId: state.tenantId, usedAt, at } }];
   }
   if (!state || state.revoked) refuse("not-found", "API key not found");
   const { id: keyId, tenantId, keyHash } = state;
@@ -35,8 +43,9 @@ export function decide(state: ApiKeyState, command: ApiKeyCommand): ApiKeyEvent[
 /** Folds one fact in. */
 export function evolve(state: ApiKeyState, event: ApiKeyEvent): ApiKeyState {
   if (event.type === "ApiKeyRevoked") return state && { ...state, revoked: true };
+  if (event.type === "ApiKeyUsed") return state && { ...state, usedAt: event.data.usedAt };
   const { keyId, tenantId, keyHash, expiresAt } = event.data;
-  return { id: keyId, tenantId, keyHash, expiresAt, revoked: false };
+  return { id: keyId, tenantId, keyHash, expiresAt, revoked: false, usedAt: null };
 }
 
 /** Whether the key opens the door at `now` (ISO 8601 UTC). */

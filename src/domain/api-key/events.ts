@@ -16,4 +16,6 @@ export type ApiKeyEvent =
         at: Timestamp;
       }
     >
+  /** The latest use of the key so far, written down before the events that tell of it are purged. */
+  | DomainEvent<"ApiKeyUsed", { keyId: string; tenantId: string; usedAt: Timestamp; at: Timestamp }>
   | DomainEvent<"ApiKeyRevoked", { keyId: string; tenantId: string; keyHash: string; at: Timestamp }>;

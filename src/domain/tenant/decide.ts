@@ -1,3 +1,4 @@
+import type { PurgeFilter } from "../event/purge.ts";
 import { refuse } from "../refusal.ts";
 import { atLeast, type Role } from "../roles.ts";
 import type { TenantEvent, UserStatus } from "./events.ts";
@@ -24,8 +25,20 @@ export type TenantCommand =
       readonly reservation?: string | undefined;
       readonly maxTrys?: number | undefined;
       readonly circuitBreakerTimer?: number | undefined;
+      /** null: events are kept. */
+      readonly retentionDays?: number | null | undefined;
       readonly at: string;
     }
+  /** `by` null: the tenant's own retention asks for it. */
+  | {
+      readonly type: "PurgeEvents";
+      readonly by: Caller | null;
+      readonly purgeId: string;
+      readonly filter: PurgeFilter;
+      readonly matched: number;
+      readonly at: string;
+    }
+  | { readonly type: "CompletePurge"; readonly purgeId: string; readonly at: string }
   | {
       readonly type: "RegenerateWebhookSecret";
       readonly by: Caller;
@@ -85,6 +98,16 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
   switch (command.type) {
     case "ChangeTenant":
       return changeTenant(state, command);
+    case "PurgeEvents": {
+      const { by, purgeId, filter, matched, at } = command;
+      if (by) requireRole(by, "Admin", "purge events");
+      return [{ type: "EventsPurged", data: { purgeId, tenantId: state.id, ...filter, matched, at } }];
+    }
+    case "CompletePurge": {
+      const { purgeId, at } = command;
+      if (!state.purges.some(({ id }) => id === purgeId)) return [];
+      return [{ type: "PurgeCompleted", data: { purgeId, tenantId: state.id, at } }];
+    }
     case "RegenerateWebhookSecret": {
       requireRole(command.by, "Developer", "regenerate the webhook secret");
       const { webhookSecret, webhookSecretFingerprint, at } = command;
@@ -122,6 +145,10 @@ function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "Ch
   if (maxTrys !== state.maxTrys || circuitBreakerTimer !== state.circuitBreakerTimer) {
     const data = { tenantId: state.id, maxTrys, circuitBreakerTimer, at };
     events.push({ type: "TenantDeliveryPolicyChanged", data });
+  }
+  const { retentionDays = state.retentionDays } = command;
+  if (retentionDays !== state.retentionDays) {
+    events.push({ type: "TenantRetentionChanged", data: { tenantId: state.id, retentionDays, at } });
   }
   return events;
 }

@@ -1,4 +1,5 @@
 import type { DomainEvent } from "../domain-event.ts";
+import type { PurgeFilter } from "../event/purge.ts";
 import type { Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
 
@@ -32,6 +33,12 @@ export type TenantEvent =
       "TenantDeliveryPolicyChanged",
       { tenantId: string; maxTrys: number; circuitBreakerTimer: number; at: Timestamp }
     >
+  /** Finished events older than this many days are purged; null: they are kept. */
+  | DomainEvent<"TenantRetentionChanged", { tenantId: string; retentionDays: number | null; at: Timestamp }>
+  /** From here on the events that the filter means are gone, `matched` of them as far as was known. */
+  | DomainEvent<"EventsPurged", PurgeFilter & { purgeId: string; tenantId: string; matched: number; at: Timestamp }>
+  /** The streams of all events that a purge took are deleted. */
+  | DomainEvent<"PurgeCompleted", { purgeId: string; tenantId: string; at: Timestamp }>
   | DomainEvent<
       "WebhookSecretRegenerated",
       { tenantId: string; webhookSecret: string; webhookSecretFingerprint: string; at: Timestamp }

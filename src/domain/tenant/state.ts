@@ -1,3 +1,4 @@
+import type { Purge } from "../event/purge.ts";
 import type { Role } from "../roles.ts";
 import type { TenantEvent, UserStatus } from "./events.ts";
 
@@ -20,6 +21,8 @@ export interface Tenant {
   readonly nameHash: string;
   readonly maxTrys: number;
   readonly circuitBreakerTimer: number;
+  /** Finished events older than this many days are purged; null: never. */
+  readonly retentionDays: number | null;
   readonly dataKey: string;
   readonly webhookSecret: string;
   readonly webhookSecretFingerprint: string;
@@ -28,16 +31,24 @@ export interface Tenant {
   readonly users: ReadonlyMap<string, User>;
   /** Reservations taken from this tenant as stale; what still meant to rely on one must lose. */
   readonly refused: ReadonlySet<string>;
+  /** Purges whose events are gone from sight but not yet all from the log, oldest first. */
+  readonly purges: readonly Purge[];
 }
 
 /** The tenant, or undefined before it was created. */
 export type TenantState = Tenant | undefined;
 
-/** Folds one fact in. The state handed in is spent: its set of users is carried on, not copied. */
-export function evolve(state: TenantState, event: TenantEvent): TenantState {
+/**
+ * Folds one fact in; `position` is its place in the log. The state handed in is spent: its set of users is
+ * carried on, not copied.
+ */
+export function evolve(state: TenantState, event: TenantEvent, position = ""): TenantState {
   if (event.type === "TenantCreated") {
     const { tenantId, at, ...settings } = event.data;
-    return { ...settings, id: tenantId, createdAt: at, updatedAt: at, users: new Map(), refused: new Set() };
+    return {
+      ...settings, id: tenantId, createdAt: at, updatedAt: at, retentionDays: null,
+      users: new Map(), refused: new Set(), purges: [],
+    };
   }
   if (!state) return state;
   if (event.type === "ReservationRefused") {
@@ -50,6 +61,16 @@ export function evolve(state: TenantState, event: TenantEvent): TenantState {
     case "TenantDeliveryPolicyChanged": {
       const { maxTrys, circuitBreakerTimer } = event.data;
       return { ...state, maxTrys, circuitBreakerTimer, updatedAt: data.at };
+    }
+    case "TenantRetentionChanged":
+      return { ...state, retentionDays: event.data.retentionDays, updatedAt: data.at };
+    case "EventsPurged": {
+      const { purgeId: id, before, status, destinationId } = event.data;
+      return { ...state, purges: [...state.purges, { id, position, before, status, destinationId }] };
+    }
+    case "PurgeCompleted": {
+      const { purgeId } = event.data;
+      return { ...state, purges: state.purges.filter(({ id }) => id !== purgeId) };
     }
     case "WebhookSecretRegenerated": {
       const { webhookSecret, webhookSecretFingerprint } = event.data;

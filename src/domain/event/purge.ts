@@ -1,0 +1,54 @@
+import type { Timestamp } from "../time.ts";
+import type { EventStatus, WebhookEvent } from "./events.ts";
+import { evolve, type Webhook, type WebhookState } from "./state.ts";
+
+/** Statuses in which nothing more is to be done. */
+export const finishedStatuses = ["Succeeded", "CriticalFailure", "Cancelled"] as const satisfies readonly EventStatus[];
+export type FinishedStatus = (typeof finishedStatuses)[number];
+
+/** Which finished events a purge takes; null: whichever. */
+export interface PurgeFilter {
+  /** Accepted before this time. */
+  readonly before: Timestamp | null;
+  readonly status: FinishedStatus | null;
+  readonly destinationId: string | null;
+}
+
+/** A purge that is under way. It takes what its filter means at the purge's own place in the log. */
+export interface Purge extends PurgeFilter {
+  readonly id: string;
+  readonly position: string;
+}
+
+/** A fact and its place in the log; places compare as texts. */
+export type Placed = WebhookEvent & { readonly position: string };
+
+/** Whether an event of this status is finished. */
+export function isFinished(status: EventStatus): status is FinishedStatus {
+  return (finishedStatuses as readonly EventStatus[]).includes(status);
+}
+
+/** Whether a filter means an event as it stands. */
+export function isMeant(
+  { before, status, destinationId }: PurgeFilter,
+  event: Pick<Webhook, "status" | "acceptedAt" | "destinationId">,
+): boolean {
+  return (
+    isFinished(event.status) &&
+    (status === null || event.status === status) &&
+    (destinationId === null || event.destinationId === destinationId) &&
+    (before === null || event.acceptedAt < before)
+  );
+}
+
+/**
+ * Whether one of the purges took the event these facts tell of: as it stood at the purge, whatever came
+ * after. What begins after a purge, under the same id or not, is none of that purge's.
+ */
+export function isPurged(purges: readonly Purge[], facts: readonly Placed[]): boolean {
+  return purges.some((purge) => {
+    const earlier = facts.filter(({ position }) => position < purge.position);
+    const state = earlier.reduce<WebhookState>((folded, fact) => evolve(folded, fact), undefined);
+    return state !== undefined && isMeant(purge, state);
+  });
+}
