@@ -1,5 +1,5 @@
 import { cpuOf, cpuSince, perItem, total, type CpuTime } from "./support/cpu.ts";
-import type { Figure, Report } from "./support/report.ts";
+import { byRound, type Figure, type Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";
 import { Stage, type Measured, type RawMeasured, type Subject } from "./support/stage.ts";
 
@@ -37,6 +37,7 @@ export async function delivery(): Promise<Report> {
       destination: { serverRateLimit: 1 }, environment: { RELAY_DELIVERY_TIMEOUT: "10m" },
     });
     const chain = await stage.subject(stage.urls("/fast"));
+    await stage.warmUp(chain);
     const taken: Round[] = [];
     for (let round = 0; round <= rounds; round += 1) {
       // The first round warms everything up and does not count.
@@ -92,19 +93,22 @@ function figuresOf(taken: readonly Round[]): Figure[] {
   const chain = cheapest((round) => round.steady);
   const saturated = cheapest((round) => round.bareSaturated).us + raw.us;
   const us = (value: number) => `${value.toFixed(1)} µs`;
+  const each = ({ cpu, items }: Work) => total(cpu) / items;
   const threads = ({ cpu, items }: Work) => perItem(cpu, items);
   return [
     {
       id: "P5", what: "deliveries/s per core, signed and recorded ÷ raw undici pool",
       bounds: { better: "higher", floor: 0.4, aim: 0.6 }, measured: raw.us / backlogged.us,
       note: `${us(raw.us)} ÷ ${us(backlogged.us)} (${threads(backlogged)}); a backlog of ${backlog} for ` +
-        `${drained.destinations} destinations, ${Math.round(backlogged.rate)}/s, lists brought up to date included`,
+        `${drained.destinations} destinations, ${Math.round(backlogged.rate)}/s, lists brought up to date included; ` +
+        byRound(taken.map((round) => each(round.raw) / each(round.drain))),
     },
     {
       id: "P6", what: "CPU per event, whole chain ÷ (bare ingest + raw undici)",
       bounds: { better: "lower", floor: 2.5, aim: 1.5 }, measured: chain.us / (bareSteady.us + rawSteady.us),
       note: `${us(chain.us)} (${threads(chain)}) ÷ (${us(bareSteady.us)} + ${us(rawSteady.us)}), all at ` +
-        `${ratePerSecond}/s; ÷ both at full speed: ${(chain.us / saturated).toFixed(2)}`,
+        `${ratePerSecond}/s; ÷ both at full speed: ${(chain.us / saturated).toFixed(2)}; ` +
+        byRound(taken.map((round) => each(round.steady) / (each(round.bareSteady) + each(round.rawSteady)))),
     },
     {
       id: "P16", what: "CPU per event, whole chain, at 1,000/s",

@@ -1,7 +1,7 @@
 import type { CommitResult, CommitsApi } from "./processes/commits.ts";
 import { startProcess } from "./support/child.ts";
 import { perItem, total } from "./support/cpu.ts";
-import type { Figure, Report } from "./support/report.ts";
+import { byRound, type Figure, type Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";
 import { Stage, type Measured } from "./support/stage.ts";
 
@@ -61,6 +61,7 @@ function figuresOf(taken: readonly Round[]): Figure[] {
     const loads = taken.map(of).map((load) => ({ load, us: (total(load.cpu) / load.accepted) * 1000 }));
     return loads.sort((a, b) => a.us - b.us)[0]!;
   };
+  const each = ({ cpu, accepted }: Measured) => total(cpu) / accepted;
   const bareRate = best(({ bare }) => bare.rate);
   const heldRate = best(({ held }) => held.rate);
   const flowingRate = best(({ flowing }) => flowing.rate);
@@ -75,13 +76,15 @@ function figuresOf(taken: readonly Round[]): Figure[] {
     {
       id: "P1", what: "ingest requests/s ÷ bare node:http",
       bounds: { better: "higher", floor: 0.4, aim: 0.6 }, measured: heldRate / bareRate,
-      note: `${perSecond(heldRate)} ÷ ${perSecond(bareRate)}; in the same process, all roles; deliveries held`,
+      note: `${perSecond(heldRate)} ÷ ${perSecond(bareRate)}; in the same process, all roles; deliveries held; ` +
+        byRound(taken.map(({ held, bare }) => held.rate / bare.rate)),
     },
     {
       id: "P2", what: "ingest CPU per request ÷ bare node:http",
       bounds: { better: "lower", floor: 2.2, aim: 1.6 }, measured: heldCpu.us / bareCpu.us,
       note: `${heldCpu.us.toFixed(1)} µs (${perItem(heldCpu.load.cpu, heldCpu.load.accepted)}) ÷ ` +
-        `${bareCpu.us.toFixed(1)} µs; until the lists cover it all`,
+        `${bareCpu.us.toFixed(1)} µs; until the lists cover it all; ` +
+        byRound(taken.map(({ held, bare }) => each(held) / each(bare))),
     },
     {
       id: "P1+", what: "the same while its events are delivered",

@@ -17,6 +17,7 @@ export async function latency(): Promise<Report> {
   const stage = await Stage.open(destinations);
   try {
     const subject = await stage.subject(stage.urls("/fast"));
+    await stage.warmUp(subject);
     await roundOf(stage, subject, 1_000);
     const busy: Round[] = [];
     const calm: Round[] = [];

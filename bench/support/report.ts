@@ -46,6 +46,11 @@ export function verdictOf({ bounds, measured }: Figure): Verdict {
   return reaches(bounds.floor) ? "floor" : "MISSED";
 }
 
+/** The ratio of every round by itself, for a note: where they differ much, others were using the machine. */
+export function byRound(ratios: readonly number[]): string {
+  return `by round: ${ratios.map((ratio) => shown(ratio)).join(", ")}`;
+}
+
 /** The lines of a ledger that do not balance. */
 export function imbalances(ledger: readonly LedgerLine[]): readonly LedgerLine[] {
   return ledger.filter(({ left, right }) => left !== right);

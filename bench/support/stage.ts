@@ -10,6 +10,7 @@ import { imbalances, type LedgerLine } from "./report.ts";
 
 const drainTimeoutMs = 120_000;
 const settleTimeoutMs = 15_000;
+const warmUpMs = 4_000;
 
 /** A load, and what the loaded process used for it. */
 export interface Measured extends LoadResult {
@@ -138,6 +139,12 @@ export class Stage {
   /** What came of a load. */
   arrivals({ firstSeq, sent }: { readonly firstSeq: number; readonly sent: number }): Promise<Arrivals> {
     return this.receiver.call("arrivals", { from: firstSeq, to: firstSeq + sent });
+  }
+
+  /** Seconds of full load, so that what is measured next is not the compiler's work. */
+  async warmUp(subject: Subject): Promise<void> {
+    const load = { connections: 100, durationMs: warmUpMs, maxEvents: Number.MAX_SAFE_INTEGER };
+    await this.closed(subject, load, await this.delivered(subject));
   }
 
   /**
