@@ -15,11 +15,14 @@ export type Outcome =
   | { readonly first: Sequence; readonly last: Sequence; readonly exceptions: Exception[] }
   | { readonly failed: string };
 
+/** A commit writes whole pages; the last one, half filled, once more with the next. */
+const pageBytes = 8192;
+
 /** Since the start. */
 export interface EngineCounts {
   readonly commits: number;
   readonly entries: number;
-  /** Characters of data and metadata written or emptied. */
+  /** About what went to the write-ahead log. */
   readonly bytes: number;
   /** Streams deleted. */
   readonly deletions: number;
@@ -63,6 +66,7 @@ export class CommitEngine {
       const outcomes = this.#log.transaction(() =>
         writes.map((write) => (write.kind === "append" ? this.#append(write) : this.#delete(write))));
       this.#commits += 1;
+      this.#bytes += pageBytes;
       return outcomes;
     } catch (error) {
       this.#index.undo();

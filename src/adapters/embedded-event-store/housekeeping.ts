@@ -34,6 +34,7 @@ export class Housekeeping {
   #merging = false;
   #checkpointing: Promise<void> | null = null;
   #checkpointedBytes = 0;
+  #restartedBytes = 0;
   #scrubbedDeletions = 0;
   #scrubTimer: NodeJS.Timeout | null = null;
   readonly counts = { flushes: 0, merges: 0, checkpoints: 0 };
@@ -66,7 +67,7 @@ export class Housekeeping {
     const { deletions } = engine.counts;
     await this.#checkpoint();
     await this.#untilDone(() => {
-      if (!log.truncate()) throw new Error("a reader is in the way");
+      if (!log.truncate(0)) throw new Error("a reader is in the way");
     });
     this.#scrubbedDeletions = Math.max(deletions, this.#scrubbedDeletions);
   }
@@ -125,16 +126,21 @@ export class Housekeeping {
     return dueForMerge(index.segments, tuning.memtableRecords, tuning.mergeFanout);
   }
 
-  /** The maintenance thread moves the bulk, twice to catch up with what came meanwhile; the rest is moved here. */
+  /**
+   * The maintenance thread moves what was written, a little at a time: a sync of much would hold up the commits'
+   * own. Only when all of it has been moved does the write-ahead log begin anew, so now and then the rest, which
+   * the commits meanwhile have left, is moved here.
+   */
   #checkpoint(): Promise<void> {
     this.#checkpointing ??= (async () => {
-      const { engine, log } = this.#parts;
+      const { engine, log, tuning } = this.#parts;
       await this.#untilDone(async () => {
-        await this.#run({ kind: "checkpoint" });
         const { bytes } = engine.counts;
         await this.#run({ kind: "checkpoint" });
-        log.checkpoint();
         this.#checkpointedBytes = bytes;
+        if (engine.counts.bytes - this.#restartedBytes < tuning.restartBytes) return;
+        log.checkpoint();
+        this.#restartedBytes = engine.counts.bytes;
       });
       this.counts.checkpoints += 1;
       this.#checkpointing = null;

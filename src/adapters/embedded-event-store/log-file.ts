@@ -28,6 +28,8 @@ export interface Row {
 }
 
 const schemaVersion = 1;
+/** How long others may hold a lock before it is an error; only tools from outside ever do. */
+const lockPatienceMs = 1000;
 
 /**
  * The log in SQLite: one table, written in the order of its key, and the manifest of the index's segments.
@@ -49,7 +51,7 @@ export class LogFile {
   /** Opens or makes the log. Throws when it cannot, or when the file is of another version. */
   constructor(path: string) {
     mkdirSync(dirname(path), { recursive: true });
-    this.#db = inFile(path, () => new DatabaseSync(path, { timeout: 1000 }));
+    this.#db = inFile(path, () => new DatabaseSync(path, { timeout: lockPatienceMs }));
     const version = inFile(path, () => this.#db.prepare("PRAGMA user_version").get()?.["user_version"]);
     if (version !== 0 && version !== schemaVersion) {
       throw new Error(`${path} is of version ${String(version)}; this program reads version ${schemaVersion}`);
@@ -158,9 +160,14 @@ export class LogFile {
     this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
   }
 
-  /** Empties the write-ahead log, so that no old page is left in it; false when a reader is in the way. */
-  truncate(): boolean {
-    return this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()!["busy"] === 0;
+  /** Empties the write-ahead log, so that no old page is left in it; false when a reader stays in the way. */
+  truncate(patienceMs: number): boolean {
+    this.#db.exec(`PRAGMA busy_timeout = ${patienceMs}`);
+    try {
+      return this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()!["busy"] === 0;
+    } finally {
+      this.#db.exec(`PRAGMA busy_timeout = ${lockPatienceMs}`);
+    }
   }
 
   close(): void {

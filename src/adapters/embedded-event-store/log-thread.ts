@@ -14,6 +14,9 @@ interface Client {
   readonly armed: Int32Array;
 }
 
+/** How long readers may keep the write-ahead log from being emptied at the start and at the end. */
+const closingPatienceMs = 1000;
+
 const owner = parentPort!;
 const { dataDir, tuning } = workerData as { readonly dataDir: string; readonly tuning: Tuning };
 const clients = new Set<Client>();
@@ -25,7 +28,7 @@ const lock = new DataFolderLock(dataDir);
 const path = logPath(dataDir);
 const log = new LogFile(path);
 // What was deleted right before a crash may still stand in the write-ahead log.
-log.truncate();
+log.truncate(closingPatienceMs);
 const folder = new IndexFolder(dataDir);
 const index = folder.open(log, tuning.memtableRecords);
 const engine = new CommitEngine(log, index, dieOfDamage);
@@ -123,7 +126,7 @@ async function close(): Promise<void> {
   await housekeeping.close();
   for (const { port } of clients) port.close();
   try {
-    log.truncate();
+    log.truncate(closingPatienceMs);
   } finally {
     log.close();
     lock.release();

@@ -95,8 +95,10 @@ export interface Tuning {
   readonly memtableRecords: number;
   /** Segments of one size that are merged into one of the next. */
   readonly mergeFanout: number;
-  /** Bytes written to the write-ahead log before it is checkpointed. */
+  /** Bytes written to the write-ahead log before they are moved to where they belong, in the background. */
   readonly checkpointBytes: number;
+  /** Bytes written to the write-ahead log before it is made to begin anew. */
+  readonly restartBytes: number;
   /** Appends in one message at most. */
   readonly batchAppends: number;
   /** Messages under way to the log thread at most. */
@@ -114,7 +116,8 @@ export interface Tuning {
 export const defaultTuning: Tuning = {
   memtableRecords: 131_072,
   mergeFanout: 4,
-  checkpointBytes: 16 * 1024 * 1024,
+  checkpointBytes: 4 * 1024 * 1024,
+  restartBytes: 16 * 1024 * 1024,
   batchAppends: 1024,
   batchesInFlight: 2,
   paceMs: 1,

@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { randomInt } from "node:crypto";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { EmbeddedEventStore } from "../../../src/adapters/embedded-event-store/embedded-event-store.ts";
+import { logPath } from "../../../src/adapters/embedded-event-store/log-file.ts";
 import { noStream } from "../../../src/ports/event-store.ts";
 import { note, until } from "../../contract/event-store/harness.ts";
 import { openPlainStore, temporaryFolder } from "../../support/embedded-store.ts";
@@ -65,6 +67,23 @@ describe("what the embedded event store has deleted", () => {
       const found = marksIn(folder.path);
       return doomed.every((mark) => kept.has(mark) || !found.has(mark));
     });
+  });
+
+  it("goes once a reader that still sees it has ended, and commits go on meanwhile", async () => {
+    store = await openPlainStore(folder.path, { scrubDelayMs: 60_000 });
+    await Promise.all(Array.from({ length: 20 }, append));
+    const reader = new DatabaseSync(logPath(folder.path), { readOnly: true });
+    reader.exec("BEGIN");
+    expect(reader.prepare("SELECT count(*) AS rows FROM log").get()).to.include({ rows: 40 });
+    await deleteSome(10);
+    let over = false;
+    const scrubbed = store.scrub().then(() => (over = true));
+    for (let more = 0; more < 50; more++) await append();
+    expect(over).to.equal(false);
+    reader.exec("COMMIT");
+    reader.close();
+    await scrubbed;
+    expect(marksIn(folder.path)).to.deep.equal(new Set(live.values()));
   });
 
   it("goes at the latest when the store closes, or when it starts after a crash", async () => {
