@@ -8,10 +8,12 @@ import {
   id,
   position,
   put,
+  raise,
   remove,
   set,
   thing,
   things,
+  time,
   type ReadModelsTraits,
   type Tested,
 } from "./read-models-things.ts";
@@ -75,6 +77,8 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
     fc.tuple(fc.nat(3), fc.nat(9)).map(([n, size]) => put(thing(n, { size }))),
     fc.tuple(fc.nat(3), fc.nat(9)).map(([n, size]) => set(n, { size })),
     fc.tuple(fc.nat(3), fc.nat(9)).map(([n, on]) => set(n, { on: on > 4 })),
+    fc.tuple(fc.nat(3), fc.nat(9)).map(([n, size]) => raise(n, { size })),
+    fc.tuple(fc.nat(3), fc.nat(9), fc.nat(9)).map(([n, size, ms]) => raise(n, { size, at: time(ms) })),
     fc.nat(3).map(remove),
     fc.tuple(fc.nat(1), fc.nat(2), fc.integer({ min: -2, max: 2 })).map(([s, bucket, by]) => add(`s${s}`, bucket, by)),
   );
@@ -103,6 +107,52 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       }),
       { numRuns: runs },
     );
+  });
+
+  describe("what is raised", () => {
+    beforeEach(prepare);
+
+    it("becomes no less, whatever comes in which order, and nothing where there is no document", async () => {
+      await apply([put(thing(1)), raise(1, { size: 3, at: time(7) }), raise(2, { size: 3 })]);
+      const sizes = [5, 4, -1];
+      for (const [step, size] of sizes.entries()) await apply([raise(1, { size, at: time(size) })], 10 + step);
+      expect(await all()).to.deep.equal([thing(1, { size: 5, at: time(7) })]);
+      await apply([set(1, { size: 1 }), raise(1, { size: 2 }), raise(1, { at: time(8) })], 20);
+      expect(await all()).to.deep.equal([thing(1, { size: 2, at: time(8) })]);
+      await apply([set(1, { size: null }), raise(1, { size: -4 })], 30);
+      expect(await all()).to.deep.equal([thing(1, { size: -4, at: time(8) })]);
+    });
+  });
+
+  describe("amendments", () => {
+    beforeEach(prepare);
+
+    it("change documents and counters once, and leave the checkpoint where it is", async () => {
+      await apply([put(thing(1, { size: 1 })), put(thing(2)), add("a", 0, 5)]);
+      await tested.models.writer.amend([set(1, { size: 2 }), remove(2), put(thing(3)), add("a", 0, -2)]);
+      await tested.models.writer.amend([add("a", 0, -2)]);
+      await tested.models.writer.amend([]);
+      expect(await all()).to.deep.equal([thing(1, { size: 2 }), thing(3)]);
+      expect(await tested.models.reader.sum("a")).to.equal(1);
+      expect(await tested.models.reader.checkpoint()).to.equal(position(3));
+      await apply([add("a", 0, 10)], 4);
+      tested.models = await tested.models.reopen();
+      expect(await tested.models.reader.sum("a")).to.equal(11);
+      expect(await all()).to.deep.equal([thing(1, { size: 2 }), thing(3)]);
+    });
+
+    it("that fail change nothing", async () => {
+      await apply([put(thing(1, { size: 1 })), add("a", 0, 5)]);
+      const nowhere = { op: "remove", collection: "nowhere", key: id(1) } as const;
+      const changes = [set(1, { size: 2 }), add("a", 0, 1), nowhere];
+      const failed = await tested.models.writer.amend(changes).then(
+        () => false,
+        () => true,
+      );
+      expect(failed).to.equal(true);
+      expect(await all()).to.deep.equal([thing(1, { size: 1 })]);
+      expect(await tested.models.reader.sum("a")).to.equal(5);
+    });
   });
 
   describe("checkpoint", () => {

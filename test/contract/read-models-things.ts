@@ -69,6 +69,12 @@ export const put = (document: Document): Change => ({
   document,
 });
 export const set = (n: number, fields: Document): Change => ({ op: "set", collection: "things", key: id(n), fields });
+export const raise = (n: number, fields: Document): Change => ({
+  op: "raise",
+  collection: "things",
+  key: id(n),
+  fields,
+});
 export const remove = (n: number): Change => ({ op: "remove", collection: "things", key: id(n) });
 export const add = (scope: string, bucket: number, by: number): Change => ({ op: "add", scope, bucket, by });
 export const entriesOf = (changes: readonly Change[], first = 1) =>

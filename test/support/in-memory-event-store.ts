@@ -63,8 +63,13 @@ export class InMemoryEventStore implements EventStore {
     return wanted.slice(0, limit);
   }
 
-  async deleteStream(stream: string): Promise<void> {
-    for (const entry of this.#live(stream)) this.#deleted.add(entry);
+  async deleteStream(stream: string, expected?: number): Promise<void> {
+    const live = this.#live(stream);
+    const actual = live.at(-1)?.revision ?? noStream;
+    if (expected !== undefined && actual !== noStream && actual !== expected) {
+      throw new RevisionConflict(stream, expected, actual);
+    }
+    for (const entry of live) this.#deleted.add(entry);
   }
 
   async readLog(

@@ -1,6 +1,7 @@
 import { logStart, type Position } from "../../src/ports/event-store.ts";
 import {
   countersOf,
+  type Change,
   type CollectionDefinition,
   type Document,
   type FieldValue,
@@ -84,6 +85,13 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     for (const { position, resolve } of this.#waiting) if (position <= state.checkpoint) resolve(true);
   }
 
+  async amend(changes: readonly Change[]): Promise<void> {
+    for (const change of changes) {
+      if (change.op !== "add" && !this.#collections.has(change.collection)) throw new Error("no such collection");
+    }
+    for (const change of changes) this.#apply(change);
+  }
+
   /** Everything there is, in one comparable value; counters of nothing left out. */
   contents(): {
     documents: Record<string, Record<string, Document>>;
@@ -114,6 +122,10 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     else if (change.op === "put") {
       const fields = Object.keys(definition.fields).map((field) => [field, change.document[field] ?? null]);
       collection.set(change.key, Object.fromEntries(fields) as Document);
+    } else if (change.op === "raise") {
+      if (!before) return;
+      const higher = Object.entries(change.fields).filter(([field, least]) => compare(before[field], least) < 0);
+      collection.set(change.key, { ...before, ...Object.fromEntries(higher) });
     } else if (before) collection.set(change.key, { ...before, ...change.fields });
   }
 

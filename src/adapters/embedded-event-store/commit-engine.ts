@@ -141,11 +141,15 @@ export class CommitEngine {
     return undefined;
   }
 
-  #delete({ stream }: DeleteRequest): Outcome {
+  /** Answers an exception where the stream is there, but at another revision than is expected. */
+  #delete({ stream, expected }: DeleteRequest): Outcome {
     const first = this.#head + 1;
     let newest: Row | undefined;
     for (const row of this.#rows(stream, Infinity, true)) {
       newest ??= row;
+      if (expected !== null && newest.revision !== expected) {
+        return { first, last: this.#head, exceptions: [{ at: 0, conflict: newest.revision }] };
+      }
       this.#log.empty(row.sequence);
       this.#bytes += row.metadata.length + row.data.length;
     }

@@ -2,7 +2,7 @@ import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
 import type { Clock } from "../../ports/clock.ts";
 import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
 import {
-  EntryTooLarge, LogUnavailable, UnacceptableEntry,
+  EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,
   type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
   type SubscriptionOptions,
 } from "../../ports/event-store.ts";
@@ -143,9 +143,10 @@ export class EmbeddedEventStore implements EventStore {
     });
   }
 
-  async deleteStream(stream: string): Promise<void> {
+  async deleteStream(stream: string, expected?: number): Promise<void> {
     this.#appends.flush();
-    await this.#request({ kind: "delete", stream });
+    const actual = (await this.#request({ kind: "delete", stream, expected: expected ?? null })) as number | null;
+    if (actual !== null) throw new RevisionConflict(stream, expected ?? noStream, actual);
   }
 
   async readLog(

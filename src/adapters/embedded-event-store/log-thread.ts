@@ -92,7 +92,9 @@ function replyTo(write: Write, outcome: Outcome): Reply {
     return { kind: "appended", batch: write.batch, first: outcome.first, exceptions: outcome.exceptions };
   }
   if ("failed" in outcome) return { kind: "refused", request: write.request, reason: outcome.failed };
-  return { kind: "answer", request: write.request, result: null };
+  const [exception] = outcome.exceptions;
+  const conflict = exception && "conflict" in exception ? exception.conflict : null;
+  return { kind: "answer", request: write.request, result: conflict };
 }
 
 async function answer(client: Client, request: Exclude<Request, Write>): Promise<void> {

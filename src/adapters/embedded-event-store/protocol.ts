@@ -21,6 +21,8 @@ export interface DeleteRequest {
   readonly kind: "delete";
   readonly request: number;
   readonly stream: string;
+  /** Only at this revision; null: whatever its revision is. */
+  readonly expected: number | null;
 }
 
 export interface ReadRequest {

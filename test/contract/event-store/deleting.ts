@@ -50,6 +50,37 @@ export function deletingContract(bench: () => Bench): void {
       }
     });
 
+    it("at an expected revision leaves a stream that is at another one, and one that is not there", async () => {
+      const stream = freshStream();
+      await bench().store.deleteStream(stream, 5);
+      await bench().write(stream, "a", "b");
+      for (const other of [0, 2, noStream]) {
+        expect(await failureOf(bench().store.deleteStream(stream, other))).to.be.instanceOf(RevisionConflict)
+          .and.to.include({ stream, expected: other, actual: 1 });
+      }
+      expect(texts(await bench().store.readStream(stream))).to.deep.equal(["a", "b"]);
+      await bench().store.deleteStream(stream, 1);
+      expect(await bench().store.readStream(stream)).to.deep.equal([]);
+      await bench().store.deleteStream(stream, 1);
+      await bench().store.append(stream, noStream, [note("c")]);
+      expect(await failureOf(bench().store.deleteStream(stream, 1))).to.be.instanceOf(RevisionConflict);
+      expect(texts(await bench().store.readStream(stream))).to.deep.equal(["c"]);
+    });
+
+    it("or writing to it, whichever is first, never both", async () => {
+      for (let round = 0; round < 20; round += 1) {
+        const stream = freshStream();
+        await bench().write(stream, "a");
+        const [deleted, written] = await Promise.allSettled(
+          round % 2 === 0
+            ? [bench().store.deleteStream(stream, 0), bench().store.append(stream, 0, [note("b")])]
+            : [bench().store.append(stream, 0, [note("b")]), bench().store.deleteStream(stream, 0)].toReversed(),
+        );
+        expect([deleted?.status, written?.status].sort()).to.deep.equal(["fulfilled", "rejected"]);
+        expect(texts(await bench().store.readStream(stream))).to.deep.equal(written?.status === "fulfilled" ? ["a", "b"] : []);
+      }
+    });
+
     it("touches no other stream and holds up no subscription", async () => {
       const [doomed, neighbour] = [freshStream(), freshStream()];
       const follower = bench().follow({ after: await bench().store.head() }, [neighbour]);
