@@ -116,17 +116,16 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
 
   apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
     return this.#exclusively(async () => {
-      const state = this.#state;
-      if (!state) throw new ReadModelsUnavailable("the read models are not built yet");
-      // A batch whose success was not heard of comes again.
-      const folded = fold(batch.filter(({ position }) => position > state.checkpoint));
-      const reached = checkpoint > state.checkpoint ? checkpoint : state.checkpoint;
       await this.#transaction(async () => {
-        await this.#writer.write(folded);
-        this.#toWrite.prepare("UPDATE state SET checkpoint = ?").run(reached);
+        // A batch whose success was not heard of comes again, so what counts is what is stored.
+        const done = this.#stored()?.checkpoint;
+        if (done === undefined) throw new ReadModelsUnavailable("the read models are not built yet");
+        await this.#writer.write(fold(batch.filter(({ position }) => position > done)));
+        if (checkpoint > done) this.#toWrite.prepare("UPDATE state SET checkpoint = ?").run(checkpoint);
       });
-      this.#state = { ...state, checkpoint: reached };
-      this.#waiters.reached(reached);
+      this.#state = this.#stored();
+      this.#waiters.reached(this.#state?.checkpoint ?? logStart);
+      this.#checkpoints.committed();
     });
   }
 
@@ -147,13 +146,17 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   }
 
   #load(): void {
-    const row = this.#toWrite.prepare("SELECT * FROM state").get();
+    const row = this.#toWrite.prepare("SELECT definitions FROM state").get();
     const definitions = JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
     this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
     this.#writer = new Writer(this.#toWrite, definitions);
-    const checkpoint = String(row?.["checkpoint"] ?? logStart);
-    this.#state = row ? { checkpoint, fingerprint: String(row["fingerprint"]) } : null;
-    this.#waiters.reached(checkpoint);
+    this.#state = this.#stored();
+    this.#waiters.reached(this.#state?.checkpoint ?? logStart);
+  }
+
+  #stored(): State | null {
+    const row = this.#toWrite.prepare("SELECT checkpoint, fingerprint FROM state").get();
+    return row ? { checkpoint: String(row["checkpoint"]), fingerprint: String(row["fingerprint"]) } : null;
   }
 
   #ask<Answer>(collection: string, question: (definition: CollectionDefinition) => Answer): Answer {
@@ -178,7 +181,6 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
       this.#toWrite.exec("BEGIN IMMEDIATE");
       await write();
       this.#toWrite.exec("COMMIT");
-      this.#checkpoints.committed();
     } catch (error) {
       if (this.#toWrite.isTransaction) this.#toWrite.exec("ROLLBACK");
       this.#writer.forget();
