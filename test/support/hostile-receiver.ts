@@ -129,9 +129,9 @@ export async function startHostileReceiver(hostility: Hostility, authority: Auth
     const wire = [...wires].find(({ remotePort }) => remotePort === socket.remotePort) ?? socket;
     let text = "";
     socket.on("data", (chunk: Buffer) => {
-      if (text.includes(over)) return;
       text += chunk.toString("latin1");
       if (!text.includes(over)) return;
+      text = "";
       requests += 1;
       deed(socket, wire);
     });
