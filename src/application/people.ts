@@ -7,7 +7,7 @@ import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import { noStream, type EventStore, type LogEntry } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { Sealing, SealingKey } from "../ports/sealing.ts";
+import { Unsealable, type Sealing, type SealingKey } from "../ports/sealing.ts";
 import { entriesOf, type Origin } from "./origin.ts";
 import { places, type Vault } from "./vault.ts";
 
@@ -88,7 +88,10 @@ export class EmailOpener {
     this.#tenants = new LRUCache({ max: options.max });
   }
 
-  /** Throws LogUnavailable, or Unsealable where the master key is not the one the facts were written under. */
+  /**
+   * A fact whose address was spoiled is unreadable. Throws LogUnavailable, or Unsealable where the master key is not
+   * the one the facts were written under.
+   */
   async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
     const concerned = ({ type }: LogEntry) =>
       type === "UserCreated" || type === "UserEmailChanged" || type === "InviteCreated";
@@ -103,8 +106,17 @@ export class EmailOpener {
     const userId = data.userId ?? data.inviteId ?? "";
     const tenant = await this.#tenant(tenantId);
     const { store, sealing, vault } = this.#parts;
-    const key = tenant && (await personKey(store, sealing, vault.dataKey(tenant), tenantId, userId));
-    const email = key ? sealing.open(sealed, key, places.email(tenantId, userId)) : null;
+    const dataKey = tenant && vault.dataKey(tenant);
+    let email: string | null;
+    try {
+      const key = dataKey && (await personKey(store, sealing, dataKey, tenantId, userId));
+      email = key ? sealing.open(sealed, key, places.email(tenantId, userId)) : null;
+    } catch (error) {
+      // With the tenant's key at hand it is the fact itself that is spoiled: it must not keep all others.
+      if (!(error instanceof Unsealable)) throw error;
+      const { stream, revision, position, id, type } = entry;
+      return { stream, revision, position, id, type, unreadable: "its address cannot be opened" };
+    }
     return { ...entry, data: { ...entry.data, email } };
   }
 

@@ -143,6 +143,24 @@ describe("poison in the log", function () {
     expect(heldBack(), "requests that nobody can answer for").to.equal(before);
   });
 
+  it("sets a tenant aside whose user has an address that cannot be opened, and projects all others", async () => {
+    const lost = await openAccount(relay.url);
+    const account = await openAccount(relay.url);
+    await planted((log) => {
+      const created = log.last(`tenant-${lost.tenantId}`);
+      const data = JSON.parse(created.data) as Json;
+      const sealed = text(data, "email");
+      const other = sealed.at(-8) === "A" ? "B" : "A";
+      const email = `${sealed.slice(0, -8)}${other}${sealed.slice(-7)}`;
+      log.plant(`tenant-${lost.tenantId}`, { ...created, data: JSON.stringify({ ...data, email }) });
+    });
+    const owner = relay.at(account.owner);
+    const { id } = await owner.post("/api/v1/users", { email: "one-more@example.com", password: "12345678" });
+    const { items } = (await owner.get("/api/v1/users")) as { items: Json[] };
+    expect(items.map((user) => user["id"])).to.include(id);
+    expect(await relay.metric(setAside)).to.equal(1);
+  });
+
   it("gives up lost attempts though those of a tenant that cannot be read stay", async () => {
     const lost = await openAccount(relay.url);
     const account = await openAccount(relay.url);
