@@ -12,9 +12,11 @@ import { createIngestHandler, ingestPath, type Fail } from "./ingest.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { destinationRoutes } from "./routes/destinations.ts";
+import { docsRoutes } from "./routes/docs.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { inviteRoutes } from "./routes/invites.ts";
+import { openapiRoutes } from "./routes/openapi.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { userRoutes } from "./routes/users.ts";
@@ -45,7 +47,6 @@ function failures({ logger, metrics }: Api): Fail {
 }
 
 function createKoa(api: Api, fail: Fail): Koa {
-  const { services, health } = api;
   const app = new Koa();
   // What gets past the answering of errors below concerns connections that broke.
   app.on("error", (error: unknown) => api.logger.debug({ err: error }, "a connection failed"));
@@ -63,8 +64,17 @@ function createKoa(api: Api, fail: Fail): Koa {
       } else answer(context, { status, text });
     }
   });
-  const routes = [
+  app.use(routerOf(routesOf(api), api).routes());
+  app.use(answerUnmatched);
+  return app;
+}
+
+/** Every operation but ingest, which has a way of its own. */
+export function routesOf({ services, health }: Pick<Api, "services" | "health">): Route[] {
+  return [
     ...healthRoutes(health),
+    ...openapiRoutes(),
+    ...docsRoutes(),
     ...sessionRoutes(services),
     ...tenantRoutes(services),
     ...userRoutes(services),
@@ -73,9 +83,6 @@ function createKoa(api: Api, fail: Fail): Koa {
     ...inviteRoutes(services),
     ...eventRoutes(services),
   ];
-  app.use(routerOf(routes, api).routes());
-  app.use(answerUnmatched);
-  return app;
 }
 
 function routerOf(routes: readonly Route[], api: Api): Router {
@@ -99,8 +106,9 @@ function exchangeOf(context: Context, params: Readonly<Record<string, string>>, 
   };
 }
 
-function answer(context: Context, { status, body, text, type }: Answer): void {
+function answer(context: Context, { status, body, text, type, headers }: Answer): void {
   context.status = status;
+  if (headers) context.set(headers);
   if (body) {
     context.type = json;
     context.body = JSON.stringify(body);

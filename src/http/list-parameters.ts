@@ -16,14 +16,20 @@ export interface ListRequest<Filters> {
   readonly filters: Filters;
 }
 
+/** Reads a query string. Throws a Refusal (invalid). */
+export interface ListReader<Filters> {
+  (query: string): ListRequest<Filters>;
+  readonly schema: SchemaObject;
+}
+
 /**
  * Reads the query parameters of a list as its schema names them. A parameter that is repeated, empty, or not what
  * the schema asks for gives a Refusal (invalid) that names it; others are ignored.
  */
-export function listReader<Filters>(schema: SchemaObject): (query: string) => ListRequest<Filters> {
+export function listReader<Filters>(schema: SchemaObject): ListReader<Filters> {
   const validate = validator<ListParameters & Filters>(schema);
   const properties = schema["properties"] as Readonly<Record<string, { readonly type: string }>>;
-  return (query) => {
+  const read = (query: string) => {
     const given = new URLSearchParams(query);
     const values: Record<string, string | number> = {};
     for (const [name, { type }] of Object.entries(properties)) {
@@ -37,6 +43,7 @@ export function listReader<Filters>(schema: SchemaObject): (query: string) => Li
     const page = { quantity: Qt, page: Pg, order: { field: CpOrd, descending: TpOrd === "Desc" } };
     return { page, filters: filters as unknown as Filters };
   };
+  return Object.assign(read, { schema });
 }
 
 function integer(name: string, text: string): number {

@@ -8,9 +8,11 @@ import type { Validator } from "./validate.ts";
 export interface Answer {
   readonly status: number;
   readonly body?: object;
-  readonly text?: string;
+  readonly text?: string | Buffer;
   /** Content type of a text; plain unless said. */
   readonly type?: string;
+  /** In place of, or beside, those of every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** One request on its way through its route. */

@@ -2,7 +2,10 @@ import { Ajv2020, type ErrorObject, type SchemaObject } from "ajv/dist/2020.js";
 import { refuse } from "../domain/refusal.ts";
 
 /** Checks a value against its schema. Throws a Refusal (invalid) that names the field at fault and quotes no value. */
-export type Validator<Shape> = (value: unknown) => Shape;
+export interface Validator<Shape> {
+  (value: unknown): Shape;
+  readonly schema: SchemaObject;
+}
 
 const ajv = new Ajv2020({ useDefaults: true, allowUnionTypes: true });
 ajv.addFormat("uuid", /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
@@ -12,10 +15,11 @@ for (const name of ["email", "uri", "date-time", "password"]) ajv.addFormat(name
 /** The validator of a request schema, compiled once. Defaults of the schema are filled in where a field is absent. */
 export function validator<Shape>(schema: SchemaObject): Validator<Shape> {
   const check = ajv.compile<Shape>(schema);
-  return (value) => {
+  const validate = (value: unknown) => {
     if (check(value)) return value;
     return refuse("invalid", problemOf(check.errors?.[0]));
   };
+  return Object.assign(validate, { schema });
 }
 
 function problemOf(error: ErrorObject | undefined): string {
@@ -25,7 +29,7 @@ function problemOf(error: ErrorObject | undefined): string {
     case "required":
       return `${[path, params["missingProperty"]].filter(Boolean).join(".")}: is required`;
     case "type":
-      return `${path}: must be ${article(String(params["type"]))}`;
+      return `${path}: must be ${[params["type"]].flat().map((type) => article(String(type))).join(" or ")}`;
     case "enum":
       return `${path}: must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
     case "minimum":

@@ -1,0 +1,204 @@
+import { introduction } from "./introduction.ts";
+import { problem, tags, type DescribedAnswer, type Operation } from "./operation.ts";
+import { operations } from "./operations.ts";
+import { referenceTo, schemaComponents, withComponents, type Schema } from "./schemas.ts";
+
+/** The version of the API, raised when something is added to it; a change that breaks clients gets a new path. */
+const version = "1.0.0";
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: Schema;
+}
+
+export interface Response {
+  readonly description: string;
+  readonly headers: object;
+  readonly content?: Readonly<Record<string, MediaType>>;
+}
+
+/** A JSON body or text, and examples of it by name. */
+export interface MediaType {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+export interface DocumentedOperation {
+  readonly operationId: string;
+  readonly tags: readonly [string];
+  readonly summary: string;
+  readonly description?: string;
+  readonly security: readonly Readonly<Record<string, readonly []>>[];
+  readonly parameters: readonly (Parameter | Reference)[];
+  readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, MediaType>> };
+  readonly responses: Readonly<Record<string, Response | Reference>>;
+}
+
+export interface Reference {
+  readonly $ref: string;
+}
+
+/** What of OpenAPI 3.1 we use. */
+export interface ApiDocument {
+  readonly openapi: "3.1.0";
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, object>>;
+    readonly headers: Readonly<Record<string, object>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly responses: Readonly<Record<string, Response>>;
+    readonly schemas: Readonly<Record<string, Schema>>;
+  };
+}
+
+const uuid = { type: "string", format: "uuid" };
+const headers = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
+const securitySchemeOf = { bearer: "accessToken", apiKey: "apiKey" } as const;
+
+/** Answers that are the same wherever they are given. */
+const shared = {
+  Unauthenticated: problem(
+    "The access token is missing, malformed, expired, or its session is over.",
+    "Authorization: must be Bearer and an access token", "the session is over",
+  ),
+  WrongKey: problem("The API key is missing or not valid.", "X-Api-Key: not a valid API key"),
+  NotFound: problem("Nothing has this id. What is not a UUID names nothing.", "event not found"),
+  BadBody: problem(
+    "The body is no JSON object in UTF-8, or a field of it is missing or not valid.",
+    "body: must be valid JSON", "email: is required",
+  ),
+  BadQuery: problem("A parameter is not valid, or is given twice.", "Qt: must be at most 100"),
+  TooLarge: problem(
+    "The body is larger than `RELAY_MAX_BODY_BYTES`, 256 KiB by default. The connection is closed.",
+    "body: must be at most 262144 bytes",
+  ),
+  WrongType: problem(
+    "The body is not `application/json` (or `application/…+json`) in UTF-8, or it is encoded.",
+    "Content-Type: must be application/json in UTF-8",
+  ),
+  Defect: problem(
+    "A defect of the service, which its operator learns of. Nothing half-done remains.",
+    "something went wrong here; it has been noted",
+  ),
+  Unavailable: problem(
+    "The storage cannot be reached or is overloaded, or lists are behind. Nothing half-done remains: try again.",
+    "the service cannot reach its storage; try again",
+  ),
+} as const;
+
+type SharedName = keyof typeof shared;
+
+/** The description of the whole API. */
+export const apiDocument: ApiDocument = createDocument(operations);
+
+/** The OpenAPI document of the operations, built from their descriptions and the schemas that their routes check. */
+export function createDocument(described: readonly Operation[]): ApiDocument {
+  const requests = described.flatMap(({ body }) => (body?.schema["$id"] === undefined ? [] : [body.schema]));
+  return {
+    openapi: "3.1.0",
+    info: { title: "Webhook Relay", version, description: introduction },
+    servers: [{ url: "/", description: "This relay." }],
+    tags: Object.entries(tags)
+      .filter(([name]) => described.some(({ tag }) => tag === name))
+      .map(([name, description]) => ({ name, description })),
+    paths: pathsOf(described),
+    components: {
+      securitySchemes: {
+        accessToken: {
+          type: "http", scheme: "bearer", bearerFormat: "JWT", description: "For people: what logging in answers.",
+        },
+        apiKey: { type: "apiKey", in: "header", name: "X-Api-Key", description: "For producers, at ingest." },
+      },
+      headers: {
+        RequestId: {
+          description: "The request's id: the caller's own where it gave a good one. The log names it too.",
+          required: true,
+          schema: { type: "string", minLength: 1, maxLength: 128 },
+        },
+      },
+      parameters: {
+        RequestId: {
+          name: "X-Request-Id",
+          in: "header",
+          required: false,
+          description: "1 to 128 visible ASCII characters that name the request in the log; anything else is ignored.",
+          schema: { type: "string" },
+        },
+      },
+      responses: Object.fromEntries(Object.entries(shared).map(([name, answer]) => [name, responseOf(answer)])),
+      schemas: schemaComponents(requests),
+    },
+  };
+}
+
+function pathsOf(described: readonly Operation[]): ApiDocument["paths"] {
+  const paths: Record<string, Record<string, DocumentedOperation>> = {};
+  for (const operation of described) {
+    const path = operation.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: documented(operation) };
+  }
+  return paths;
+}
+
+function documented(operation: Operation): DocumentedOperation {
+  const { id, tag, summary, description, security, body, answers } = operation;
+  const given = Object.entries(answers).map(([status, answer]): [string, Response] => [status, responseOf(answer)]);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: security === "none" ? [] : [{ [securitySchemeOf[security]]: [] }],
+    parameters: parametersOf(operation),
+    ...(body && { requestBody: { required: true, content: { "application/json": contentOf(body) } } }),
+    // Keys that look like integers come in ascending order, whatever theirs was here.
+    responses: { ...impliedAnswers(operation), ...Object.fromEntries(given) },
+  };
+}
+
+/** What follows from the rest of the description. */
+function impliedAnswers({ path, security, query, body, standsAlone }: Operation): Record<string, Reference> {
+  const names: [boolean, number, SharedName][] = [
+    [query !== undefined, 400, "BadQuery"],
+    [body !== undefined, 400, "BadBody"],
+    [security === "bearer", 401, "Unauthenticated"],
+    [security === "apiKey", 401, "WrongKey"],
+    [path.includes(":id"), 404, "NotFound"],
+    [body !== undefined, 413, "TooLarge"],
+    [body !== undefined, 415, "WrongType"],
+    [!standsAlone, 500, "Defect"],
+    [!standsAlone, 503, "Unavailable"],
+  ];
+  return Object.fromEntries(
+    names.filter(([given]) => given).map(([, status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
+  );
+}
+
+function parametersOf({ parameters = {}, query, headers: own = {} }: Operation): (Parameter | Reference)[] {
+  const inPath = Object.entries(parameters).map(([name, given]): Parameter => {
+    const described = typeof given === "string" ? { description: given, schema: uuid } : given;
+    return { name, in: "path", required: true, ...described };
+  });
+  const properties = (query?.schema as Schema | undefined)?.properties ?? {};
+  const inQuery = Object.entries(properties).map(([name, { description = "", ...schema }]): Parameter =>
+    ({ name, in: "query", required: false, description, schema }));
+  const inHeader = Object.entries(own).map(([name, described]): Parameter =>
+    ({ name, in: "header", required: false, ...described }));
+  return [...inPath, ...inQuery, ...inHeader, { $ref: "#/components/parameters/RequestId" }];
+}
+
+function contentOf({ schema, examples }: NonNullable<Operation["body"]>): MediaType {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }] as const);
+  return { schema: referenceTo(schema), examples: Object.fromEntries(named) };
+}
+
+function responseOf(answer: DescribedAnswer): Response {
+  const { description, content } = answer;
+  return { description, headers, ...(content && { content: withComponents(content) }) };
+}

@@ -1,0 +1,140 @@
+/** Values the examples of the document share, so that they tell one story. */
+
+const tenantId = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e01";
+const destinationId = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03";
+const at = "2026-01-31T23:59:59.000Z";
+const later = "2026-01-31T23:59:59.412Z";
+
+export const token = "q0Zk3s1vJ8pY2mXw5nB7rT4cG6hL9dFaE-uIoP_kZxA";
+export const webhookSecret = "whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=";
+export const password = "correct horse battery";
+
+export const tenant = {
+  id: tenantId, name: "Example Ltd", maxTrys: 10, circuitBreakerTimer: 300, createdAt: at, updatedAt: at,
+};
+
+export const createdTenant = {
+  tenantId,
+  tenantName: "Example Ltd",
+  webhookSecret,
+  maxTrys: 10,
+  circuitBreakerTimer: 300,
+  tenantCreatedAt: at,
+  ownerUserId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e02",
+  ownerEmail: "owner@example.com",
+  ownerRole: "Owner",
+  ownerCreatedAt: at,
+};
+
+export const user = {
+  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e02",
+  tenantId,
+  email: "owner@example.com",
+  status: "Active",
+  role: "Owner",
+  createdAt: at,
+  updatedAt: at,
+};
+
+export const developer = {
+  ...user, id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0a", email: "dev@example.com", role: "Developer",
+};
+
+export const session = {
+  accessToken: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.4kq0Zk3s1vJ8pY2mXw5nB7rT4cG6hL9dFaEuIoPkZxA",
+  tokenType: "Bearer",
+  expiresIn: 3600,
+  expiresAt: "2026-02-01T00:59:59.000Z",
+  user,
+};
+
+export const destination = {
+  id: destinationId,
+  tenantId,
+  url: "https://receiver.example.com/hooks",
+  status: "Active",
+  serverRateLimit: 5,
+  authType: "BearerToken",
+  createdAt: at,
+  updatedAt: at,
+};
+
+export const apiKey = {
+  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e04",
+  tenantId,
+  name: "order service",
+  prefix: "rk_",
+  last4: token.slice(-4),
+  createdAt: at,
+  expiresAt: null,
+  lastUsedAt: null,
+};
+
+export const invite = {
+  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e05",
+  tenantId,
+  email: "new@example.com",
+  role: "Developer",
+  status: "Pending",
+  createdAt: at,
+  expiresAt: "2026-02-07T23:59:59.000Z",
+};
+
+export const event = {
+  id: "3f0c6d2e-8a41-5b7c-9e13-5d2f8b6a7c90",
+  tenantId,
+  destinationUrlId: destinationId,
+  payload: '{"type":"order.paid","amount":19.90}',
+  status: "Succeeded",
+  idempotencyKey: "order-4711-paid",
+  currentRetryCount: 0,
+  nextAttemptAt: null,
+  acceptedAt: at,
+  deliveredAt: later,
+};
+
+export const waitingEvent = { ...event, status: "Pending", nextAttemptAt: at, deliveredAt: null };
+
+export const attempt = {
+  number: 1,
+  startedAt: "2026-01-31T23:59:59.004Z",
+  finishedAt: later,
+  durationMs: 408,
+  outcome: "succeeded",
+  statusCode: 204,
+  error: null,
+  requestHeaders: {
+    "Content-Type": "application/json",
+    "webhook-id": event.id,
+    "X-Relay-Attempt": "1",
+    Authorization: "***",
+  },
+  responseHeaders: { date: "Sat, 31 Jan 2026 23:59:59 GMT" },
+  responseBody: "",
+  truncated: false,
+  destinationUrl: destination.url,
+};
+
+export const fact = {
+  type: "EventAccepted",
+  revision: 0,
+  position: "0000000000004711",
+  time: at,
+  actor: { type: "apiKey", id: apiKey.id },
+  data: {
+    eventId: event.id,
+    tenantId,
+    destinationId,
+    apiKeyId: apiKey.id,
+    senderId: null,
+    idempotencyKey: event.idempotencyKey,
+    payload: event.payload,
+    original: null,
+    at,
+  },
+};
+
+/** A page that holds one thing. */
+export function pageOf(item: object) {
+  return { total: 1, items: [item] };
+}

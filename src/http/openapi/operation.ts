@@ -1,0 +1,85 @@
+import type { SchemaObject } from "ajv/dist/2020.js";
+import type { Method } from "../route.ts";
+import type { Schema } from "./schemas.ts";
+
+/** An answer as the document describes it: its contents by media type, none where it has no body. */
+export interface DescribedAnswer {
+  readonly description: string;
+  readonly content?: Readonly<Record<string, Content>>;
+}
+
+export interface Content {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+/** Example values by what they show. */
+export type Examples = Readonly<Record<string, object>>;
+
+/** A parameter in a path or a header. */
+export interface DescribedParameter {
+  readonly description: string;
+  readonly schema: Schema;
+}
+
+/**
+ * One operation of the API, described. What follows from the rest is left out and added to every one alike:
+ * 401 where somebody must be signed in, 400, 413 and 415 where a body is read, 400 where a list is asked for,
+ * 404 where the path holds an id, and 500 and 503. An answer given here goes over those.
+ */
+export interface Operation {
+  /** Unique; what generated clients call it. */
+  readonly id: string;
+  readonly method: Method;
+  /** As the route has it: parameters with colons. */
+  readonly path: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description?: string;
+  readonly security: "bearer" | "apiKey" | "none";
+  /** The path's parameters; an `id` is a UUID and needs a description only. */
+  readonly parameters?: Readonly<Record<string, string | DescribedParameter>>;
+  readonly headers?: Readonly<Record<string, DescribedParameter>>;
+  /** The reader of the query, whose schema it is. */
+  readonly query?: { readonly schema: SchemaObject };
+  /** The validator of the body, whose schema it is. */
+  readonly body?: { readonly schema: SchemaObject; readonly examples: Examples };
+  readonly answers: Readonly<Record<number, DescribedAnswer>>;
+  /** Whether it can do without the engines: then neither 500 nor 503 is added. */
+  readonly standsAlone?: boolean;
+}
+
+/** The sections of the reference, in the order in which one meets them. */
+export const tags = {
+  Tenants: "Accounts. Creating one creates its first user, an Owner, and its webhook secret.",
+  Sessions: "Access tokens for people. They last one hour unless the operator says otherwise.",
+  Users: "People of a tenant. Roles stand above one another: Owner, Admin, Developer, Viewer.",
+  Invites: "The way in for people who choose their own password. No mail is sent: hand the token over yourself.",
+  "API keys": "What producers authenticate with at ingest.",
+  Destinations: "Where events are delivered: a URL, how it is authenticated, and how much it takes at once.",
+  Senders: "Ingest targets of their own, each with a token and a mapping that transforms what comes in.",
+  Ingest: "The way in for events.",
+  Events: "What was accepted, every attempt to deliver it, and every fact about it.",
+  Operation: "For whoever runs the service, and for tools.",
+} as const;
+
+export type Tag = keyof typeof tags;
+
+/** An answer with a JSON body of a response schema, named as its file is. */
+export function json(schema: string, description: string, example: object): DescribedAnswer {
+  const examples = { example: { value: example } };
+  const content = { schema: { $ref: `urn:webhook-relay:response:${schema}` }, examples };
+  return { description, content: { "application/json": content } };
+}
+
+/** An answer with a plain text that says what is wrong, as in the examples. */
+export function problem(description: string, ...examples: readonly [string, ...string[]]): DescribedAnswer {
+  const named = examples.map((value, index) => [`example ${index + 1}`, { value }] as const);
+  const schema = { $ref: "urn:webhook-relay:response:problem" };
+  return { description, content: { "text/plain": { schema, examples: Object.fromEntries(named) } } };
+}
+
+/** An answer without a body. */
+export function nothing(description: string): DescribedAnswer {
+  return { description };
+}

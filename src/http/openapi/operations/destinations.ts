@@ -1,0 +1,142 @@
+import { bodies } from "../../bodies.ts";
+import { lists } from "../../lists.ts";
+import { destination, pageOf, token } from "../examples.ts";
+import { json, nothing, problem, type Operation } from "../operation.ts";
+
+const id = "The destination's id.";
+const tag = "Destinations";
+const othersDestination = "the destination belongs to another tenant";
+const { url } = destination;
+const ingestToken = `dst_${token}`;
+const unauthenticated = Object.fromEntries(Object.entries(destination).filter(([name]) => name !== "authType"));
+
+/** Destinations of the caller's tenant. */
+export const destinationOperations: readonly Operation[] = [
+  {
+    id: "createDestination",
+    method: "POST",
+    path: "/api/v1/destinations",
+    tag,
+    summary: "Register a destination",
+    description:
+      "Developer or above. The URL is HTTPS, at most 2,048 characters, without user or password; one that names a " +
+      "private or otherwise special address is refused. Credentials are sealed at once and never shown again.",
+    security: "bearer",
+    body: {
+      schema: bodies.createDestination.schema,
+      examples: {
+        "without authentication": { url },
+        "with an API key": {
+          url, authType: "ApiKey", credentials: { headerName: "X-Their-Key", value: "their key" },
+        },
+        "with a bearer token": { url, authType: "BearerToken", credentials: { token: "their token" } },
+        "with client credentials": {
+          url, authType: "JwtBearer",
+          credentials: {
+            tokenEndpoint: "https://login.example.com/token", clientId: "relay", clientSecret: "their secret",
+            scope: "hooks",
+          },
+        },
+        "with user and password": {
+          url, serverRateLimit: 20, authType: "BasicAuth",
+          credentials: { username: "relay", password: "their password" },
+        },
+      },
+    },
+    answers: {
+      201: json("created-destination", "The destination and its ingest token, shown here only.", {
+        ...unauthenticated, ingestToken,
+      }),
+      403: problem("The caller is a Viewer.", "only Developer or above may register destinations"),
+      404: problem("The caller's tenant is gone.", "tenant not found"),
+    },
+  },
+  {
+    id: "listDestinations",
+    method: "GET",
+    path: "/api/v1/destinations",
+    tag,
+    summary: "List destinations",
+    description: "Any role.",
+    security: "bearer",
+    query: lists.destinations,
+    answers: { 200: json("destination-page", "A page of destinations.", pageOf(destination)) },
+  },
+  {
+    id: "getDestination",
+    method: "GET",
+    path: "/api/v1/destinations/:id",
+    tag,
+    summary: "Get a destination",
+    description: "Any role.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      200: json("destination", "The destination.", destination),
+      403: problem("The destination belongs to another tenant.", othersDestination),
+    },
+  },
+  {
+    id: "updateDestination",
+    method: "PATCH",
+    path: "/api/v1/destinations/:id",
+    tag,
+    summary: "Change a destination",
+    description:
+      "Developer or above. What is absent stays as it is. While a destination is Inactive its events are held; " +
+      "setting `active` resumes them, and closes the circuit of a Suspended one.",
+    security: "bearer",
+    parameters: { id },
+    body: {
+      schema: bodies.updateDestination.schema,
+      examples: {
+        "hold its events": { status: "inactive" },
+        "replace the credentials": { authType: "BearerToken", credentials: { token: "their new token" } },
+        "remove the authentication": { removeAuth: true },
+      },
+    },
+    answers: {
+      200: json("destination", "The destination as it is now.", { ...destination, status: "Inactive" }),
+      403: problem(
+        "The caller is a Viewer, or the destination belongs to another tenant.",
+        "only Developer or above may change destinations", othersDestination,
+      ),
+    },
+  },
+  {
+    id: "deleteDestination",
+    method: "DELETE",
+    path: "/api/v1/destinations/:id",
+    tag,
+    summary: "Delete a destination",
+    description:
+      "Developer or above. Events that wait become Cancelled shortly after; an attempt in flight finishes. The " +
+      "history stays readable, the ingest token then gives 404.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      204: nothing("Deleted."),
+      403: problem(
+        "The caller is a Viewer, or the destination belongs to another tenant.",
+        "only Developer or above may delete destinations", othersDestination,
+      ),
+    },
+  },
+  {
+    id: "regenerateDestinationToken",
+    method: "POST",
+    path: "/api/v1/destinations/:id/ingest-token",
+    tag,
+    summary: "Replace the ingest token",
+    description: "Developer or above. The old token stops working at once.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      200: json("ingest-token", "The new token, shown here only.", { ingestToken }),
+      403: problem(
+        "The caller is a Viewer, or the destination belongs to another tenant.",
+        "only Developer or above may regenerate ingest tokens", othersDestination,
+      ),
+    },
+  },
+];

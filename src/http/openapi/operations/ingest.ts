@@ -1,0 +1,61 @@
+import { event, token, waitingEvent } from "../examples.ts";
+import { json, problem, type Operation } from "../operation.ts";
+
+const body = {
+  type: "object",
+  description: "Any JSON object in UTF-8, nested at most 128 deep. The bytes received are the bytes delivered.",
+};
+
+/** The way in for events. */
+export const ingestOperations: readonly Operation[] = [
+  {
+    id: "ingest",
+    method: "POST",
+    path: "/api/v1/ingest/:tenantId/:token",
+    tag: "Ingest",
+    summary: "Hand an event over for delivery",
+    description:
+      "202 means that the event is on disk. With an `X-Idempotency-Key` the request can be repeated at will: of " +
+      "any number, one is accepted and all others are answered with the event it made, even while the destination " +
+      "takes nothing new. Checks come in this order: API key, token prefix, tenant, key's tenant, token, token's " +
+      "tenant, idempotency key, body, duplicate, destination.",
+    security: "apiKey",
+    parameters: {
+      tenantId: { description: "The tenant's id.", schema: { type: "string", format: "uuid" } },
+      token: {
+        description:
+          "An ingest token. `dst_` names a destination and the payload is delivered unchanged, `sndr_` a sender " +
+          "whose mapping transforms it.",
+        schema: { type: "string", pattern: "^(dst|sndr)_", examples: [`dst_${token}`] },
+      },
+    },
+    headers: {
+      "X-Idempotency-Key": {
+        description: "Names the event for good, within the tenant. Neither empty nor with control characters.",
+        schema: {
+          type: "string", minLength: 1, maxLength: 255, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",
+          examples: ["order-4711-paid"],
+        },
+      },
+    },
+    body: { schema: body, examples: { order: { type: "order.paid", amount: 19.9 } } },
+    answers: {
+      200: json("duplicate", "An event with this idempotency key exists; nothing was accepted.", {
+        eventId: event.id, ...event,
+      }),
+      202: json("acceptance", "Accepted for delivery.", {
+        eventId: waitingEvent.id, status: "Pending", acceptedAt: waitingEvent.acceptedAt,
+      }),
+      400: problem(
+        "The token has an unknown prefix, the idempotency key is none, or the body is no JSON object.",
+        "token: must begin with dst_ or sndr_", "X-Idempotency-Key: must not be empty", "body: must be valid JSON",
+      ),
+      403: problem(
+        "The API key or the ingest token belongs to another tenant.",
+        "the API key belongs to another tenant", "the ingest token belongs to another tenant",
+      ),
+      404: problem("No such tenant or ingest token.", "tenant not found", "ingest token not found"),
+      422: problem("The destination takes nothing new.", "the destination is suspended"),
+    },
+  },
+];

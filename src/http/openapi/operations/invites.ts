@@ -1,0 +1,85 @@
+import { bodies } from "../../bodies.ts";
+import { lists } from "../../lists.ts";
+import { developer, invite, pageOf, password, token } from "../examples.ts";
+import { json, nothing, problem, type Operation } from "../operation.ts";
+
+const tag = "Invites";
+const inviteToken = `inv_${token}`;
+const emailTaken = "email: a user with this email exists already";
+
+/** Invites to the caller's tenant, and the way in for who was invited. */
+export const inviteOperations: readonly Operation[] = [
+  {
+    id: "createInvite",
+    method: "POST",
+    path: "/api/v1/invites",
+    tag,
+    summary: "Invite someone",
+    description: "Admin or Owner, and never above the caller's own role. Valid for 7 days.",
+    security: "bearer",
+    body: { schema: bodies.createInvite.schema, examples: { developer: { email: "new@example.com", role: 0 } } },
+    answers: {
+      201: json("created-invite", "The invite and its token, shown here only.", { ...invite, inviteToken }),
+      403: problem(
+        "The caller's role does not allow it.",
+        "only Admin or above may invite users", "role: a Admin may not invite a user with the role Owner",
+      ),
+      409: problem("The email is a user's already.", emailTaken),
+    },
+  },
+  {
+    id: "listInvites",
+    method: "GET",
+    path: "/api/v1/invites",
+    tag,
+    summary: "List invites",
+    description: "Any role. Whatever became of them.",
+    security: "bearer",
+    query: lists.invites,
+    answers: { 200: json("invite-page", "A page of invites.", pageOf(invite)) },
+  },
+  {
+    id: "revokeInvite",
+    method: "DELETE",
+    path: "/api/v1/invites/:id",
+    tag,
+    summary: "Take an invite back",
+    description: "Admin or Owner.",
+    security: "bearer",
+    parameters: { id: "The invite's id." },
+    answers: {
+      204: nothing("It lets nobody in any more."),
+      403: problem(
+        "The caller is neither Admin nor Owner, or the invite belongs to another tenant.",
+        "only Admin or above may revoke invites", "the invite belongs to another tenant",
+      ),
+      409: problem("It was used already; delete the user instead.", "the invite was used already"),
+    },
+  },
+  {
+    id: "register",
+    method: "POST",
+    path: "/api/v1/invites/:token/register",
+    tag,
+    summary: "Become a user",
+    description: "Every request counts against the limit of its address, whatever its answer.",
+    security: "none",
+    parameters: {
+      token: { description: "The invite's token.", schema: { type: "string", examples: [inviteToken] } },
+    },
+    body: { schema: bodies.register.schema, examples: { password: { password } } },
+    answers: {
+      201: json("user", "The user, who may now log in.", { ...developer, email: invite.email }),
+      404: problem("No invite has this token, or it was taken back.", "invite not found"),
+      409: problem(
+        "The invite was used already, or its email became another user's meanwhile.",
+        "the invite was used already", emailTaken,
+      ),
+      422: problem("The invite has expired.", "the invite has expired"),
+      429: problem(
+        "More than 10 requests from this address within the hour (`RELAY_LIMIT_INVITE_REGISTRATION`).",
+        "too many registrations were tried from this address; try again later",
+      ),
+    },
+  },
+];

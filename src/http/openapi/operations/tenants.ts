@@ -1,0 +1,152 @@
+import { bodies } from "../../bodies.ts";
+import { createdTenant, password, tenant, webhookSecret } from "../examples.ts";
+import { json, problem, type Operation } from "../operation.ts";
+
+const id = "The tenant's id.";
+const othersTenant = "the tenant is another account's";
+
+/** Tenants and their webhook secrets. */
+export const tenantOperations: readonly Operation[] = [
+  {
+    id: "createTenant",
+    method: "POST",
+    path: "/api/v1/tenants",
+    tag: "Tenants",
+    summary: "Create a tenant, its Owner and its webhook secret",
+    description:
+      "All three in one step, or none. Every request counts against the limit of its address, whatever its " +
+      "answer. `deviceFingerprint` and `cfTurnstileToken` matter in the cloud offering only.",
+    security: "none",
+    body: {
+      schema: bodies.createTenant.schema,
+      examples: {
+        "with the defaults": { name: "Example Ltd", ownerEmail: "owner@example.com", ownerPassword: password },
+        "with a delivery policy": {
+          name: "Example Ltd", ownerEmail: "owner@example.com", ownerPassword: password, maxTrys: 5,
+          circuitBreakerTimer: 60,
+        },
+      },
+    },
+    answers: {
+      201: json("created-tenant", "The tenant. Keep the webhook secret: receivers verify with it.", createdTenant),
+      409: problem(
+        "The name or the email is taken.",
+        "name: a tenant with this name exists already", "ownerEmail: is in use already",
+      ),
+      422: {
+        description:
+          "Cloud offering only: a registration guard turned the request down. JSON for a disposable email domain, " +
+          "text for everything else.",
+        content: {
+          ...json("disposable-email", "", {
+            error: "disposable_email", message: "ownerEmail: addresses of this domain are disposable",
+          }).content,
+          ...problem("", "cfTurnstileToken: was not accepted").content,
+        },
+      },
+      429: problem(
+        "More than 5 requests from this address within the hour (`RELAY_LIMIT_TENANT_CREATION`); in the cloud " +
+        "offering also more than 3 tenants from one device within a day.",
+        "too many tenants were asked for from this address; try again later",
+      ),
+    },
+  },
+  {
+    id: "getTenant",
+    method: "GET",
+    path: "/api/v1/tenants/:id",
+    tag: "Tenants",
+    summary: "Get the tenant",
+    description: "Any role. The webhook secret is not part of it.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      200: json("tenant", "The tenant.", tenant),
+      404: problem("No tenant has this id, or it is another account's.", "tenant not found"),
+    },
+  },
+  {
+    id: "updateTenant",
+    method: "PATCH",
+    path: "/api/v1/tenants/:id",
+    tag: "Tenants",
+    summary: "Change the tenant",
+    description: "Admin or Owner. What is absent stays as it is. Renaming frees the old name.",
+    security: "bearer",
+    parameters: { id },
+    body: {
+      schema: bodies.updateTenant.schema,
+      examples: {
+        rename: { name: "Example GmbH" },
+        "change the delivery policy": { maxTrys: 20, circuitBreakerTimer: 600 },
+      },
+    },
+    answers: {
+      200: json("tenant", "The tenant as it is now.", { ...tenant, maxTrys: 20, circuitBreakerTimer: 600 }),
+      403: problem(
+        "The caller is neither Admin nor Owner, or the tenant is another account's.",
+        "only Admin or above may change the tenant", othersTenant,
+      ),
+      409: problem("Another tenant has the name.", "name: a tenant with this name exists already"),
+    },
+  },
+  {
+    id: "getWebhookSecret",
+    method: "GET",
+    path: "/api/v1/tenants/:id/webhook-secret",
+    tag: "Tenants",
+    summary: "Get the webhook secret",
+    description: "Developer or above. Deliveries are signed with it.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      200: json("webhook-secret", "The secret.", { webhookSecret }),
+      403: problem(
+        "The caller is a Viewer, or the tenant is another account's.",
+        "only Developer or above may read the webhook secret", othersTenant,
+      ),
+    },
+  },
+  {
+    id: "regenerateWebhookSecret",
+    method: "POST",
+    path: "/api/v1/tenants/:id/webhook-secret",
+    tag: "Tenants",
+    summary: "Replace the webhook secret",
+    description: "Developer or above. The next attempt is signed with the new secret, the old one is gone.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      200: json("webhook-secret", "The new secret.", { webhookSecret }),
+      403: problem(
+        "The caller is a Viewer, or the tenant is another account's.",
+        "only Developer or above may regenerate the webhook secret", othersTenant,
+      ),
+    },
+  },
+  {
+    id: "verifySignature",
+    method: "POST",
+    path: "/api/v1/tenants/:id/webhook-secret/verify",
+    tag: "Tenants",
+    summary: "Check a signature",
+    description:
+      "Any role. For testing a receiver's own code: says whether `signature` is the `X-Service-Signature` of " +
+      "`payload`. A signature of any other form is answered with `false`.",
+    security: "bearer",
+    parameters: { id },
+    body: {
+      schema: bodies.verifySignature.schema,
+      examples: {
+        delivery: {
+          payload: '{"type":"order.paid","amount":19.90}',
+          signature: "sha256=e87afaa83054baccfae16d09c621d6964eb9ca730850e8e796936d0124d0b317",
+        },
+      },
+    },
+    answers: {
+      200: json("signature-validity", "Whether it is.", { valid: true }),
+      403: problem("The tenant is another account's.", othersTenant),
+    },
+  },
+];

@@ -1,0 +1,113 @@
+import { bodies } from "../../bodies.ts";
+import { lists } from "../../lists.ts";
+import { developer, pageOf, password, user } from "../examples.ts";
+import { json, nothing, problem, type Operation } from "../operation.ts";
+
+const id = "The user's id.";
+const tag = "Users";
+const othersUser = "the user belongs to another tenant";
+const emailTaken = "email: a user with this email exists already";
+
+/** Users of the caller's tenant. */
+export const userOperations: readonly Operation[] = [
+  {
+    id: "createUser",
+    method: "POST",
+    path: "/api/v1/users",
+    tag,
+    summary: "Create a user",
+    description: "Developer or above, and never above the caller's own role.",
+    security: "bearer",
+    body: {
+      schema: bodies.createUser.schema,
+      examples: {
+        developer: { email: "dev@example.com", password },
+        admin: { email: "admin@example.com", password, role: 1 },
+      },
+    },
+    answers: {
+      201: json("user", "The user.", developer),
+      403: problem(
+        "The caller's role does not allow it.",
+        "role: a Developer may not create a user with the role Admin", "only Developer or above may create users",
+      ),
+      404: problem("The caller's tenant is gone.", "tenant not found"),
+      409: problem("The email is in use on the platform.", emailTaken),
+    },
+  },
+  {
+    id: "listUsers",
+    method: "GET",
+    path: "/api/v1/users",
+    tag,
+    summary: "List users",
+    description: "Any role.",
+    security: "bearer",
+    query: lists.users,
+    answers: { 200: json("user-page", "A page of users.", pageOf(user)) },
+  },
+  {
+    id: "getUser",
+    method: "GET",
+    path: "/api/v1/users/:id",
+    tag,
+    summary: "Get a user",
+    description: "Any role.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      200: json("user", "The user.", user),
+      403: problem("The user belongs to another tenant.", othersUser),
+    },
+  },
+  {
+    id: "updateUser",
+    method: "PATCH",
+    path: "/api/v1/users/:id",
+    tag,
+    summary: "Change a user",
+    description:
+      "Everyone may change their own email and password. All else needs Admin or Owner: other users, roles, " +
+      "statuses. Only an Owner may promote to Owner or change an Owner. What is absent stays as it is. A new " +
+      "password, role or status ends the user's sessions at once.",
+    security: "bearer",
+    parameters: { id },
+    body: {
+      schema: bodies.updateUser.schema,
+      examples: { "own email": { email: "new@example.com" }, promote: { role: 1 }, deactivate: { status: 1 } },
+    },
+    answers: {
+      200: json("user", "The user as it is now.", { ...developer, role: "Admin" }),
+      403: problem(
+        "The user belongs to another tenant, or the caller's role does not allow the change.",
+        othersUser, "role: only an Owner may promote to Owner",
+      ),
+      409: problem("Another user has the email.", emailTaken),
+      422: problem(
+        "The last active Owner stays an active Owner.",
+        "the last active Owner can be neither demoted nor deactivated",
+      ),
+    },
+  },
+  {
+    id: "deleteUser",
+    method: "DELETE",
+    path: "/api/v1/users/:id",
+    tag,
+    summary: "Delete a user for good",
+    description:
+      "Admin or Owner; an Owner only by an Owner. Its sessions end, its email is free again and can be read " +
+      "nowhere any more, the log included.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      204: nothing("Deleted."),
+      403: problem(
+        "The user belongs to another tenant, or the caller's role does not allow it.",
+        othersUser, "only Admin or above may delete users",
+      ),
+      409: problem("The user's email was changed at the same moment.", "the user was changed by another request"),
+      422: problem("The last active Owner stays.", "the last active Owner cannot be deleted"),
+    },
+  },
+];

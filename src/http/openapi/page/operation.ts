@@ -1,0 +1,86 @@
+import type { ApiDocument, DocumentedOperation, MediaType, Parameter, Response } from "../document.ts";
+import type { Schema } from "../schemas.ts";
+import { html, inline, prose, type Markup, type Part } from "./html.ts";
+import { row, schemaTable, typeOf } from "./schema-table.ts";
+
+/** A method, coloured by what it does. */
+export function badge(method: string): Markup {
+  return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
+}
+
+const access: Readonly<Record<string, string>> = {
+  accessToken: "an access token, in `Authorization: Bearer …`",
+  apiKey: "an API key, in `X-Api-Key`",
+};
+
+/** An operation with its parameters, its body, its answers and examples of them. */
+export function operationSection(
+  document: ApiDocument,
+  method: string,
+  path: string,
+  operation: DocumentedOperation,
+): Markup {
+  const { operationId, summary, description = "", security, requestBody, responses } = operation;
+  const [scheme] = security.flatMap((needed) => Object.keys(needed));
+  const needs = scheme === undefined ? "no authentication" : (access[scheme] ?? scheme);
+  const answers = Object.entries(responses).map(([status, given]) =>
+    answerRow(status, resolve(document, given) as Response));
+  return html`<article id="${operationId}">
+<h3><a href="#${operationId}">${summary}</a></h3>
+<p class="path">${badge(method)} <code>${path.split(/(?=\/)/).map((part) => [html`<wbr>`, part])}</code></p>
+${description === "" ? "" : prose(description)}
+<p class="access">Needs ${inline(needs)}.</p>
+${parametersTable(document, operation)}
+${Object.entries(requestBody?.content ?? {}).map(([type, content]) => bodySection(document, type, content))}
+<h4>Answers</h4>
+<div class="wide"><table class="answers"><tbody>${answers}</tbody></table></div>
+</article>
+`;
+}
+
+function parametersTable(document: ApiDocument, { parameters }: DocumentedOperation): Part {
+  const all = parameters.map((given) => resolve(document, given) as Parameter);
+  const rows = all.map(({ name, in: place, required, schema, description }) =>
+    row(name, required, schema, description, html` <small>in ${place}</small>`));
+  return html`<h4>Parameters</h4>
+<div class="wide"><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead>
+<tbody>${rows}</tbody></table></div>`;
+}
+
+function bodySection(document: ApiDocument, type: string, content: MediaType): Markup {
+  const schema = resolve(document, content.schema) as Schema;
+  const note = schema.properties ? "" : prose(schema.description ?? "");
+  return html`<h4>Body <small>${type}</small></h4>${note}${schemaTable(schema)}${examplesOf(content)}`;
+}
+
+function answerRow(status: string, { description, content = {} }: Response): Markup {
+  const kind = status.startsWith("2") ? "good" : "bad";
+  const bodies = Object.entries(content).map(([type, media]) => {
+    const named = isText(type) ? [] : [html` · `, typeOf(media.schema)];
+    return html`<p class="type"><small>${type}</small>${named}</p>${examplesOf(media)}`;
+  });
+  return html`<tr><th scope="row"><span class="status ${kind}">${status}</span></th>
+<td><p>${inline(description)}</p>${bodies}</td></tr>
+`;
+}
+
+/** Short examples stand open, long ones are opened by whoever wants them. */
+function examplesOf({ examples = {} }: MediaType): Markup[] {
+  return Object.entries(examples).map(([name, { value }]) => {
+    const shown = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+    if (!shown.includes("\n")) return html`<pre>${shown}</pre>`;
+    const title = name === "example" ? "Example" : `Example: ${name}`;
+    return html`<details><summary>${title}</summary><pre>${shown}</pre></details>`;
+  });
+}
+
+function isText(mediaType: string): boolean {
+  return mediaType.startsWith("text/");
+}
+
+/** What a reference within the document leads to; anything else as it is. */
+function resolve(document: ApiDocument, value: object): unknown {
+  if (!("$ref" in value)) return value;
+  const path = String(value.$ref).split("/").slice(1);
+  return path.reduce<unknown>((at, key) => (at as Readonly<Record<string, unknown>>)[key], document);
+}

@@ -1,0 +1,65 @@
+import type { Schema } from "../schemas.ts";
+import { html, inline, type Markup, type Part } from "./html.ts";
+
+/** A table of the fields of a schema, those of objects within it among them. */
+export function schemaTable(schema: Schema): Markup {
+  const rows = fieldsOf(schema, "");
+  if (rows.length === 0) return html`<p class="type">${typeOf(schema)}</p>`;
+  return html`<div class="wide"><table><thead><tr><th>Field</th><th>Type</th><th>Meaning</th></tr></thead>
+<tbody>${rows}</tbody></table></div>`;
+}
+
+/** Rows for parameters or fields: a name, whether it must be there, what it may be and what it means. */
+export function row(name: string, required: boolean, schema: Schema, description: string, note: Part = ""): Markup {
+  const must = required ? html` <span class="required">required</span>` : "";
+  return html`<tr><th scope="row"><code>${name}</code>${must}${note}</th><td class="type">${typeOf(schema)}</td>
+<td>${inline(description)}</td></tr>
+`;
+}
+
+function fieldsOf(schema: Schema, prefix: string): Markup[] {
+  const { properties = {}, required = [] } = schema;
+  return Object.entries(properties).flatMap(([name, property]) => [
+    row(prefix + name, required.includes(name), property, property.description ?? ""),
+    ...fieldsOf(property, `${prefix}${name}.`),
+  ]);
+}
+
+/** What values a schema takes: type and constraints, or a link to the schema that says so. */
+export function typeOf(schema: Schema): Part {
+  const { $ref, type, const: only, enum: values, items, anyOf } = schema;
+  if ($ref !== undefined) {
+    const name = $ref.slice($ref.lastIndexOf("/") + 1);
+    return html`<a href="#schema-${name}">${name}</a>`;
+  }
+  if (anyOf) return separated(anyOf.map(typeOf), " or ");
+  if (only !== undefined) return html`<code>${JSON.stringify(only)}</code>`;
+  if (values) {
+    const options = separated(values.map((value) => html`<code>${JSON.stringify(value)}</code>`), ", ");
+    return [options, constraintsOf(schema)];
+  }
+  if (items) return ["array of ", typeOf(items)];
+  return [[type ?? "any"].flat().join(" or "), constraintsOf(schema)];
+}
+
+function constraintsOf(schema: Schema): Part {
+  const { format, minimum, maximum, minLength, maxLength, pattern, default: standIn } = schema;
+  const said: Part[] = [];
+  if (format !== undefined) said.push(format);
+  if (minimum !== undefined || maximum !== undefined) said.push(range(minimum, maximum));
+  if (minLength !== undefined || maxLength !== undefined) said.push(`${range(minLength, maxLength)} characters`);
+  if (pattern !== undefined) said.push(html`<code>${pattern}</code>`);
+  if (standIn !== undefined) said.push(["default ", html`<code>${JSON.stringify(standIn)}</code>`]);
+  return said.map((part) => html`<br><small>${part}</small>`);
+}
+
+function range(least: number | undefined, most: number | undefined): string {
+  const [from, to] = [least, most].map((limit) => limit?.toLocaleString("en"));
+  if (from === to) return from ?? "";
+  if (to === undefined) return `at least ${from}`;
+  return from === undefined ? `at most ${to}` : `${from} to ${to}`;
+}
+
+function separated(parts: readonly Part[], separator: string): Part[] {
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
+}

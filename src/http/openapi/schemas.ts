@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+const folder = new URL("../../../schemas/responses/", import.meta.url);
+const responses: readonly SchemaFile[] = readdirSync(folder)
+  .sort()
+  .map((file) => JSON.parse(readFileSync(new URL(file, folder), "utf8")) as SchemaFile);
+
+/** A schema as its file has it. */
+interface SchemaFile extends Schema {
+  readonly $id?: string;
+  readonly $schema?: string;
+}
+
+/** What of JSON Schema our schemas use, as far as the page shows it. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+}
+
+/** The components' schemas by name: those of all answers, and the given ones of request bodies. */
+export function schemaComponents(requests: readonly SchemaFile[]): Record<string, Schema> {
+  const all = [...requests, ...responses];
+  return Object.fromEntries(all.map((schema) => [nameOf(schema.$id ?? ""), plain(schema)]));
+}
+
+/** The reference to a schema that has an id, else the schema itself. */
+export function referenceTo(schema: SchemaFile): Schema {
+  return schema.$id === undefined ? schema : { $ref: pointerTo(schema.$id) };
+}
+
+/** A value with references to schema ids in it turned into references to components. */
+export function withComponents<Value>(value: Value): Value {
+  if (Array.isArray(value)) return (value as unknown[]).map(withComponents) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]: [string, unknown]) =>
+      [key, key === "$ref" && typeof inner === "string" ? pointerTo(inner) : withComponents(inner)]),
+  ) as Value;
+}
+
+/** Without what only a file of its own needs. */
+function plain(schema: SchemaFile): Schema {
+  const { $schema: _dialect, $id: _id, ...rest } = schema;
+  return withComponents(rest);
+}
+
+function pointerTo(reference: string): string {
+  return reference.startsWith("urn:") ? `#/components/schemas/${nameOf(reference)}` : reference;
+}
+
+/** `urn:webhook-relay:response:api-key-page` goes by `ApiKeyPage`, `…:request:login` by `LoginRequest`. */
+function nameOf(id: string): string {
+  const [, kind, name = ""] = /:(request|response):(.+)$/.exec(id) ?? [];
+  const words = [...name.split("-"), ...(kind === "request" ? [kind] : [])];
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
