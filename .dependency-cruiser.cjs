@@ -13,6 +13,7 @@ const layers = {
 
 /** The only home of each package within the program; a package that is not listed has none. */
 const homes = {
+  "@jmespath-community/jmespath": ["src/adapters/jmespath"],
   "@koa/router": ["src/http"],
   ajv: ["src/adapters/event-codec", "src/http"],
   "ajv-formats": ["src/adapters/event-codec", "src/http"],

@@ -5,6 +5,8 @@ import type { DestinationEvent } from "../domain/destination/events.ts";
 import { evolve as evolveDestination, type Destination } from "../domain/destination/state.ts";
 import type { InviteEvent } from "../domain/invite/events.ts";
 import { evolve as evolveInvite, type Invite } from "../domain/invite/invite.ts";
+import type { SenderEvent } from "../domain/sender/events.ts";
+import { evolve as evolveSender, type Sender } from "../domain/sender/state.ts";
 import { streams } from "../domain/streams.ts";
 import type { TenantEvent } from "../domain/tenant/events.ts";
 import { evolve as evolveTenant, type Tenant } from "../domain/tenant/state.ts";
@@ -20,6 +22,12 @@ export const destinations: AggregateType<Destination, DestinationEvent> = {
   category: "destination",
   stream: streams.destination,
   evolve: evolveDestination,
+};
+
+export const senders: AggregateType<Sender, SenderEvent> = {
+  category: "sender",
+  stream: streams.sender,
+  evolve: evolveSender,
 };
 
 export const circuits: AggregateType<Circuit, CircuitEvent> = {
@@ -42,5 +50,6 @@ export const invites: AggregateType<Invite, InviteEvent> = {
 
 /** Has aggregates serve all of these. */
 export function serveAll(aggregates: Aggregates): void {
-  aggregates.register(tenants).register(destinations).register(circuits).register(apiKeys).register(invites);
+  aggregates.register(tenants).register(destinations).register(senders).register(circuits);
+  aggregates.register(apiKeys).register(invites);
 }

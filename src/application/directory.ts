@@ -4,11 +4,13 @@ import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { Circuit } from "../domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../domain/destination/events.ts";
 import type { Destination } from "../domain/destination/state.ts";
+import type { SenderEvent } from "../domain/sender/events.ts";
+import type { Sender } from "../domain/sender/state.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogEntry } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
-import { apiKeys, circuits, destinations } from "./aggregate-types.ts";
+import { apiKeys, circuits, destinations, senders } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Freshness } from "./freshness.ts";
 
@@ -33,6 +35,7 @@ export class Directory {
   readonly #clock: Clock;
   readonly #keys: LRUCache<string, string>;
   readonly #tokens: LRUCache<string, string>;
+  readonly #senderTokens: LRUCache<string, string>;
 
   constructor(
     parts: { aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; clock: Clock },
@@ -44,16 +47,19 @@ export class Directory {
     this.#clock = parts.clock;
     this.#keys = new LRUCache({ max: options.max });
     this.#tokens = new LRUCache({ max: options.max });
+    this.#senderTokens = new LRUCache({ max: options.max });
   }
 
   /** Remembers the hashes that new entries of the log bring. */
   follow(entries: readonly LogEntry[]): void {
     for (const entry of entries) {
       if (entry.unreadable !== undefined) continue;
-      const event = entry as unknown as ApiKeyEvent | DestinationEvent;
+      const event = entry as unknown as ApiKeyEvent | DestinationEvent | SenderEvent;
       if (event.type === "ApiKeyIssued") this.#keys.set(event.data.keyHash, event.data.keyId);
       else if (event.type === "DestinationRegistered" || event.type === "IngestTokenRegenerated") {
         this.#tokens.set(event.data.ingestTokenHash, event.data.destinationId);
+      } else if (event.type === "SenderCreated" || event.type === "SenderIngestTokenRegenerated") {
+        this.#senderTokens.set(event.data.ingestTokenHash, event.data.senderId);
       }
     }
   }
@@ -72,6 +78,19 @@ export class Directory {
     return cached ? reachable(cached.state, hash) : this.#findDestination(hash);
   }
 
+  /** The sender whose ingest token has this hash, or undefined. */
+  senderByToken(hash: string): Sender | undefined | Promise<Sender | undefined> {
+    const id = this.#senderTokens.get(hash);
+    const cached = id === undefined ? undefined : this.#aggregates.peek(senders, id);
+    return cached ? reachable(cached.state, hash) : this.#findSender(hash);
+  }
+
+  /** A destination, deleted or not; undefined where there never was one. */
+  destination(id: string): Destination | undefined | Promise<Destination | undefined> {
+    const cached = this.#aggregates.peek(destinations, id);
+    return cached ? cached.state : this.#aggregates.read(destinations, id).then(({ state }) => state);
+  }
+
   /** The status of a destination, its circuit's part included. */
   status(destination: Destination): DestinationStatus | Promise<DestinationStatus> {
     const circuit = this.#aggregates.peek(circuits, destination.id);
@@ -87,6 +106,11 @@ export class Directory {
   async #findDestination(hash: string): Promise<Destination | undefined> {
     const id = await this.#owner(this.#tokens, "tokenHashes", hash, "destinationId");
     return id === undefined ? undefined : reachable((await this.#aggregates.read(destinations, id)).state, hash);
+  }
+
+  async #findSender(hash: string): Promise<Sender | undefined> {
+    const id = await this.#owner(this.#senderTokens, "senderTokenHashes", hash, "senderId");
+    return id === undefined ? undefined : reachable((await this.#aggregates.read(senders, id)).state, hash);
   }
 
   async #owner(
@@ -112,7 +136,7 @@ export class Directory {
   }
 }
 
-/** A destination answers to its newest token only, and to none once it is deleted. */
-function reachable(destination: Destination | undefined, hash: string): Destination | undefined {
-  return destination && !destination.deleted && destination.ingestTokenHash === hash ? destination : undefined;
+/** A destination or sender answers to its newest token only, and to none once it is deleted. */
+function reachable<Target extends Destination | Sender>(target: Target | undefined, hash: string): Target | undefined {
+  return target && !target.deleted && target.ingestTokenHash === hash ? target : undefined;
 }

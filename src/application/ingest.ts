@@ -2,11 +2,13 @@ import type { ApiKey } from "../domain/api-key/api-key.ts";
 import type { Destination } from "../domain/destination/state.ts";
 import { decide } from "../domain/event/decide.ts";
 import { refuse } from "../domain/refusal.ts";
+import type { Sender } from "../domain/sender/state.ts";
 import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import { noStream, RevisionConflict, type EventStore } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
+import type { Mappings } from "../ports/mapping.ts";
 import type { Metrics } from "../ports/telemetry.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
@@ -20,6 +22,8 @@ import { loadWebhook } from "./webhooks.ts";
 export interface Admission {
   readonly key: ApiKey;
   readonly destination: Destination;
+  /** Whose token it was, where it was not the destination's own. */
+  readonly sender: Sender | null;
 }
 
 export interface Acceptance {
@@ -38,6 +42,7 @@ interface IngestParts {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly metrics: Metrics;
+  readonly mappings: Mappings;
 }
 
 /** Taking events in: the one path that every webhook goes through, and the one that must be fast. */
@@ -59,25 +64,30 @@ export class Ingest {
       if (!(await this.#tenantExists(tenantId))) refuse("not-found", "tenant not found");
       refuse("forbidden", "the API key belongs to another tenant");
     }
-    const destination = await directory.destinationByToken(sha256(token));
-    if (!destination) refuse("not-found", "ingest token not found");
-    if (destination.tenantId !== tenantId) refuse("forbidden", "the ingest token belongs to another tenant");
-    return { key, destination };
+    const target = await this.#target(token);
+    if (!target) refuse("not-found", "ingest token not found");
+    if (target.destination.tenantId !== tenantId) refuse("forbidden", "the ingest token belongs to another tenant");
+    return { key, ...target };
   }
 
-  /** Stores the event. Resolves once it is durable: accepted, or the event that has this idempotency key already. */
+  /**
+   * Stores the event, as its sender maps it. Resolves once it is durable: accepted, or the event that has this
+   * idempotency key already. Throws a Refusal.
+   */
   async accept(
-    { key, destination }: Admission,
-    payload: string,
+    admission: Admission,
+    received: string,
     idempotencyKey: string | undefined,
     correlationId: string,
   ): Promise<{ readonly accepted: Acceptance } | { readonly duplicate: Duplicate }> {
-    const { store, directory, clock, ids, metrics } = this.#parts;
-    const status = await directory.status(destination);
-    if (status !== "Active") {
+    const { store, clock, ids, metrics } = this.#parts;
+    const { key, destination, sender } = admission;
+    const payload = sender?.mapping ? await this.#mapped(sender, sender.mapping.expression, received) : received;
+    const obstacle = await this.#obstacle(admission);
+    if (obstacle !== null) {
       const duplicate = await this.#find(destination.tenantId, idempotencyKey);
       if (duplicate) return { duplicate };
-      refuse("rejected", `the destination is ${status.toLowerCase()}`);
+      refuse("rejected", obstacle);
     }
     const { tenantId } = destination;
     const eventId = idempotencyKey === undefined ? ids.uuid() : nameUuid(tenantId, idempotencyKey);
@@ -85,8 +95,8 @@ export class Ingest {
     const facts = decide(undefined, {
       type: "Accept",
       event: {
-        eventId, tenantId, destinationId: destination.id, apiKeyId: key.id, senderId: null,
-        idempotencyKey: idempotencyKey ?? null, payload, original: null,
+        eventId, tenantId, destinationId: destination.id, apiKeyId: key.id, senderId: sender?.id ?? null,
+        idempotencyKey: idempotencyKey ?? null, payload, original: sender?.mapping ? received : null,
       },
       at,
     });
@@ -100,6 +110,32 @@ export class Ingest {
     }
     metrics.accepted();
     return { accepted: { eventId, status: "Pending", acceptedAt: at } };
+  }
+
+  /** What a token leads to; a sender and its destination are of one tenant. */
+  async #target(token: string): Promise<Omit<Admission, "key"> | undefined> {
+    const { directory } = this.#parts;
+    const hash = sha256(token);
+    if (!token.startsWith("sndr_")) {
+      const destination = await directory.destinationByToken(hash);
+      return destination && { destination, sender: null };
+    }
+    const sender = await directory.senderByToken(hash);
+    const destination = sender && (await directory.destination(sender.destinationId));
+    return destination && { destination, sender };
+  }
+
+  async #mapped({ tenantId }: Sender, expression: string, received: string): Promise<string> {
+    const mapped = await this.#parts.mappings.apply(tenantId, expression, received);
+    return "text" in mapped ? mapped.text : refuse("invalid", `body: the sender's mapping ${mapped.problem}`);
+  }
+
+  /** Why nothing is taken in at the moment, or null. */
+  async #obstacle({ sender, destination }: Admission): Promise<string | null> {
+    if (sender && !sender.active) return "the sender is inactive";
+    if (destination.deleted) return "the sender's destination was deleted";
+    const status = await this.#parts.directory.status(destination);
+    return status === "Active" ? null : `the destination is ${status.toLowerCase()}`;
   }
 
   async #tenantExists(tenantId: string): Promise<boolean> {

@@ -2,6 +2,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { EventStore } from "../ports/event-store.ts";
 import type { ExpiringState, RateLimit } from "../ports/expiring-state.ts";
 import type { Ids } from "../ports/ids.ts";
+import type { Mappings } from "../ports/mapping.ts";
 import type { OutboundClient } from "../ports/outbound.ts";
 import type { Passwords } from "../ports/passwords.ts";
 import type { ReadModels } from "../ports/read-models.ts";
@@ -13,6 +14,7 @@ import { ApiKeyCommands } from "./commands/api-keys.ts";
 import { DestinationCommands } from "./commands/destinations.ts";
 import { EventCommands } from "./commands/events.ts";
 import { InviteCommands } from "./commands/invites.ts";
+import { SenderCommands } from "./commands/senders.ts";
 import { TenantCommands } from "./commands/tenants.ts";
 import { UserCommands } from "./commands/users.ts";
 import type { Directory } from "./directory.ts";
@@ -25,6 +27,7 @@ import { ApiKeyQueries } from "./queries/api-keys.ts";
 import { DestinationQueries } from "./queries/destinations.ts";
 import { EventQueries } from "./queries/events.ts";
 import { InviteQueries } from "./queries/invites.ts";
+import { SenderQueries } from "./queries/senders.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
 import { Reservations } from "./reservations.ts";
@@ -39,6 +42,7 @@ export interface World {
   readonly sealing: Sealing;
   readonly passwords: Passwords;
   readonly tokens: Tokens;
+  readonly mappings: Mappings;
   readonly outbound: Pick<OutboundClient, "refusalOf">;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -66,6 +70,7 @@ export interface Services {
     readonly tenants: TenantCommands;
     readonly users: UserCommands;
     readonly destinations: DestinationCommands;
+    readonly senders: SenderCommands;
     readonly apiKeys: ApiKeyCommands;
     readonly invites: InviteCommands;
     readonly events: EventCommands;
@@ -74,6 +79,7 @@ export interface Services {
     readonly tenants: TenantQueries;
     readonly users: UserQueries;
     readonly destinations: DestinationQueries;
+    readonly senders: SenderQueries;
     readonly apiKeys: ApiKeyQueries;
     readonly invites: InviteQueries;
     readonly events: EventQueries;
@@ -92,12 +98,14 @@ export function createServices(world: World, settings: ServiceSettings): Service
   const sessions = new Sessions({ ...world, keys }, { ttlMs: settings.accessTokenTtlMs });
   const users = new UserQueries({ ...world, people });
   const destinations = new DestinationQueries(world);
+  const senders = new SenderQueries(world);
   const own = { ...world, keys, reservations, people, sessions };
   return {
     commands: {
       tenants: new TenantCommands(own, { creationLimit: limits.tenantCreation }),
       users: new UserCommands({ ...own, users }),
       destinations: new DestinationCommands({ ...own, queries: destinations }),
+      senders: new SenderCommands({ ...own, queries: senders }),
       apiKeys: new ApiKeyCommands(own),
       invites: new InviteCommands(own, { registrationLimit: limits.inviteRegistration }),
       events: new EventCommands(own),
@@ -106,6 +114,7 @@ export function createServices(world: World, settings: ServiceSettings): Service
       tenants: new TenantQueries(own),
       users,
       destinations,
+      senders,
       apiKeys: new ApiKeyQueries(own),
       invites: new InviteQueries(own),
       events: new EventQueries(own),

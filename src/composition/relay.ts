@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
 import { EmbeddedQueue } from "../adapters/embedded-queue/embedded-queue.ts";
+import { JmespathMappings } from "../adapters/jmespath/jmespath-mappings.ts";
 import { JwtTokens } from "../adapters/jose/jwt-tokens.ts";
 import { createOutboundClient } from "../adapters/outbound/client.ts";
 import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts";
@@ -42,6 +43,8 @@ export interface RelaySettings {
 
 /** How many of each kind of thing are kept in memory, whatever their number in the log. */
 const keptInMemory = 50_000;
+/** Started when a mapping is first used; one of them is always left to tenants whose mappings are quick. */
+const mappingProcesses = 2;
 /** The share of the shutdown timeout that requests and attempts under way may take; the rest is for the engines. */
 const drainShare = 0.8;
 
@@ -85,11 +88,12 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   const extraCa = extraCaFile === null ? null : readFileSync(extraCaFile, "utf8");
   const outbound = createOutboundClient({ connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCa });
   const passwords = new BcryptPasswords(config.passwordCost);
+  const mappings = new JmespathMappings({ metrics }, { maxBytes: config.maxBodyBytes, processes: mappingProcesses });
   const vault = new Vault(sealing, { max: keptInMemory });
   const services = createServices(
     {
       store, readModels, state, sealing, passwords, outbound, clock, ids, metrics, aggregates, directory, freshness,
-      vault, tokens: new JwtTokens(),
+      vault, mappings, tokens: new JwtTokens(),
     },
     { accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory },
   );
@@ -113,6 +117,7 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
     await following.stop();
     // An attempt or a password that is still under way was waited for long enough.
     await withinMs(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));
+    mappings.close();
     await withinMs(clock, left(), engines.close());
   };
   const stop = () => end(clock.monotonic() + config.shutdownTimeoutMs);

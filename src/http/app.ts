@@ -17,6 +17,7 @@ import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { inviteRoutes } from "./routes/invites.ts";
 import { openapiRoutes } from "./routes/openapi.ts";
+import { senderRoutes } from "./routes/senders.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { userRoutes } from "./routes/users.ts";
@@ -79,6 +80,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...tenantRoutes(services),
     ...userRoutes(services),
     ...destinationRoutes(services),
+    ...senderRoutes(services),
     ...apiKeyRoutes(services),
     ...inviteRoutes(services),
     ...eventRoutes(services),

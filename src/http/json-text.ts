@@ -10,21 +10,24 @@ export interface JsonObject {
 
 const deepest = 128;
 
-/** Reads a JSON object from bytes. Throws a Refusal (invalid) for anything else, and for one nested too deep. */
-export function parseJsonObject(bytes: Buffer): JsonObject {
+/**
+ * Reads a JSON object from bytes. Throws a Refusal (invalid) that names the `field` they came in for anything else,
+ * and for one nested too deep.
+ */
+export function parseJsonObject(bytes: Buffer, field = "body"): JsonObject {
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  if (marked) refuse("invalid", "body: must not begin with a byte order mark");
-  if (!isUtf8(bytes)) refuse("invalid", "body: must be UTF-8");
+  if (marked) refuse("invalid", `${field}: must not begin with a byte order mark`);
+  if (!isUtf8(bytes)) refuse("invalid", `${field}: must be UTF-8`);
   const text = bytes.toString("utf8");
-  if (isDeeperThan(text, deepest)) refuse("invalid", `body: must not be nested deeper than ${deepest}`);
+  if (isDeeperThan(text, deepest)) refuse("invalid", `${field}: must not be nested deeper than ${deepest}`);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    refuse("invalid", "body: must be valid JSON");
+    refuse("invalid", `${field}: must be valid JSON`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    refuse("invalid", "body: must be a JSON object");
+    refuse("invalid", `${field}: must be a JSON object`);
   }
   return { text, value };
 }

@@ -4,6 +4,7 @@ import listDestinations from "../../schemas/requests/list-destinations.json" wit
 import listEvents from "../../schemas/requests/list-events.json" with { type: "json" };
 import listHistory from "../../schemas/requests/list-history.json" with { type: "json" };
 import listInvites from "../../schemas/requests/list-invites.json" with { type: "json" };
+import listSenders from "../../schemas/requests/list-senders.json" with { type: "json" };
 import listUsers from "../../schemas/requests/list-users.json" with { type: "json" };
 import type { EventStatus } from "../domain/event/events.ts";
 import { listReader } from "./list-parameters.ts";
@@ -20,6 +21,7 @@ export interface EventFilters {
 export const lists = {
   users: listReader<{ readonly Status?: 0 | 1; readonly Role?: number }>(listUsers),
   destinations: listReader<object>(listDestinations),
+  senders: listReader<object>(listSenders),
   apiKeys: listReader<object>(listApiKeys),
   invites: listReader<object>(listInvites),
   events: listReader<EventFilters>(listEvents),

@@ -8,6 +8,7 @@ import { collections, project } from "../../projections/index.ts";
 import { AesSealing } from "../../src/adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../../src/adapters/bcrypt/bcrypt-passwords.ts";
 import { SqliteExpiringState } from "../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { JmespathMappings } from "../../src/adapters/jmespath/jmespath-mappings.ts";
 import { JwtTokens } from "../../src/adapters/jose/jwt-tokens.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
@@ -191,6 +192,8 @@ export async function startApi(
     aggregates.follow(entries);
     directory.follow(entries);
   });
+  const maxBodyBytes = options.maxBodyBytes ?? 262_144;
+  const mappings = new JmespathMappings({ metrics: uncounted }, { maxBytes: maxBodyBytes, processes: 2 });
   const world: World = {
     store,
     readModels,
@@ -203,6 +206,7 @@ export async function startApi(
     directory,
     freshness,
     tokens: new JwtTokens(),
+    mappings,
     metrics: uncounted,
     outbound: { refusalOf: (url) => (new URL(url).hostname === "127.0.0.1" ? "address refused" : null) },
     vault: new Vault(sealing, { max: 1_000 }),
@@ -222,7 +226,7 @@ export async function startApi(
     logger,
     metrics: uncounted,
     health: { ready: async () => null, metrics: async () => "# no metrics here\n" },
-    maxBodyBytes: options.maxBodyBytes ?? 262_144,
+    maxBodyBytes,
     trustedProxies: options.trustedProxies ?? 0,
   });
   server.listen(0, "127.0.0.1");
@@ -238,6 +242,7 @@ export async function startApi(
       server.close();
       server.closeAllConnections();
       await passwords.close();
+      mappings.close();
     },
   };
 }

@@ -1,0 +1,81 @@
+import { LRUCache } from "lru-cache";
+import { Script } from "node:vm";
+import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
+import { asProblem, compileExpression, type Expression } from "./expression.ts";
+import { boundFunctions } from "./functions.ts";
+import { parsePayload, resultText } from "./json.ts";
+import { MappingProblem } from "./problem.ts";
+
+/** How much text of compiled expressions is kept: a syntax tree takes some hundred times as much. */
+const mostCachedCharacters = 128 * 1024;
+/** How often a run that was cut off before it got half of its time on the processor is begun again. */
+const mostRuns = 2;
+
+/** Times, in milliseconds. */
+export interface EvaluatorOptions {
+  /** How long compiling, and how long evaluating, may take. */
+  readonly timeoutMs: number;
+  /** The size of a result at most, as UTF-8. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Compiles and evaluates expressions within bounds of time and size. Not of memory: for that it must live in a
+ * process of its own. The watchdog ends JavaScript and most built-ins, but not all of them.
+ */
+export class Evaluator {
+  readonly #options: EvaluatorOptions;
+  readonly #compiled = new LRUCache<string, Expression>({
+    maxSize: mostCachedCharacters,
+    sizeCalculation: (_expression, text) => text.length + 1,
+  });
+
+  /** Bounds the library's functions, for the whole process. */
+  constructor(options: EvaluatorOptions) {
+    this.#options = options;
+    boundFunctions();
+  }
+
+  /** Throws a MappingProblem unless the text is an expression that compiles. */
+  compile(text: string): Expression {
+    const known = this.#compiled.get(text);
+    if (known) return known;
+    const expression = this.#watched(() => compileExpression(text));
+    this.#compiled.set(text, expression);
+    return expression;
+  }
+
+  /** The JSON text that an expression makes of a payload. Throws a MappingProblem. */
+  apply(text: string, payload: string): string {
+    const { tree, namesInherited } = this.compile(text);
+    const value = parsePayload(payload, namesInherited) as JSONValue;
+    const evaluate = () => TreeInterpreter.search(tree, value);
+    const result = this.#watched(() => asProblem(evaluate, "cannot be evaluated on this payload"));
+    return resultText(result, this.#options.maxBytes);
+  }
+
+  /** Runs within the time limit, again where the machine was too busy to give it that time. */
+  #watched<Result>(run: () => Result): Result {
+    for (let runs = 1; ; runs += 1) {
+      const before = process.threadCpuUsage();
+      try {
+        return watch(run, this.#options.timeoutMs);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
+        const { user, system } = process.threadCpuUsage(before);
+        const starved = (user + system) / 1_000 < this.#options.timeoutMs / 2;
+        if (!starved || runs === mostRuns) throw new MappingProblem(`takes longer than ${this.#options.timeoutMs} ms`);
+      }
+    }
+  }
+}
+
+const hook = Symbol.for("webhook-relay.mapping");
+const script = new Script(`globalThis[Symbol.for("${hook.description}")]()`);
+
+/** Calls the function; a watchdog ends it after the time. Throws ERR_SCRIPT_EXECUTION_TIMEOUT then. */
+function watch<Result>(run: () => Result, timeoutMs: number): Result {
+  // A watchdog is to be had for a script only, and a script reaches nothing but globals.
+  (globalThis as unknown as Record<symbol, () => Result>)[hook] = run;
+  return script.runInThisContext({ timeout: timeoutMs }) as Result;
+}

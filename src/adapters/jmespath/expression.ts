@@ -1,0 +1,73 @@
+import { compile, getRegisteredFunctions, type TreeInterpreter } from "@jmespath-community/jmespath";
+import { MappingProblem } from "./problem.ts";
+
+type Tree = Parameters<typeof TreeInterpreter.search>[0];
+
+/** A compiled expression: the library's syntax tree, and whether it asks for what every JavaScript object has. */
+export interface Expression {
+  readonly tree: Tree;
+  readonly namesInherited: boolean;
+}
+
+/** In UTF-16 units; what is longer is no mapping, and takes long to compile. */
+export const mostExpressionCharacters = 4_096;
+
+const functions = new Set(getRegisteredFunctions());
+/** The functions that take an expression (`&…`). */
+const takers = new Set(["group_by", "map", "max_by", "min_by", "sort_by"]);
+
+/**
+ * Compiles an expression. Throws a MappingProblem for a bad one, and already here for what the library would find
+ * out only with a payload: a function that does not exist, or an expression given where a value belongs.
+ */
+export function compileExpression(text: string): Expression {
+  if (text.length > mostExpressionCharacters) {
+    throw new MappingProblem(`must be at most ${mostExpressionCharacters} characters long`);
+  }
+  const tree = asProblem(() => compile(text), "is not a JMESPath expression");
+  let namesInherited = false;
+  for (const { node, isArgument } of nodesOf(tree)) {
+    if (node.type === "ExpressionReference" && !isArgument) {
+      throw new MappingProblem("&: an expression can only be given to a function that takes one");
+    }
+    if (node.type === "Function" && !functions.has(String(node.name))) {
+      throw new MappingProblem(`${String(node.name).slice(0, 50)}: there is no such function`);
+    }
+    if (node.type === "Field" && String(node.name) in Object.prototype) namesInherited = true;
+  }
+  return { tree, namesInherited };
+}
+
+/** Runs what calls the library; what it throws becomes a MappingProblem. */
+export function asProblem<Result>(run: () => Result, otherwise: string): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof MappingProblem) throw error;
+    if (error instanceof RangeError && /call stack/.test(error.message)) {
+      throw new MappingProblem("is nested too deep");
+    }
+    // Its own words are plain errors; the others come from V8 and tell nothing to the author of an expression.
+    const worded = error instanceof Error && error.constructor === Error && /^[\x20-\x7e]{1,200}$/.test(error.message);
+    throw new MappingProblem(worded ? `${otherwise}: ${error.message}` : otherwise);
+  }
+}
+
+interface Node {
+  readonly type?: string;
+  readonly name?: unknown;
+}
+
+/** Every node of a tree, and whether it is an argument of a function that takes expressions. Trees may be deep. */
+function* nodesOf(root: Tree): Generator<{ readonly node: Node; readonly isArgument: boolean }> {
+  const open = [{ node: root as Node, isArgument: false }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    yield next;
+    const { node } = next;
+    if (node.type === "Literal") continue;
+    const isArgument = node.type === "Function" && takers.has(String(node.name));
+    for (const part of Object.values(node).flat() as unknown[]) {
+      if (typeof part === "object" && part !== null) open.push({ node: part, isArgument });
+    }
+  }
+}

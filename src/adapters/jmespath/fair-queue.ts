@@ -1,0 +1,45 @@
+/** Items wait by whose they are: everybody's turn comes in order, whoever has many waiting. */
+export class FairQueue<Item> {
+  /** In the order of turns. */
+  readonly #lines = new Map<string, Item[]>();
+
+  /** How many items of the owner wait. */
+  waiting(owner: string): number {
+    return this.#lines.get(owner)?.length ?? 0;
+  }
+
+  push(owner: string, item: Item): void {
+    const line = this.#lines.get(owner);
+    if (line) line.push(item);
+    else this.#lines.set(owner, [item]);
+  }
+
+  /** Puts an item before all others of its owner. */
+  putBack(owner: string, item: Item): void {
+    this.#lines.set(owner, [item, ...(this.#lines.get(owner) ?? [])]);
+  }
+
+  /** The first item of the owner whose turn it is, among those who may; undefined when none of these waits. */
+  take(may: (owner: string) => boolean): Item | undefined {
+    for (const [owner, line] of this.#lines) {
+      if (!may(owner)) continue;
+      const item = line.shift();
+      this.#lines.delete(owner);
+      if (line.length > 0) this.#lines.set(owner, line);
+      return item;
+    }
+    return undefined;
+  }
+
+  /** Whether an item waits that {@link take} would give. */
+  has(may: (owner: string) => boolean): boolean {
+    return [...this.#lines.keys()].some(may);
+  }
+
+  /** Takes all there is. */
+  clear(): Item[] {
+    const items = [...this.#lines.values()].flat();
+    this.#lines.clear();
+    return items;
+  }
+}

@@ -1,0 +1,38 @@
+import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
+import { MappingProblem } from "./problem.ts";
+
+type Function = (args: readonly JSONValue[]) => JSONValue;
+
+/**
+ * The longest text a function may make, in UTF-16 units. A text can grow by three orders of magnitude in one call,
+ * which no limit of time can stop half-way, and V8 ends the whole process over a text or an array that is too long.
+ */
+const mostCharacters = 1024 * 1024;
+
+/** How long the result of a function will be at least, where that is known before. */
+const lengthOf: Readonly<Record<string, (args: readonly JSONValue[]) => number>> = {
+  join: ([glue, parts]) =>
+    (parts as string[]).reduce((sum, part) => sum + part.length, (glue as string).length * (parts as string[]).length),
+  pad_left: ([, width]) => width as number,
+  pad_right: ([, width]) => width as number,
+  replace: ([subject, from, to]) => (subject as string).split(from as string).length * (to as string).length,
+};
+
+/** Bounds every function of the library by the length of the text it makes. To be called once. */
+export function boundFunctions(): void {
+  const { runtime } = TreeInterpreter;
+  for (const [name, entry] of Object.entries(runtime._functionTable)) {
+    const run = entry._func.bind(runtime) as Function;
+    const foreseen = lengthOf[name];
+    entry._func = (args: readonly JSONValue[]) => {
+      if (foreseen && foreseen(args) > mostCharacters) throw tooLong(name);
+      const result = run(args);
+      if (typeof result === "string" && result.length > mostCharacters) throw tooLong(name);
+      return result;
+    };
+  }
+}
+
+function tooLong(name: string): MappingProblem {
+  return new MappingProblem(`${name}() makes too long a text`);
+}

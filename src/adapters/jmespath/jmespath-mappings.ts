@@ -1,0 +1,181 @@
+import { LRUCache } from "lru-cache";
+import { Refusal } from "../../domain/refusal.ts";
+import type { Mapped, Mappings } from "../../ports/mapping.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
+import { FairQueue } from "./fair-queue.ts";
+import { MappingProcess } from "./mapping-process.ts";
+import type { Outcome, Task } from "./protocol.ts";
+
+/** How long an expression may run: within the process, and until the process is ended from outside. */
+const timeoutMs = 20;
+const hardLimitMs = 50;
+/** Whoever has run longer than this, or went beyond a bound, shares what is left over for some time. */
+const slowMs = 5;
+const slowForMs = 10_000;
+const slowRemembered = 10_000;
+const mostWaitingOfTenant = 256;
+const mostWaitingCharacters = 32 * 1024 * 1024;
+const usualCharacters = 262_144 + 4_096;
+const readCharactersPerMs = 20_000;
+
+interface Waiting {
+  readonly tenantId: string;
+  readonly task: Task;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: Error) => void;
+  /** Whether a process was lost over it. */
+  retried: boolean;
+}
+
+export interface JmespathMappingsOptions {
+  /** The size of a mapped payload at most, as UTF-8. */
+  readonly maxBytes: number;
+  /** How many processes there may be, two at least: one of them is always kept from those who are slow. */
+  readonly processes: number;
+}
+
+/**
+ * JMESPath in processes of its own, started when first needed. Tenants take turns; a tenant whose expressions run
+ * long or break a bound gets all processes but one for the next 10 s, together with its like. A process that hangs or
+ * breaks is replaced; the task is tried once more, unless it is a slow tenant's.
+ */
+export class JmespathMappings implements Mappings {
+  readonly #options: JmespathMappingsOptions;
+  readonly #metrics: Pick<Metrics, "trouble">;
+  readonly #queue = new FairQueue<Waiting>();
+  readonly #idle: MappingProcess[] = [];
+  readonly #slow = new LRUCache<string, true>({ max: slowRemembered, ttl: slowForMs });
+  readonly #all = new Set<MappingProcess>();
+  /** Those who are slow leave one process to the others. */
+  readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#most - 1;
+  readonly #most: number;
+  #starting = false;
+  #runningSlow = 0;
+  #waitingCharacters = 0;
+  #closed = false;
+
+  constructor(parts: { readonly metrics: Pick<Metrics, "trouble"> }, options: JmespathMappingsOptions) {
+    this.#metrics = parts.metrics;
+    this.#options = options;
+    this.#most = Math.max(2, options.processes);
+  }
+
+  async problemOf(tenantId: string, expression: string): Promise<string | null> {
+    const outcome = await this.#ask(tenantId, { expression, payload: null });
+    return "problem" in outcome ? outcome.problem : null;
+  }
+
+  async apply(tenantId: string, expression: string, payload: string): Promise<Mapped> {
+    const outcome = await this.#ask(tenantId, { expression, payload });
+    return "problem" in outcome ? { problem: outcome.problem } : { text: outcome.text ?? "" };
+  }
+
+  /** Ends the processes; what waits is refused. */
+  close(): void {
+    this.#closed = true;
+    this.#refuseAll("the relay is stopping");
+    for (const process of this.#all) process.kill();
+  }
+
+  #ask(tenantId: string, task: Task): Promise<Outcome> {
+    const characters = sizeOf(task);
+    if (this.#closed) throw new Refusal("unavailable", "the relay is stopping");
+    if (
+      this.#queue.waiting(tenantId) >= mostWaitingOfTenant ||
+      this.#waitingCharacters + characters > mostWaitingCharacters
+    ) {
+      throw new Refusal("unavailable", "too many payloads wait to be mapped; try again");
+    }
+    this.#waitingCharacters += characters;
+    return new Promise((resolve, reject) => {
+      this.#queue.push(tenantId, { tenantId, task, resolve, reject, retried: false });
+      this.#next();
+    });
+  }
+
+  /** Gives idle processes work, and starts another where they are too few. */
+  #next(): void {
+    for (let process = this.#idle.pop(); process; process = this.#idle.pop()) {
+      const next = this.#queue.take(this.#may);
+      if (!next) {
+        this.#idle.push(process);
+        return;
+      }
+      void this.#run(process, next);
+    }
+    if (!this.#starting && this.#all.size < this.#most && this.#queue.has(this.#may)) void this.#start();
+  }
+
+  async #start(): Promise<void> {
+    this.#starting = true;
+    try {
+      const options = { timeoutMs, maxBytes: this.#options.maxBytes };
+      const process = await MappingProcess.start(options, (ended) => this.#forget(ended));
+      this.#all.add(process);
+      this.#idle.push(process);
+    } catch {
+      this.#metrics.trouble("mapping process start");
+      if (this.#all.size === 0) this.#refuseAll("payloads cannot be mapped at the moment; try again");
+    } finally {
+      this.#starting = false;
+    }
+    if (this.#closed) for (const process of this.#all) process.kill();
+    else this.#next();
+  }
+
+  async #run(process: MappingProcess, waiting: Waiting): Promise<void> {
+    const { tenantId, task } = waiting;
+    const slow = this.#slow.has(tenantId);
+    if (slow) this.#runningSlow += 1;
+    const outcome = await process.run(task, hardLimitMs + readingMs(task));
+    if (slow) this.#runningSlow -= 1;
+    if (outcome === null || outcome.ms > slowMs) this.#slow.set(tenantId, true);
+    if (outcome) {
+      this.#idle.push(process);
+      this.#settle(waiting, outcome);
+    } else this.#lost(waiting, slow);
+    this.#next();
+  }
+
+  /** The process is gone, and it may not have been the expression's fault: a busy machine stops anything. */
+  #lost(waiting: Waiting, slow: boolean): void {
+    this.#metrics.trouble("mapping process lost");
+    if (this.#closed) this.#refuse(waiting, "the relay is stopping");
+    else if (slow || waiting.retried) {
+      this.#settle(waiting, { problem: "goes beyond its bounds of time or memory", ms: hardLimitMs });
+    } else {
+      waiting.retried = true;
+      this.#queue.putBack(waiting.tenantId, waiting);
+    }
+  }
+
+  #forget(process: MappingProcess): void {
+    this.#all.delete(process);
+    const index = this.#idle.indexOf(process);
+    if (index >= 0) this.#idle.splice(index, 1);
+    if (!this.#closed) this.#next();
+  }
+
+  #settle(waiting: Waiting, outcome: Outcome): void {
+    this.#waitingCharacters -= sizeOf(waiting.task);
+    waiting.resolve(outcome);
+  }
+
+  #refuse(waiting: Waiting, why: string): void {
+    this.#waitingCharacters -= sizeOf(waiting.task);
+    waiting.reject(new Refusal("unavailable", why));
+  }
+
+  #refuseAll(why: string): void {
+    for (const waiting of this.#queue.clear()) this.#refuse(waiting, why);
+  }
+}
+
+function sizeOf({ expression, payload }: Task): number {
+  return expression.length + (payload?.length ?? 0);
+}
+
+/** Where bodies may be larger than by default, reading them takes time of its own. */
+function readingMs(task: Task): number {
+  return Math.max(0, sizeOf(task) - usualCharacters) / readCharactersPerMs;
+}

@@ -1,0 +1,79 @@
+import { fork, type ChildProcess } from "node:child_process";
+import type { EvaluatorOptions } from "./evaluator.ts";
+import type { Message, Outcome, Task } from "./protocol.ts";
+
+const program = new URL("./worker.ts", import.meta.url);
+/** More than any mapping within its time needs, less than a machine misses. */
+const heapMb = 128;
+const startMs = 10_000;
+
+/** It may read files, to load itself, and nothing else: no writing, no processes, no threads, no add-ons. */
+const restrictions = ["--permission", "--allow-fs-read=*", "--disable-proto=delete", `--max-old-space-size=${heapMb}`];
+
+/** A process that evaluates mappings one at a time. It knows no setting and no secret of the relay's. */
+export class MappingProcess {
+  readonly #child: ChildProcess;
+  #settle: ((outcome: Outcome | null) => void) | undefined;
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    child.on("message", (outcome: Outcome) => this.#end(outcome));
+    child.once("exit", () => this.#end(null));
+  }
+
+  /** Starts a process; rejects when that fails. `onExit` hears of its end, whatever ended it. */
+  static async start(options: EvaluatorOptions, onExit: (process: MappingProcess) => void): Promise<MappingProcess> {
+    const child = fork(program, [JSON.stringify(options)], {
+      execArgv: [...restrictions],
+      env: {},
+      serialization: "advanced",
+      // V8 writes pages about a heap that is full.
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    const late = setTimeout(() => child.kill("SIGKILL"), startMs);
+    await new Promise<void>((resolve, reject) => {
+      child.once("message", (_ready: Message) => resolve());
+      child.once("error", reject);
+      child.once("exit", (code, signal) => reject(new Error(`a mapping process ended at once (${signal ?? code})`)));
+    }).finally(() => clearTimeout(late));
+    const started = new MappingProcess(child);
+    child.removeAllListeners("error").on("error", () => child.kill("SIGKILL"));
+    child.once("exit", () => onExit(started));
+    started.#hold(false);
+    return started;
+  }
+
+  /** The outcome of a task; null when the process ended over it, or was ended for taking longer than `limitMs`. */
+  async run(task: Task, limitMs: number): Promise<Outcome | null> {
+    this.#hold(true);
+    const limit = setTimeout(() => this.kill(), limitMs);
+    try {
+      return await new Promise<Outcome | null>((resolve) => {
+        this.#settle = resolve;
+        this.#child.send(task, (error) => error && this.kill());
+      });
+    } finally {
+      clearTimeout(limit);
+      this.#hold(false);
+    }
+  }
+
+  kill(): void {
+    this.#child.kill("SIGKILL");
+    this.#end(null);
+  }
+
+  #end(outcome: Outcome | null): void {
+    this.#settle?.(outcome);
+    this.#settle = undefined;
+  }
+
+  /** While it works it keeps the relay from ending, idle it does not. */
+  #hold(busy: boolean): void {
+    if (busy) this.#child.channel?.ref();
+    else {
+      this.#child.unref();
+      this.#child.channel?.unref();
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/** What a mapping process is asked: to compile an expression, or to apply it to a payload. */
+export interface Task {
+  readonly expression: string;
+  readonly payload: string | null;
+}
+
+/** The outcome of a task, and how long it took. */
+export type Outcome =
+  | { readonly text: string | null; readonly ms: number }
+  | { readonly problem: string; readonly ms: number };
+
+/** What a mapping process says: first that it is ready, then one outcome for each task. */
+export type Message = "ready" | Outcome;

@@ -1,0 +1,141 @@
+import type { Destination } from "../../domain/destination/state.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { decide, type SenderCommand } from "../../domain/sender/decide.ts";
+import type { Mapping } from "../../domain/sender/events.ts";
+import type { Sender } from "../../domain/sender/state.ts";
+import { requireRole } from "../../domain/tenant/decide.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Mappings } from "../../ports/mapping.ts";
+import { requireOwn } from "../access.ts";
+import { destinations, senders } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { sha256 } from "../hashing.ts";
+import type { Origin } from "../origin.ts";
+import type { SenderQueries, SenderView } from "../queries/senders.ts";
+import type { Caller } from "./caller.ts";
+import { cleanName } from "./input-rules.ts";
+
+export interface NewSender {
+  readonly name: string;
+  readonly destinationUrlId: string;
+  readonly mapping: Mapping | null;
+}
+
+export interface SenderChange {
+  readonly name?: string;
+  readonly destinationUrlId?: string;
+  readonly status?: "active" | "inactive";
+  readonly mapping?: Mapping | null;
+}
+
+interface SenderParts {
+  readonly aggregates: Aggregates;
+  readonly queries: SenderQueries;
+  readonly mappings: Mappings;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** What is done to senders. */
+export class SenderCommands {
+  readonly #parts: SenderParts;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+  }
+
+  /** Creates a sender; its ingest token is told here only. Throws a Refusal (invalid, not-found, forbidden). */
+  async create(
+    caller: Caller,
+    input: NewSender,
+    origin: Origin,
+  ): Promise<SenderView & { readonly ingestToken: string }> {
+    const { aggregates, queries, ids } = this.#parts;
+    const { tenantId } = caller;
+    const name = cleanName("name", input.name);
+    const mapping = await this.#checked(tenantId, input.mapping);
+    const destinationId = input.destinationUrlId.toLowerCase();
+    requireOwn(await this.#destination(destinationId), caller, "destination");
+    requireRole(caller, "Developer", "create senders");
+    const senderId = ids.uuid();
+    const ingestToken = this.#newToken();
+    const command: SenderCommand = {
+      type: "CreateSender",
+      sender: { senderId, tenantId, name, destinationId, mapping, ingestTokenHash: sha256(ingestToken) },
+      at: this.#now(),
+    };
+    await aggregates.change(senders, senderId, origin, (state) => decide(state, command));
+    return { ...(await queries.get(caller, senderId)), ingestToken };
+  }
+
+  /** Throws a Refusal (invalid, not-found, forbidden). */
+  async change(caller: Caller, id: string, input: SenderChange, origin: Origin): Promise<SenderView> {
+    const name = input.name === undefined ? undefined : cleanName("name", input.name);
+    const mapping = input.mapping && (await this.#checked(caller.tenantId, input.mapping));
+    const destinationId = input.destinationUrlId?.toLowerCase();
+    const sender = await this.#sender(id);
+    const destination = destinationId === undefined ? undefined : await this.#destination(destinationId);
+    requireOwn(sender, caller, "sender");
+    if (destination) requireOwn(destination, caller, "destination");
+    requireRole(caller, "Developer", "change senders");
+    const active = input.status && input.status === "active";
+    const command: SenderCommand = { type: "ChangeSender", name, destinationId, mapping, active, at: this.#now() };
+    await this.#parts.aggregates.change(senders, id, origin, (state) => decide(state, command));
+    return this.#parts.queries.get(caller, id);
+  }
+
+  /** Replaces the ingest token; answers the new one. Throws a Refusal (not-found, forbidden). */
+  async regenerateToken(caller: Caller, id: string, origin: Origin): Promise<string> {
+    await this.#own(caller, id, "regenerate ingest tokens");
+    const ingestToken = this.#newToken();
+    const command: SenderCommand = {
+      type: "RegenerateIngestToken",
+      ingestTokenHash: sha256(ingestToken),
+      at: this.#now(),
+    };
+    await this.#parts.aggregates.change(senders, id, origin, (state) => decide(state, command));
+    return ingestToken;
+  }
+
+  /** Throws a Refusal (not-found, forbidden). */
+  async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
+    await this.#own(caller, id, "delete senders");
+    const command: SenderCommand = { type: "DeleteSender", at: this.#now() };
+    await this.#parts.aggregates.change(senders, id, origin, (state) => decide(state, command));
+  }
+
+  /** The mapping without any other fields. Throws a Refusal (invalid) where its expression does not compile. */
+  async #checked(tenantId: string, mapping: Mapping | null): Promise<Mapping | null> {
+    if (!mapping) return null;
+    const { language, expression } = mapping;
+    if (!expression.isWellFormed()) refuse("invalid", "mapping.expression: must be well-formed Unicode");
+    const problem = await this.#parts.mappings.problemOf(tenantId, expression);
+    if (problem !== null) refuse("invalid", `mapping.expression: ${problem}`);
+    return { language, expression };
+  }
+
+  async #own(caller: Caller, id: string, to: string): Promise<void> {
+    requireOwn(await this.#sender(id), caller, "sender");
+    requireRole(caller, "Developer", to);
+  }
+
+  async #sender(id: string): Promise<Sender> {
+    const { state } = await this.#parts.aggregates.current(senders, id);
+    return state && !state.deleted ? state : refuse("not-found", "sender not found");
+  }
+
+  async #destination(id: string): Promise<Destination> {
+    const { state } = await this.#parts.aggregates.current(destinations, id);
+    return state && !state.deleted ? state : refuse("not-found", "destinationUrlId: destination not found");
+  }
+
+  #newToken(): string {
+    return `sndr_${Buffer.from(this.#parts.ids.secretBytes(32)).toString("base64url")}`;
+  }
+
+  #now(): string {
+    return timestamp(this.#parts.clock.now());
+  }
+}

@@ -1,0 +1,83 @@
+import {
+  senders as collection, sendersCounter, type SenderDocument,
+} from "../../../projections/senders/senders.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { Mapping } from "../../domain/sender/events.ts";
+import type { Sender } from "../../domain/sender/state.ts";
+import type { Mappings } from "../../ports/mapping.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { requireOwn } from "../access.ts";
+import { senders } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../commands/caller.ts";
+import type { Freshness } from "../freshness.ts";
+import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
+
+/** A sender as the API shows it. */
+export interface SenderView {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly destinationUrlId: string;
+  readonly status: "Active" | "Inactive";
+  readonly mapping: Mapping | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+interface SenderQueryParts {
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly mappings: Mappings;
+}
+
+/** What is asked of senders. */
+export class SenderQueries {
+  readonly #parts: SenderQueryParts;
+
+  constructor(parts: SenderQueryParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws a Refusal (not-found, forbidden). */
+  async get(caller: Caller, id: string): Promise<SenderView> {
+    const sender = await this.#own(caller, id);
+    return viewOf({ ...sender, destinationUrlId: sender.destinationId });
+  }
+
+  /** The senders of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
+  async list({ tenantId }: Caller, page: PageRequest): Promise<Page<SenderView>> {
+    const { readModels, freshness } = this.#parts;
+    await freshness.wait();
+    const selected = { collection: collection.name, where: { tenantId } };
+    return pageFrom(page, readModels.sum(sendersCounter(tenantId)), async () => {
+      const found = await readModels.find({ ...selected, ...sliceOf(page) });
+      return (found as unknown as SenderDocument[]).map(viewOf);
+    });
+  }
+
+  /**
+   * The JSON text that would be delivered for a payload, the text of an object. Throws a Refusal (not-found,
+   * forbidden, invalid, unavailable).
+   */
+  async testMapping(caller: Caller, id: string, payload: string): Promise<string> {
+    const { mapping, tenantId } = await this.#own(caller, id);
+    if (!mapping) return payload;
+    const mapped = await this.#parts.mappings.apply(tenantId, mapping.expression, payload);
+    return "text" in mapped ? mapped.text : refuse("invalid", `payload: the mapping ${mapped.problem}`);
+  }
+
+  async #own(caller: Caller, id: string): Promise<Sender> {
+    const { state } = await this.#parts.aggregates.current(senders, id);
+    if (!state || state.deleted) return refuse("not-found", "sender not found");
+    requireOwn(state, caller, "sender");
+    return state;
+  }
+}
+
+function viewOf(document: SenderDocument): SenderView {
+  const { id, tenantId, name, destinationUrlId, active, mapping, createdAt, updatedAt } = document;
+  const status = active ? "Active" : "Inactive";
+  return { id, tenantId, name, destinationUrlId, status, mapping, createdAt, updatedAt };
+}

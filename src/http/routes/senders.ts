@@ -1,0 +1,55 @@
+import type { Services } from "../../application/services.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { json } from "../answer.ts";
+import { bodies } from "../bodies.ts";
+import { parseJsonObject } from "../json-text.ts";
+import { lists } from "../lists.ts";
+import { signedIn, signedInWith, type Route } from "../route.ts";
+import { pathId } from "./path-id.ts";
+
+/** Senders of the caller's tenant. */
+export function senderRoutes({ commands, queries }: Services): Route[] {
+  return [
+    signedInWith("POST", "/api/v1/senders", bodies.createSender, async ({ caller, input, origin }) => ({
+      status: 201,
+      body: await commands.senders.create(caller, input, origin),
+    })),
+    signedIn("GET", "/api/v1/senders", async ({ caller, query }) => ({
+      status: 200,
+      body: await queries.senders.list(caller, lists.senders(query).page),
+    })),
+    signedIn("GET", "/api/v1/senders/:id", async (call) => ({
+      status: 200,
+      body: await queries.senders.get(call.caller, pathId(call, "sender")),
+    })),
+    signedInWith("PATCH", "/api/v1/senders/:id", bodies.updateSender, async (call) => ({
+      status: 200,
+      body: await commands.senders.change(call.caller, pathId(call, "sender"), call.input, call.origin),
+    })),
+    signedIn("DELETE", "/api/v1/senders/:id", async (call) => {
+      await commands.senders.remove(call.caller, pathId(call, "sender"), call.origin);
+      return { status: 204 };
+    }),
+    signedIn("POST", "/api/v1/senders/:id/ingest-token", async (call) => {
+      const ingestToken = await commands.senders.regenerateToken(call.caller, pathId(call, "sender"), call.origin);
+      return { status: 200, body: { ingestToken } };
+    }),
+    signedInWith("POST", "/api/v1/senders/:id/test-mapping", bodies.testMapping, async (call) => {
+      const payload = payloadText(call.input.payload);
+      const result = await queries.senders.testMapping(call.caller, pathId(call, "sender"), payload);
+      // The very text that would be delivered: parsed once more, it would lose digits.
+      return { status: 200, type: json, text: `{"result":${result}}` };
+    }),
+  ];
+}
+
+/** The text of a payload given as an object or as its text. Throws a Refusal (invalid). */
+function payloadText(payload: object | string): string {
+  if (typeof payload !== "string") return Array.isArray(payload) ? notAnObject() : JSON.stringify(payload);
+  if (!payload.isWellFormed()) refuse("invalid", "payload: must be well-formed Unicode");
+  return parseJsonObject(Buffer.from(payload), "payload").text;
+}
+
+function notAnObject(): never {
+  return refuse("invalid", "payload: must be a JSON object");
+}

@@ -1,0 +1,378 @@
+import { expect } from "chai";
+import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { http, shaped, type HttpAnswer } from "../support/http.ts";
+
+const nowhere = "00000000-0000-7000-8000-000000000000";
+const path = (id: unknown, rest = "") => `/api/v1/senders/${String(id)}${rest}`;
+const jmespath = (expression: string) => ({ language: "jmespath", expression });
+
+describeOnEngines("senders", (freshEngines) => {
+  let engines: SharedEngines;
+  let api: TestApi;
+  let one: Account;
+  let other: Account;
+  let mine: Awaited<ReturnType<typeof openIngest>>;
+  let theirs: Awaited<ReturnType<typeof openIngest>>;
+  before(async () => {
+    engines = await freshEngines();
+    api = await startApi(engines, { maxBodyBytes: 10_000 });
+    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
+    mine = await openIngest(one.owner.client, one.tenantId);
+    theirs = await openIngest(other.owner.client, other.tenantId);
+  });
+  after(() => api.close());
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  const create = (fields: object = {}, by = one.developer.client) =>
+    by.post("/api/v1/senders", { name: "Shop", destinationUrlId: mine.destinationId, ...fields });
+  const created = async (fields: object = {}) => {
+    const answer = await create(fields);
+    expect(answer.status, answer.text).to.equal(201);
+    return { id: String(answer.json["id"]), token: String(answer.json["ingestToken"]) };
+  };
+  const send = (token: string, body: string, headers: Record<string, string> = {}, url = api.url) =>
+    http("POST", `${url}/api/v1/ingest/${one.tenantId}/${token}`, {
+      body, headers: { "content-type": "application/json", "x-api-key": mine.apiKey, ...headers },
+    });
+  const accepted = async (answer: HttpAnswer) => {
+    expect(answer.status, answer.text).to.equal(202);
+    const id = String(answer.json["eventId"]);
+    const event = (await one.viewer.client.get(`/api/v1/events/${id}`)).json;
+    const history = (await one.viewer.client.get(`/api/v1/events/${id}/history`)).json["items"];
+    return { event, fact: (history as { data: Record<string, unknown> }[])[0]?.data };
+  };
+
+  describe("creation", () => {
+    it("gives 201 with the token, and the defaults", async () => {
+      const answer = await create({ name: " Shop ", destinationUrlId: mine.destinationId.toUpperCase() });
+      expect(answer.status).to.equal(201);
+      const { ingestToken, ...rest } = shaped(answer, "created-sender");
+      const { id, createdAt, updatedAt, ...said } = rest;
+      const { tenantId } = one;
+      const { destinationId: destinationUrlId } = mine;
+      expect(said).to.deep.equal({ tenantId, name: "Shop", destinationUrlId, status: "Active", mapping: null });
+      expect(createdAt).to.equal(updatedAt);
+      const read = await one.viewer.client.get(path(id));
+      expect(shaped(read, "sender")).to.deep.equal(rest);
+      const list = await one.viewer.client.get("/api/v1/senders?Qt=100&CpOrd=createdAt&TpOrd=desc");
+      expect((shaped(list, "sender-page")["items"] as object[])[0]).to.deep.equal(rest);
+      for (const { text } of [read, list]) expect(text).not.to.include(String(ingestToken));
+    });
+
+    it("keeps the mapping and nothing else of it", async () => {
+      const mapping = jmespath("{\n  id: id\n}");
+      const answer = await create({ mapping: { ...mapping, extra: 1 } });
+      expect(shaped(answer, "created-sender")["mapping"]).to.deep.equal(mapping);
+    });
+
+    const bad: [object, string][] = [
+      [{ name: undefined }, "name"],
+      [{ name: " " }, "name"],
+      [{ name: 5 }, "name"],
+      [{ name: "a\nb" }, "name"],
+      [{ name: "x".repeat(256) }, "name"],
+      [{ destinationUrlId: undefined }, "destinationUrlId"],
+      [{ destinationUrlId: "x" }, "destinationUrlId"],
+      [{ destinationUrlId: 1 }, "destinationUrlId"],
+      [{ mapping: "id" }, "mapping"],
+      [{ mapping: [] }, "mapping"],
+      [{ mapping: {} }, "mapping.language"],
+      [{ mapping: { language: "jmespath" } }, "mapping.expression"],
+      [{ mapping: { language: "jq", expression: "." } }, "mapping.language"],
+      [{ mapping: { language: "jmespath", expression: 1 } }, "mapping.expression"],
+      [{ mapping: jmespath("") }, "mapping.expression"],
+      [{ mapping: jmespath("{") }, "mapping.expression"],
+      [{ mapping: jmespath("a..b") }, "mapping.expression"],
+      [{ mapping: jmespath("{a: nope(@)}") }, "mapping.expression"],
+      [{ mapping: jmespath("{a: toString(@)}") }, "mapping.expression"],
+      [{ mapping: jmespath("{a: &b}") }, "mapping.expression"],
+      [{ mapping: jmespath("{a: '\ud800'}") }, "mapping.expression"],
+      [{ mapping: jmespath(`{a: '${"x".repeat(4_096)}'}`) }, "mapping.expression"],
+      [{ mapping: jmespath(`${"!".repeat(4_000)}a`) }, "mapping.expression"],
+    ];
+    for (const [fields, field] of bad) {
+      it(`gives 400 naming ${field} for ${JSON.stringify(fields).slice(0, 90)}`, async () => {
+        const answer = await create(fields);
+        expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, field]);
+        expect(answer.headers.get("content-type")).to.equal("text/plain; charset=utf-8");
+      });
+    }
+
+    it("gives 401, 400, 404 and 403 in this order", async () => {
+      expect((await create({ name: "" }, new Client(api.url))).status).to.equal(401);
+      expect((await create({ mapping: jmespath("{"), destinationUrlId: nowhere }, one.viewer.client)).status)
+        .to.equal(400);
+      expect((await create({ destinationUrlId: nowhere }, one.viewer.client)).status).to.equal(404);
+      const foreign = await create({ destinationUrlId: theirs.destinationId });
+      expect([foreign.status, foreign.text]).to.deep.equal([403, "the destination belongs to another tenant"]);
+      expect((await create({}, one.viewer.client)).status).to.equal(403);
+      for (const { client } of [one.owner, one.admin, one.developer]) {
+        expect((await create({}, client)).status).to.equal(201);
+      }
+    });
+
+    it("gives 404 for a deleted destination", async () => {
+      const gone = await openIngest(one.owner.client, one.tenantId);
+      await one.owner.client.delete(`/api/v1/destinations/${gone.destinationId}`);
+      expect((await create({ destinationUrlId: gone.destinationId })).status).to.equal(404);
+    });
+  });
+
+  it("gives 200, 401, 403 and 404 to who reads one", async () => {
+    const { id } = await created();
+    expect((await one.viewer.client.get(path(id.toUpperCase()))).json["id"]).to.equal(id);
+    expect((await new Client(api.url).get(path(id))).status).to.equal(401);
+    expect((await other.owner.client.get(path(id))).status).to.equal(403);
+    for (const none of [nowhere, "x", "..%2f", "%"]) {
+      expect((await one.owner.client.get(path(none))).status).to.equal(404);
+    }
+  });
+
+  describe("change", () => {
+    it("changes what is given, and shows it everywhere", async () => {
+      const { id } = await created();
+      const elsewhere = await openIngest(one.owner.client, one.tenantId);
+      engines.clock.advance(1_000);
+      const change = {
+        name: "Till", destinationUrlId: elsewhere.destinationId, status: "inactive", mapping: jmespath("{id: id}"),
+      };
+      const answer = await one.developer.client.patch(path(id), change);
+      expect(answer.status, answer.text).to.equal(200);
+      const { createdAt, updatedAt, ...rest } = shaped(answer, "sender");
+      expect(rest).to.deep.equal({ ...change, id, tenantId: one.tenantId, status: "Inactive" });
+      expect(String(createdAt) < String(updatedAt)).to.equal(true);
+      expect((await one.viewer.client.get(path(id))).text).to.equal(answer.text);
+      const listed = (await one.viewer.client.get("/api/v1/senders?Qt=100")).json["items"] as { id: string }[];
+      expect(listed.find((item) => item.id === id)).to.deep.equal(answer.json);
+      expect((await one.developer.client.patch(path(id), {})).text).to.equal(answer.text);
+      const back = await one.developer.client.patch(path(id), { mapping: null, status: "active" });
+      expect(back.json).to.include({ mapping: null, status: "Active", name: "Till" });
+    });
+
+    const bad: [object, string][] = [
+      [{ name: "" }, "name"],
+      [{ name: null }, "name"],
+      [{ destinationUrlId: "x" }, "destinationUrlId"],
+      [{ status: "Active" }, "status"],
+      [{ status: "suspended" }, "status"],
+      [{ mapping: jmespath("[") }, "mapping.expression"],
+      [{ mapping: { expression: "a" } }, "mapping.language"],
+      [{ mapping: false }, "mapping"],
+    ];
+    for (const [change, field] of bad) {
+      it(`gives 400 naming ${field} for ${JSON.stringify(change)}`, async () => {
+        const answer = await one.viewer.client.patch(path(nowhere), change);
+        expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, field]);
+      });
+    }
+
+    it("gives 404 and 403 for the destination", async () => {
+      const { id } = await created();
+      const change = (destinationUrlId: string) => one.owner.client.patch(path(id), { destinationUrlId });
+      expect((await change(nowhere)).status).to.equal(404);
+      expect((await change(theirs.destinationId)).status).to.equal(403);
+      expect((await one.owner.client.get(path(id))).json["destinationUrlId"]).to.equal(mine.destinationId);
+    });
+  });
+
+  it("is guarded alike in every change: 401, 404, 403 for the tenant, 403 for the role", async () => {
+    const { id } = await created();
+    const calls: ((client: Client, id: string) => Promise<HttpAnswer>)[] = [
+      (client, target) => client.patch(path(target), { name: "Till" }),
+      (client, target) => client.delete(path(target)),
+      (client, target) => client.post(path(target, "/ingest-token")),
+    ];
+    for (const call of calls) {
+      expect((await call(new Client(api.url), id)).status).to.equal(401);
+      expect((await call(one.viewer.client, nowhere)).status).to.equal(404);
+      expect((await call(other.viewer.client, id)).status).to.equal(403);
+      expect((await call(one.viewer.client, id)).status).to.equal(403);
+    }
+  });
+
+  it("has its token replaced: the old one is unknown at once, the new one works at once", async () => {
+    const { id, token } = await created();
+    const answer = await one.developer.client.post(path(id, "/ingest-token"));
+    expect(answer.status).to.equal(200);
+    const fresh = String(shaped(answer, "sender-ingest-token")["ingestToken"]);
+    expect([(await send(token, "{}")).status, (await send(fresh, "{}")).status]).to.deep.equal([404, 202]);
+  });
+
+  it("is deleted with 204, and 404 from then on, for its token too", async () => {
+    const { id, token } = await created();
+    const answer = await one.developer.client.delete(path(id));
+    expect([answer.status, answer.text]).to.deep.equal([204, ""]);
+    const later = [
+      one.owner.client.get(path(id)),
+      one.owner.client.patch(path(id), {}),
+      one.owner.client.delete(path(id)),
+      one.owner.client.post(path(id, "/ingest-token")),
+      one.owner.client.post(path(id, "/test-mapping"), { payload: {} }),
+      send(token, "{}"),
+    ];
+    for (const { status } of await Promise.all(later)) expect(status).to.equal(404);
+    const listed = (await one.owner.client.get("/api/v1/senders?Qt=100")).json["items"] as { id: string }[];
+    expect(listed.map((item) => item.id)).not.to.include(id);
+  });
+
+  describe("test-mapping", () => {
+    const mapping = jmespath("{order: id, total: sum(lines[*].price)}");
+    const test = (id: string, payload: unknown, by = one.viewer.client) =>
+      by.post(path(id, "/test-mapping"), { payload });
+
+    it("gives every role the result, of an object or of its text", async () => {
+      const { id } = await created({ mapping });
+      const payload = { id: 7, lines: [{ price: 1.5 }, { price: 2 }] };
+      for (const { client } of [one.owner, one.admin, one.developer, one.viewer]) {
+        for (const given of [payload, JSON.stringify(payload)]) {
+          const answer = await test(id, given, client);
+          expect([answer.status, answer.headers.get("content-type")]).to.deep.equal([
+            200, "application/json; charset=utf-8",
+          ]);
+          expect(shaped(answer, "mapping-result")).to.deep.equal({ result: { order: 7, total: 3.5 } });
+        }
+      }
+      expect((await one.viewer.client.get("/api/v1/events")).text).not.to.include('"order\\":7');
+    });
+
+    it("shows the very text that would be delivered", async () => {
+      const { id } = await created({ mapping: jmespath("{order: id}") });
+      expect((await test(id, '{"id":12345678901234567890}')).text).to.equal('{"result":{"order":12345678901234567890}}');
+      const { id: plain } = await created();
+      expect((await test(plain, '{ "id":1.0}')).text).to.equal('{"result":{ "id":1.0}}');
+    });
+
+    it("gives 400 that names the payload for what cannot be mapped", async () => {
+      const { id } = await created({ mapping });
+      const deep = `${'{"a":'.repeat(128)}{}${"}".repeat(128)}`;
+      for (const payload of [undefined, null, 5, [], "", "[]", "5", "{", "\ufeff{}", '{"a":"\ud800"}', deep, {}]) {
+        const answer = await test(id, payload);
+        expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, "payload"]);
+      }
+      const { id: list } = await created({ mapping: jmespath("lines") });
+      const answer = await test(list, { lines: [] });
+      expect([answer.status, answer.text]).to.deep.equal([400, "payload: the mapping yields an array, not an object"]);
+    });
+
+    it("gives 401, 404 and 403", async () => {
+      const { id } = await created({ mapping });
+      expect((await test(id, {}, new Client(api.url))).status).to.equal(401);
+      expect((await test(nowhere, {})).status).to.equal(404);
+      expect((await test(id, {}, other.owner.client)).status).to.equal(403);
+    });
+  });
+
+  describe("ingest", () => {
+    it("stores what the mapping makes, and the original beside it", async () => {
+      const { id, token } = await created({ mapping: jmespath("{order: data.id, skus: data.lines[*].sku}") });
+      const body = '{ "data": {"id": 9007199254740993, "lines": [{"sku":"a"},{"sku":"ü"}]}, "x":1.0}';
+      const { event, fact } = await accepted(await send(token, body));
+      const payload = '{"order":9007199254740993,"skus":["a","ü"]}';
+      expect(event).to.include({ payload, destinationUrlId: mine.destinationId, status: "Pending" });
+      expect(fact).to.include({ senderId: id, payload, original: body, destinationId: mine.destinationId });
+    });
+
+    it("stores the very text that came where there is no mapping", async () => {
+      const { id, token } = await created();
+      const body = ' {"a":1.0,"a":1e400}\n';
+      const { event, fact } = await accepted(await send(token, body));
+      expect(event["payload"]).to.equal(body);
+      expect(fact).to.include({ senderId: id, payload: body, original: null });
+    });
+
+    it("goes where the sender points, and maps as it says, from the next request on", async () => {
+      const { id, token } = await created({ mapping: jmespath("{v: `1`}") });
+      const elsewhere = await openIngest(one.owner.client, one.tenantId);
+      await one.developer.client.patch(path(id), {
+        destinationUrlId: elsewhere.destinationId, mapping: jmespath("{v: `2`}"),
+      });
+      const { event } = await accepted(await send(token, "{}"));
+      expect(event).to.include({ payload: '{"v":2}', destinationUrlId: elsewhere.destinationId });
+      await one.developer.client.patch(path(id), { mapping: null });
+      expect((await accepted(await send(token, "{}"))).event["payload"]).to.equal("{}");
+    });
+
+    const failing: [string, string][] = [
+      ["an array", "lines"],
+      ["null", "missing"],
+      ["a number", "length(@)"],
+      ["a boolean", "a == b"],
+      ["a text", "to_string(@)"],
+      ["a failing function", "{x: sum(lines)}"],
+      ["an undefined variable", "{x: $nope}"],
+      ["an endless number", "{x: a / `1e-308` / `1e-308`}"],
+    ];
+    for (const [what, expression] of failing) {
+      it(`gives 400 for a mapping that yields ${what}, and stores nothing`, async () => {
+        const { token } = await created({ mapping: jmespath(expression) });
+        const { total } = (await one.owner.client.get("/api/v1/events?Qt=1")).json;
+        const answer = await send(token, '{"a":1,"b":2,"lines":["x"]}');
+        expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, "body"]);
+        expect((await one.owner.client.get("/api/v1/events?Qt=1")).json["total"]).to.equal(total);
+      });
+    }
+
+    it("gives 422 while the sender or its destination takes nothing in, yet 400 and 200 before", async () => {
+      const target = await openIngest(one.owner.client, one.tenantId);
+      const { destinationId: destinationUrlId } = target;
+      const { id, token } = await created({ destinationUrlId, mapping: jmespath("data") });
+      const keyed = { "x-idempotency-key": `first ${id}` };
+      const first = await accepted(await send(token, '{"data":{"n":1}}', keyed));
+      const closed = async (why: string) => {
+        const refused = await send(token, '{"data":{}}');
+        expect([refused.status, refused.text]).to.deep.equal([422, why]);
+        expect((await send(token, '{"data":1}', keyed)).status).to.equal(400);
+        const again = await send(token, '{"data":{"n":2}}', keyed);
+        expect([again.status, again.json["eventId"]]).to.deep.equal([200, first.event["id"]]);
+        expect(shaped(again, "duplicate")["payload"]).to.equal('{"n":1}');
+      };
+      await one.owner.client.patch(path(id), { status: "inactive" });
+      await closed("the sender is inactive");
+      await one.owner.client.patch(path(id), { status: "active" });
+      await one.owner.client.patch(`/api/v1/destinations/${destinationUrlId}`, { status: "inactive" });
+      await closed("the destination is inactive");
+      await one.owner.client.patch(`/api/v1/destinations/${destinationUrlId}`, { status: "active" });
+      await accepted(await send(token, '{"data":{}}'));
+      await one.owner.client.delete(`/api/v1/destinations/${destinationUrlId}`);
+      await closed("the sender's destination was deleted");
+      const read = await one.viewer.client.get(path(id));
+      expect(shaped(read, "sender")).to.include({ status: "Active", destinationUrlId });
+    });
+
+    it("tells tokens apart: 404 for a token of the other kind, 403 for another tenant's", async () => {
+      const { token } = await created();
+      expect((await send(token.replace("sndr_", "dst_"), "{}")).status).to.equal(404);
+      expect((await send(mine.ingestToken.replace("dst_", "sndr_"), "{}")).status).to.equal(404);
+      const fields = { name: "Theirs", destinationUrlId: theirs.destinationId };
+      const foreign = await other.owner.client.post("/api/v1/senders", fields);
+      expect((await send(String(foreign.json["ingestToken"]), "{}")).status).to.equal(403);
+    });
+
+    it("shares idempotency keys with the destinations' own tokens", async () => {
+      const { token } = await created();
+      const headers = { "x-idempotency-key": `shared ${token}` };
+      expect((await send(token, "{}", headers)).status).to.equal(202);
+      expect((await send(mine.ingestToken, "{}", headers)).status).to.equal(200);
+    });
+
+    it("works in a process that has not heard of the sender yet, and after a look at the log", async () => {
+      const late = await startApi(engines, { followsLog: false });
+      try {
+        const { token } = await created({ mapping: jmespath("{late: `true`}") });
+        expect((await accepted(await send(token, "{}", {}, late.url))).event["payload"]).to.equal('{"late":true}');
+      } finally {
+        await late.close();
+      }
+    });
+
+    it("gives 400 for a result larger than a body may be", async () => {
+      const { token } = await created({ mapping: jmespath("{a: a, b: a, c: a}") });
+      expect((await send(token, JSON.stringify({ a: "x".repeat(3_000) }))).status).to.equal(202);
+      const answer = await send(token, JSON.stringify({ a: "x".repeat(3_400) }));
+      expect([answer.status, answer.text]).to.deep.equal([
+        400, "body: the sender's mapping yields more than 10000 bytes",
+      ]);
+    });
+  });
+});
