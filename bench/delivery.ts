@@ -1,11 +1,11 @@
-import { cpuOf, cpuSince, perItem, total, type CpuTime } from "./support/cpu.ts";
+import { drainLimit, fillBacklog, gatedSubject, type Drained } from "./support/backlog.ts";
+import { perItem, total, type CpuTime } from "./support/cpu.ts";
 import { byRound, type Figure, type Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";
-import { Stage, type Measured, type RawMeasured, type Subject } from "./support/stage.ts";
+import { Stage, type Measured, type RawMeasured } from "./support/stage.ts";
 
 const connections = 100;
-/** The backlog's destinations, and how many requests each may have at once while it drains. */
-const drained = { destinations: 10, limit: 10 };
+const drainedDestinations = 10;
 const backlog = sized(12_000, 100_000);
 const rawEvents = sized(20_000, 200_000);
 const steadyDestinations = 20;
@@ -32,18 +32,17 @@ export async function delivery(): Promise<Report> {
   const stage = await Stage.open(steadyDestinations);
   try {
     const bare = await stage.bareServer();
-    const raw = await stage.rawClient(drained.destinations * drained.limit);
-    const draining = await stage.subject(stage.urls("/gate").slice(0, drained.destinations), {
-      destination: { serverRateLimit: 1 }, environment: { RELAY_DELIVERY_TIMEOUT: "10m" },
-    });
+    const raw = await stage.rawClient(drainedDestinations * drainLimit);
+    const draining = await gatedSubject(stage, drainedDestinations);
     const chain = await stage.subject(stage.urls("/fast"));
     await stage.warmUp(chain);
     const taken: Round[] = [];
     for (let round = 0; round <= rounds; round += 1) {
       // The first round warms everything up and does not count.
+      const drain = await fillBacklog(stage, draining, backlog);
       const one: Round = {
-        raw: workOf(await stage.raw(raw, { events: rawEvents, concurrency: drained.destinations * drained.limit })),
-        drain: await drain(stage, draining),
+        raw: workOf(await stage.raw(raw, { events: rawEvents, concurrency: drainedDestinations * drainLimit })),
+        drain: workOf(await drain()),
         bareSaturated: workOf(await stage.closed(bare, { connections, durationMs: 60_000, maxEvents: rawEvents })),
         bareSteady: workOf(await stage.open(bare, steadyLoad)),
         rawSteady: workOf(await stage.raw(raw, steadyLoad)),
@@ -60,25 +59,8 @@ export async function delivery(): Promise<Report> {
   }
 }
 
-function workOf({ accepted: items, cpu, rate }: Measured | RawMeasured): Work {
+function workOf({ accepted: items, cpu, rate }: Drained | Measured | RawMeasured): Work {
   return { items, cpu, rate };
-}
-
-/** Takes a backlog in at a closed gate, then measures only how it is delivered. */
-async function drain(stage: Stage, subject: Subject): Promise<Work> {
-  const { pid, account } = subject;
-  await stage.receiver.call("gate", false);
-  await account.patchDestinations({ serverRateLimit: 1 });
-  const delivered = await stage.delivered(subject);
-  const load = { connections, durationMs: 60_000, maxEvents: backlog };
-  const taken = await stage.closed(subject, load, () => account.standing());
-  const cpu = cpuOf(pid);
-  const start = performance.now();
-  await stage.receiver.call("gate", true);
-  await account.patchDestinations({ serverRateLimit: drained.limit });
-  await delivered(taken);
-  const rate = (taken.accepted / (performance.now() - start)) * 1000;
-  return { items: taken.accepted, cpu: cpuSince(pid, cpu), rate };
 }
 
 function figuresOf(taken: readonly Round[]): Figure[] {
@@ -100,7 +82,7 @@ function figuresOf(taken: readonly Round[]): Figure[] {
       id: "P5", what: "deliveries/s per core, signed and recorded ÷ raw undici pool",
       bounds: { better: "higher", floor: 0.4, aim: 0.6 }, measured: raw.us / backlogged.us,
       note: `${us(raw.us)} ÷ ${us(backlogged.us)} (${threads(backlogged)}); a backlog of ${backlog} for ` +
-        `${drained.destinations} destinations, ${Math.round(backlogged.rate)}/s, lists brought up to date included; ` +
+        `${drainedDestinations} destinations, ${Math.round(backlogged.rate)}/s, lists brought up to date included; ` +
         byRound(taken.map((round) => each(round.raw) / each(round.drain))),
     },
     {

@@ -35,7 +35,7 @@ const ids = new SystemIds();
 const codec = new JsonEventCodec();
 const payload = bodyTemplate().toString();
 /** One append in a message and one message under way: every append gets a commit of its own. */
-const ungrouped = { batchAppends: 1, batchesInFlight: 1 };
+const ungrouped = { batchAppends: 1, batchesInFlight: 1, paceMs: 0 };
 
 const api: CommitsApi = {
   async run({ grouped, concurrency, durationMs }) {
