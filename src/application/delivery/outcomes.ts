@@ -57,6 +57,7 @@ export class Outcomes {
   ): Promise<Webhook["status"]> {
     const policy = await this.#policyOf(known.state.tenantId);
     const { status, late } = await this.#recordEvent(known, attempt, outcome, policy, origin);
+    if (await this.#isDeleted(known.state.destinationId)) return status;
     await this.changeCircuit(known.state, origin, {
       type: "Record",
       ok: outcome.ok,
@@ -97,7 +98,7 @@ export class Outcomes {
     policy: TenantPolicy,
     origin: Origin,
   ): Promise<{ readonly status: Webhook["status"]; readonly late: boolean }> {
-    const { store, aggregates, clock, ids, retry } = this.#parts;
+    const { store, clock, ids, retry } = this.#parts;
     let { state, revision } = known;
     for (;;) {
       const at = timestamp(clock.now());
@@ -130,6 +131,10 @@ export class Outcomes {
         ({ state, revision } = { state: newer.state, revision: newer.revision });
       }
     }
+  }
+
+  async #isDeleted(destinationId: string): Promise<boolean> {
+    return (await this.#parts.aggregates.read(destinations, destinationId)).state?.deleted ?? true;
   }
 
   async #policyOf(tenantId: string): Promise<TenantPolicy> {
