@@ -113,7 +113,7 @@ export class Outcomes {
           answer: outcome.answer,
           retryAfterMs: outcome.retryAfterMs,
           policy: { ...retry, maxTrys: policy.maxTrys },
-          destinationDeleted: (await aggregates.read(destinations, state.destinationId)).state?.deleted ?? true,
+          destinationDeleted: await this.#isDeleted(state.destinationId),
           random: ids.random(),
           at,
         });

@@ -20,6 +20,8 @@ interface SenderParts {
   readonly vault: Vault;
   readonly clock: Clock;
   readonly userAgent: string;
+  /** For an attempt in all: a token fetched for it first takes its share. */
+  readonly deliveryTimeoutMs: number;
 }
 
 /** One attempt at an event: to which destination, signed for which tenant. */
@@ -49,7 +51,7 @@ export class Sender {
 
   /** Sends, and says how it ended; never throws for anything a receiver or a setting can cause. */
   async send(delivery: Delivery): Promise<Outcome> {
-    const { clock, outbound } = this.#parts;
+    const { clock, outbound, deliveryTimeoutMs } = this.#parts;
     const startedAt = clock.monotonic();
     const elapsed = () => Math.round(clock.monotonic() - startedAt);
     let request: AttemptRequest;
@@ -70,6 +72,7 @@ export class Sender {
       headers: request.headers,
       body,
       keepBytes: keptBodyBytes,
+      timeoutMs: Math.max(1, deliveryTimeoutMs - elapsed()),
     });
     if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
     return outcomeOf(answer, request, elapsed(), clock.now());

@@ -4,7 +4,6 @@ import type { Outcome, Outcomes } from "../../application/delivery/outcomes.ts";
 import type { Sender } from "../../application/delivery/sender.ts";
 import { entriesOf, type Origin } from "../../application/origin.ts";
 import { loadWebhook } from "../../application/webhooks.ts";
-import type { Destination } from "../../domain/destination/state.ts";
 import { decide } from "../../domain/event/decide.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import { evolve, type Webhook } from "../../domain/event/state.ts";
@@ -46,17 +45,14 @@ interface Known {
 /** Makes attempts: claims by an append at the expected revision, sends, records what came of it. */
 export class Attempts {
   readonly #parts: AttemptParts;
+  /** How long an attempt is leased, milliseconds. */
+  readonly leaseMs: number;
   /** The newest position this worker wrote: an index that has come this far knows all that was finished. */
   lastPosition: Position = "";
 
   constructor(parts: AttemptParts) {
     this.#parts = parts;
-  }
-
-  /** How long an attempt is leased, ms (undefined: at any destination). A token endpoint has a deadline of its own. */
-  leaseMs(destination: Destination | undefined): number {
-    const calls = destination === undefined || destination.auth?.type === "JwtBearer" ? 2 : 1;
-    return calls * this.#parts.deliveryTimeoutMs + leaseMarginMs;
+    this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
   }
 
   /** One attempt, unless the event does not wait any more or another worker was first. Throws LogUnavailable. */
@@ -73,7 +69,7 @@ export class Attempts {
     const facts = decide(known.state, {
       type: "StartAttempt",
       with: {
-        leaseUntil: timestamp(at + this.leaseMs(destination.state)),
+        leaseUntil: timestamp(at + this.leaseMs),
         worker: this.#parts.workerId,
         url: destination.state.url,
         authType: destination.state.auth?.type ?? null,

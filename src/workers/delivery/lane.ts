@@ -141,7 +141,7 @@ export class Lane {
     if (circuit.position === "Open") this.#hold();
     else if (this.#window.length === 0 && this.#refillFrom === undefined) return;
     if (this.#probing || !mayProbe(circuit, timestamp(this.#parts.clock.now()))) return;
-    this.#probing = this.#guarded(() => this.#probe(destination, circuit)).then((moved) => {
+    this.#probing = this.#guarded(() => this.#probe(circuit)).then((moved) => {
       this.#probing = undefined;
       if (moved) this.pump();
     });
@@ -203,22 +203,29 @@ export class Lane {
    * Tries the destination with one event, the oldest held; with nothing held it becomes Active, still
    * half-open. Resolves false when there was nothing to be done now.
    */
-  async #probe(destination: Destination, circuit: Circuit): Promise<boolean> {
-    const { clock, outcomes, attempts, workerId } = this.#parts;
+  async #probe(circuit: Circuit): Promise<boolean> {
     if (circuit.probe && !this.#leaseOver(circuit.probe)) return false;
     const work = await this.#nextProbe(circuit);
-    const at = timestamp(clock.now());
-    const origin: Origin = {
-      actor: { type: "service", part: `delivery/${workerId}` },
-      correlationId: work?.eventId ?? circuit.destinationId,
-      causationId: null,
-    };
-    const leaseOver = circuit.probe !== null;
-    if (!work) {
-      if (circuit.position !== "Open") return false;
-      return outcomes.changeCircuit(circuit, origin, { type: "HalfOpen", leaseOver, at });
+    if (!work) return circuit.position === "Open" && this.#halfOpen(circuit);
+    try {
+      return await this.#probeWith(work, circuit);
+    } finally {
+      this.#present.delete(work.eventId);
     }
-    const leaseUntil = timestamp(millis(at) + attempts.leaseMs(destination));
+  }
+
+  #halfOpen(circuit: Circuit): Promise<boolean> {
+    const { clock, outcomes } = this.#parts;
+    const change = { type: "HalfOpen", leaseOver: circuit.probe !== null, at: timestamp(clock.now()) } as const;
+    return outcomes.changeCircuit(circuit, this.#origin(circuit.destinationId), change);
+  }
+
+  async #probeWith(work: Work, circuit: Circuit): Promise<boolean> {
+    const { clock, outcomes, attempts } = this.#parts;
+    const at = timestamp(clock.now());
+    const origin = this.#origin(work.eventId);
+    const leaseOver = circuit.probe !== null;
+    const leaseUntil = timestamp(millis(at) + attempts.leaseMs);
     const claim = { type: "ClaimProbe", eventId: work.eventId, leaseUntil, leaseOver, at } as const;
     if (!(await outcomes.changeCircuit(circuit, origin, claim))) return false;
     const result = await this.#track(work, () => this.#perform(work, true));
@@ -229,6 +236,11 @@ export class Lane {
     // What was held meanwhile resumes from the due index.
     this.#wantRefill(await this.#parts.log.head());
     return true;
+  }
+
+  #origin(correlationId: string): Origin {
+    const actor = { type: "service", part: `delivery/${this.#parts.workerId}` } as const;
+    return { actor, correlationId, causationId: null };
   }
 
   async #nextProbe(circuit: Circuit): Promise<Work | undefined> {
@@ -252,7 +264,7 @@ export class Lane {
       this.#seenProbe = { ...probe, since: clock.monotonic() };
       return false;
     }
-    return clock.monotonic() - seen.since >= attempts.leaseMs(undefined);
+    return clock.monotonic() - seen.since >= attempts.leaseMs;
   }
 
   #wantRefill(position: Position): void {
