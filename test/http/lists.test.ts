@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { apiKeySortFields } from "../../projections/api-keys/api-keys.ts";
 import { destinationSortFields } from "../../projections/destinations/destinations.ts";
 import { eventSortFields } from "../../projections/events/events.ts";
+import { senderSortFields } from "../../projections/senders/senders.ts";
 import { userSortFields } from "../../projections/users/users.ts";
 import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { Client, createTenant, createUser, openAccount, openIngest, type Account } from "../support/accounts.ts";
@@ -13,6 +14,7 @@ type Item = Readonly<Record<string, string | number | null>>;
 const lists = [
   { path: "/api/v1/users", page: "user-page", sort: userSortFields },
   { path: "/api/v1/destinations", page: "destination-page", sort: destinationSortFields },
+  { path: "/api/v1/senders", page: "sender-page", sort: senderSortFields },
   { path: "/api/v1/api-keys", page: "api-key-page", sort: apiKeySortFields },
   { path: "/api/v1/events", page: "event-page", sort: eventSortFields },
 ];
@@ -30,6 +32,11 @@ describeOnEngines("lists", (freshEngines) => {
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
     for (let n = 0; n < 3; n += 1) targets.push(await openIngest(one.owner.client, one.tenantId));
     await openIngest(other.owner.client, other.tenantId);
+    for (const [name, target] of ["Shop", "Till", "Shop", "Bank"].map((name, n) => [name, targets[n % 3]] as const)) {
+      engines.clock.advance(1_000);
+      const answer = await one.owner.client.post("/api/v1/senders", { name, destinationUrlId: target?.destinationId });
+      expect(answer.status).to.equal(201);
+    }
     for (let n = 0; n < 9; n += 1) {
       const to = targets[n % 3] ?? expect.fail();
       engines.clock.advance(1_000);

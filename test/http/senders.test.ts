@@ -238,7 +238,8 @@ describeOnEngines("senders", (freshEngines) => {
 
     it("shows the very text that would be delivered", async () => {
       const { id } = await created({ mapping: jmespath("{order: id}") });
-      expect((await test(id, '{"id":12345678901234567890}')).text).to.equal('{"result":{"order":12345678901234567890}}');
+      const digits = "12345678901234567890";
+      expect((await test(id, `{"id":${digits}}`)).text).to.equal(`{"result":{"order":${digits}}}`);
       const { id: plain } = await created();
       expect((await test(plain, '{ "id":1.0}')).text).to.equal('{"result":{ "id":1.0}}');
     });

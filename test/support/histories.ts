@@ -18,6 +18,9 @@ import type { WebhookEvent } from "../../src/domain/event/events.ts";
 import { evolve as evolveWebhook, type WebhookState } from "../../src/domain/event/state.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
 import { roles, type Role } from "../../src/domain/roles.ts";
+import { decide as decideSender, type SenderCommand } from "../../src/domain/sender/decide.ts";
+import type { SenderEvent } from "../../src/domain/sender/events.ts";
+import { evolve as evolveSender, type SenderState } from "../../src/domain/sender/state.ts";
 import { streams } from "../../src/domain/streams.ts";
 import { decide as decideTenant, type TenantCommand } from "../../src/domain/tenant/decide.ts";
 import type { TenantEvent } from "../../src/domain/tenant/events.ts";
@@ -56,6 +59,7 @@ export class History {
   readonly told: Told[] = [];
   readonly tenants = new Map<string, NonNullable<TenantState>>();
   readonly destinations = new Map<string, NonNullable<DestinationState>>();
+  readonly senders = new Map<string, NonNullable<SenderState>>();
   readonly circuits = new Map<string, Circuit>();
   readonly apiKeys = new Map<string, NonNullable<ApiKeyState>>();
   readonly webhooks = new Map<string, NonNullable<WebhookState>>();
@@ -162,6 +166,34 @@ export class History {
     deleteDestination: ({ which, number }) => {
       if (number % 4 === 0)
         this.#destination(this.#anyDestination(which), () => ({ type: "DeleteDestination", at: this.#at }));
+    },
+    createSender: ({ which, number }) => {
+      const destination = this.destinations.get(this.#anyDestination(which));
+      if (!destination) return;
+      this.#sender(this.#fresh("sender"), {
+        type: "CreateSender",
+        at: this.#at,
+        sender: {
+          senderId: idOf("sender", this.#count("sender") - 1),
+          tenantId: destination.tenantId,
+          name: `sender ${number}`,
+          destinationId: destination.id,
+          mapping: number % 2 ? { language: "jmespath", expression: `{n: \`${number}\`}` } : null,
+          ingestTokenHash: this.#hash(),
+        },
+      });
+    },
+    changeSender: ({ which, number }) => {
+      const mapping = { language: "jmespath", expression: `{n: \`${number}\`}` } as const;
+      const change = { name: `sender ${number % 4}`, active: number % 3 > 0, mapping: number % 2 ? null : mapping };
+      this.#sender(pick([...this.senders.keys()], which), {
+        type: "ChangeSender", at: this.#at, destinationId: this.#anyDestination(number), ...change,
+      });
+    },
+    endSender: ({ which, number }) => {
+      const token = { type: "RegenerateIngestToken", ingestTokenHash: this.#hash(), at: this.#at } as const;
+      const id = pick([...this.senders.keys()], which);
+      this.#sender(id, number % 4 ? token : { type: "DeleteSender", at: this.#at });
     },
     issueKey: ({ which, number }) =>
       this.#apiKey(this.#fresh("apiKey"), {
@@ -336,6 +368,11 @@ export class History {
   #destination(id: string, command: () => Parameters<typeof decideDestination>[1]): void {
     const decided = decideDestination(this.destinations.get(id), command());
     this.#tell(streams.destination(id), this.destinations, id, decided, evolveDestination as Evolve<DestinationEvent>);
+  }
+
+  #sender(id: string, command: SenderCommand): void {
+    const decided = decideSender(this.senders.get(id), command);
+    this.#tell(streams.sender(id), this.senders, id, decided, evolveSender as Evolve<SenderEvent>);
   }
 
   #apiKey(id: string, command: Parameters<typeof decideApiKey>[1]): void {

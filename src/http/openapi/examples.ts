@@ -59,6 +59,17 @@ export const destination = {
   updatedAt: at,
 };
 
+export const sender = {
+  id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0b",
+  tenantId,
+  name: "Shop",
+  destinationUrlId: destinationId,
+  status: "Active",
+  mapping: { language: "jmespath", expression: "{order: data.id, total: sum(data.lines[*].price)}" },
+  createdAt: at,
+  updatedAt: at,
+};
+
 export const apiKey = {
   id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e04",
   tenantId,

@@ -5,6 +5,7 @@ import { eventOperations } from "./operations/events.ts";
 import { healthOperations } from "./operations/health.ts";
 import { ingestOperations } from "./operations/ingest.ts";
 import { inviteOperations } from "./operations/invites.ts";
+import { senderOperations } from "./operations/senders.ts";
 import { sessionOperations } from "./operations/sessions.ts";
 import { tenantOperations } from "./operations/tenants.ts";
 import { userOperations } from "./operations/users.ts";
@@ -17,6 +18,7 @@ export const operations: readonly Operation[] = [
   ...inviteOperations,
   ...apiKeyOperations,
   ...destinationOperations,
+  ...senderOperations,
   ...ingestOperations,
   ...eventOperations,
   ...healthOperations,

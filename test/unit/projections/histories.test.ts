@@ -9,6 +9,7 @@ import { destinationsCounter } from "../../../projections/destinations/destinati
 import { eventsSelected, type EventFilter } from "../../../projections/events/events.ts";
 import { planTotal } from "../../../projections/events/totals.ts";
 import { collections, fingerprint, project } from "../../../projections/index.ts";
+import { sendersCounter } from "../../../projections/senders/senders.ts";
 import { usersCounter, usersSelected } from "../../../projections/users/users.ts";
 import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
@@ -44,6 +45,7 @@ async function projected(history: History): Promise<InMemoryReadModels> {
 function expected(history: History): Record<string, Document[]> {
   const tenants = [...history.tenants.values()];
   const destinations = [...history.destinations.values()].filter(({ deleted }) => !deleted);
+  const senders = [...history.senders.values()].filter(({ deleted }) => !deleted);
   const keys = [...history.apiKeys.values()].filter(({ revoked }) => !revoked);
   const webhooks = [...history.webhooks.values()];
   return {
@@ -81,6 +83,21 @@ function expected(history: History): Record<string, Document[]> {
     tokenHashes: destinations.map(({ id, tenantId, ingestTokenHash }) => ({
       tokenHash: ingestTokenHash,
       destinationId: id,
+      tenantId,
+    })),
+    senders: senders.map(({ id, tenantId, name, destinationId, active, mapping, createdAt, updatedAt }) => ({
+      id,
+      tenantId,
+      name,
+      destinationUrlId: destinationId,
+      active,
+      mapping,
+      createdAt,
+      updatedAt,
+    })),
+    senderTokenHashes: senders.map(({ id, tenantId, ingestTokenHash }) => ({
+      tokenHash: ingestTokenHash,
+      senderId: id,
       tenantId,
     })),
     keyHashes: keys.map(({ id, tenantId, keyHash }) => ({ keyHash, keyId: id, tenantId })),
@@ -202,6 +219,7 @@ describe("read models of random histories", () => {
           }
           for (const [counter, collection] of [
             [destinationsCounter(tenantId), "destinations"],
+            [sendersCounter(tenantId), "senders"],
             [apiKeysCounter(tenantId), "apiKeys"],
           ] as const) {
             expect(await models.sum(counter)).to.equal(await models.count({ collection, where: { tenantId } }));

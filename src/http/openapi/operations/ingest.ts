@@ -18,7 +18,7 @@ export const ingestOperations: readonly Operation[] = [
       "202 means that the event is on disk. With an `X-Idempotency-Key` the request can be repeated at will: of " +
       "any number, one is accepted and all others are answered with the event it made, even while the destination " +
       "takes nothing new. Checks come in this order: API key, token prefix, tenant, key's tenant, token, token's " +
-      "tenant, idempotency key, body, duplicate, destination.",
+      "tenant, idempotency key, body and what the sender's mapping makes of it, duplicate, sender, destination.",
     security: "apiKey",
     parameters: {
       tenantId: { description: "The tenant's id.", schema: { type: "string", format: "uuid" } },
@@ -47,15 +47,20 @@ export const ingestOperations: readonly Operation[] = [
         eventId: waitingEvent.id, status: "Pending", acceptedAt: waitingEvent.acceptedAt,
       }),
       400: problem(
-        "The token has an unknown prefix, the idempotency key is none, or the body is no JSON object.",
+        "The token has an unknown prefix, the idempotency key is none, the body is no JSON object, or the sender's " +
+          "mapping makes none of it.",
         "token: must begin with dst_ or sndr_", "X-Idempotency-Key: must not be empty", "body: must be valid JSON",
+        "body: the sender's mapping yields an array, not an object",
       ),
       403: problem(
         "The API key or the ingest token belongs to another tenant.",
         "the API key belongs to another tenant", "the ingest token belongs to another tenant",
       ),
       404: problem("No such tenant or ingest token.", "tenant not found", "ingest token not found"),
-      422: problem("The destination takes nothing new.", "the destination is suspended"),
+      422: problem(
+        "The destination takes nothing new, or the sender does not.",
+        "the destination is suspended", "the sender is inactive", "the sender's destination was deleted",
+      ),
     },
   },
 ];

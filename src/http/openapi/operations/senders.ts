@@ -1,0 +1,157 @@
+import { bodies } from "../../bodies.ts";
+import { lists } from "../../lists.ts";
+import { pageOf, sender, token } from "../examples.ts";
+import { json, nothing, problem, type Operation } from "../operation.ts";
+
+const id = "The sender's id.";
+const tag = "Senders";
+const ingestToken = `sndr_${token}`;
+const othersSender = "the sender belongs to another tenant";
+const othersDestination = "the destination belongs to another tenant";
+const noDestination = "destinationUrlId: destination not found";
+const badExpression = "mapping.expression: is not a JMESPath expression: Syntax error: unknown character: #";
+const { name, destinationUrlId, mapping } = sender;
+const bounds =
+  "An expression has at most 4,096 characters, and 20 ms to yield an object of at most the size a body may have, " +
+  "nested at most 128 deep.";
+
+/** Senders of the caller's tenant. */
+export const senderOperations: readonly Operation[] = [
+  {
+    id: "createSender",
+    method: "POST",
+    path: "/api/v1/senders",
+    tag,
+    summary: "Create a sender",
+    description: `Developer or above. ${bounds} Without a mapping the payload is delivered unchanged.`,
+    security: "bearer",
+    body: {
+      schema: bodies.createSender.schema,
+      examples: { "with a mapping": { name, destinationUrlId, mapping }, unchanged: { name, destinationUrlId } },
+    },
+    answers: {
+      201: json("created-sender", "The sender and its ingest token, shown here only.", { ...sender, ingestToken }),
+      400: problem("A field is not as it must be, or the expression does not compile.", badExpression),
+      403: problem(
+        "The caller is a Viewer, or the destination belongs to another tenant.",
+        "only Developer or above may create senders", othersDestination,
+      ),
+      404: problem("No such destination.", noDestination),
+    },
+  },
+  {
+    id: "listSenders",
+    method: "GET",
+    path: "/api/v1/senders",
+    tag,
+    summary: "List senders",
+    description: "Any role.",
+    security: "bearer",
+    query: lists.senders,
+    answers: { 200: json("sender-page", "A page of senders.", pageOf(sender)) },
+  },
+  {
+    id: "getSender",
+    method: "GET",
+    path: "/api/v1/senders/:id",
+    tag,
+    summary: "Get a sender",
+    description: "Any role.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      200: json("sender", "The sender.", sender),
+      403: problem("The sender belongs to another tenant.", othersSender),
+    },
+  },
+  {
+    id: "updateSender",
+    method: "PATCH",
+    path: "/api/v1/senders/:id",
+    tag,
+    summary: "Change a sender",
+    description:
+      `Developer or above. What is absent stays as it is; a mapping of null is removed. ${bounds} While a sender is ` +
+      "Inactive, ingest through it gives 422.",
+    security: "bearer",
+    parameters: { id },
+    body: {
+      schema: bodies.updateSender.schema,
+      examples: {
+        "map in another way": { mapping: { language: "jmespath", expression: "{order: data.id}" } },
+        "deliver unchanged": { mapping: null },
+        "switch off": { status: "inactive" },
+      },
+    },
+    answers: {
+      200: json("sender", "The sender as it is now.", { ...sender, status: "Inactive" }),
+      400: problem("A field is not as it must be, or the expression does not compile.", badExpression),
+      403: problem(
+        "The caller is a Viewer, or the sender or the destination belongs to another tenant.",
+        "only Developer or above may change senders", othersSender, othersDestination,
+      ),
+      404: problem("No such sender or destination.", "sender not found", noDestination),
+    },
+  },
+  {
+    id: "deleteSender",
+    method: "DELETE",
+    path: "/api/v1/senders/:id",
+    tag,
+    summary: "Delete a sender",
+    description: "Developer or above. Its events stay; its ingest token then gives 404.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      204: nothing("Deleted."),
+      403: problem(
+        "The caller is a Viewer, or the sender belongs to another tenant.",
+        "only Developer or above may delete senders", othersSender,
+      ),
+    },
+  },
+  {
+    id: "regenerateSenderToken",
+    method: "POST",
+    path: "/api/v1/senders/:id/ingest-token",
+    tag,
+    summary: "Replace the ingest token",
+    description: "Developer or above. The old token stops working at once.",
+    security: "bearer",
+    parameters: { id },
+    answers: {
+      200: json("sender-ingest-token", "The new token, shown here only.", { ingestToken }),
+      403: problem(
+        "The caller is a Viewer, or the sender belongs to another tenant.",
+        "only Developer or above may regenerate ingest tokens", othersSender,
+      ),
+    },
+  },
+  {
+    id: "testMapping",
+    method: "POST",
+    path: "/api/v1/senders/:id/test-mapping",
+    tag,
+    summary: "Try the mapping",
+    description:
+      "Any role. Nothing is stored and nothing is delivered. Give the payload as a text to see what becomes of every " +
+      "digit of its numbers.",
+    security: "bearer",
+    parameters: { id },
+    body: {
+      schema: bodies.testMapping.schema,
+      examples: {
+        object: { payload: { data: { id: 4711, lines: [{ price: 19.9 }] } } },
+        text: { payload: '{"data":{"id":4711,"lines":[{"price":19.90}]}}' },
+      },
+    },
+    answers: {
+      200: json("mapping-result", "What would be delivered.", { result: { order: 4711, total: 19.9 } }),
+      400: problem(
+        "The payload is no JSON object, or the mapping makes none of it within its bounds.",
+        "payload: must be a JSON object", "payload: the mapping yields an array, not an object",
+      ),
+      403: problem("The sender belongs to another tenant.", othersSender),
+    },
+  },
+];
