@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { readdirSync, readFileSync } from "node:fs";
+import { checkDescribed } from "./described.ts";
 
 /** An answer, read whole. */
 export interface HttpAnswer {
@@ -18,7 +19,7 @@ export interface HttpOptions {
   readonly body?: string | Uint8Array<ArrayBuffer>;
 }
 
-/** Sends one request and reads the answer, whatever its status. */
+/** Sends one request to the API and reads the answer, whatever its status, so long as the document allows it. */
 export async function http(
   method: string,
   url: string,
@@ -32,9 +33,11 @@ export async function http(
     ...(sent === undefined ? {} : { body: sent }),
   });
   const text = await answer.text();
+  const { status, headers: received } = answer;
+  checkDescribed(method, url, { status, headers: received, text });
   return {
-    status: answer.status,
-    headers: answer.headers,
+    status,
+    headers: received,
     text,
     get json() {
       return JSON.parse(text) as Record<string, unknown>;
