@@ -170,18 +170,12 @@ export class History {
     createSender: ({ which, number }) => {
       const destination = this.destinations.get(this.#anyDestination(which));
       if (!destination) return;
-      this.#sender(this.#fresh("sender"), {
-        type: "CreateSender",
-        at: this.#at,
-        sender: {
-          senderId: idOf("sender", this.#count("sender") - 1),
-          tenantId: destination.tenantId,
-          name: `sender ${number}`,
-          destinationId: destination.id,
-          mapping: number % 2 ? { language: "jmespath", expression: `{n: \`${number}\`}` } : null,
-          ingestTokenHash: this.#hash(),
-        },
-      });
+      const senderId = this.#fresh("sender");
+      const { id: destinationId, tenantId } = destination;
+      const mapping = number % 2 ? ({ language: "jmespath", expression: "{id: id}" } as const) : null;
+      const settings = { name: `sender ${number}`, mapping, ingestTokenHash: this.#hash() };
+      const sender = { senderId, tenantId, destinationId, ...settings };
+      this.#sender(senderId, { type: "CreateSender", at: this.#at, sender });
     },
     changeSender: ({ which, number }) => {
       const mapping = { language: "jmespath", expression: `{n: \`${number}\`}` } as const;
