@@ -18,6 +18,7 @@ const homes = {
   ajv: ["src/adapters/event-codec", "src/http"],
   "ajv-formats": ["src/adapters/event-codec", "src/http"],
   bcryptjs: ["src/adapters/bcrypt"],
+  "disposable-email-domains-js": ["src/adapters/disposable-domains"],
   jose: ["src/adapters/jose"],
   koa: ["src/http"],
   "lru-cache": ["src/application", "src/adapters", "src/workers"],

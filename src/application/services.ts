@@ -30,6 +30,7 @@ import { InviteQueries } from "./queries/invites.ts";
 import { SenderQueries } from "./queries/senders.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
+import { openRegistration, type RegistrationGuards } from "./registration-guards.ts";
 import { Reservations } from "./reservations.ts";
 import { Sessions } from "./sessions.ts";
 import type { Vault } from "./vault.ts";
@@ -51,6 +52,8 @@ export interface World {
   readonly directory: Directory;
   readonly freshness: Freshness;
   readonly vault: Vault;
+  /** Before the creation of tenants; none when left out. */
+  readonly guards?: RegistrationGuards;
 }
 
 export interface ServiceSettings {
@@ -99,7 +102,8 @@ export function createServices(world: World, settings: ServiceSettings): Service
   const users = new UserQueries({ ...world, people });
   const destinations = new DestinationQueries(world);
   const senders = new SenderQueries(world);
-  const own = { ...world, keys, reservations, people, sessions };
+  const guards = world.guards ?? openRegistration;
+  const own = { ...world, guards, keys, reservations, people, sessions };
   return {
     commands: {
       tenants: new TenantCommands(own, { creationLimit: limits.tenantCreation }),

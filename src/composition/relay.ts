@@ -26,6 +26,7 @@ import { openEmbeddedEngines } from "./embedded/engines.ts";
 import { closeServer, listen } from "./listener.ts";
 import { masterKeyOf } from "./master-key.ts";
 import { readingsOf } from "./readings.ts";
+import { registrationGuards } from "./registration-guards.ts";
 
 /** A running relay. */
 export interface Relay {
@@ -90,10 +91,11 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   const passwords = new BcryptPasswords(config.passwordCost);
   const mappings = new JmespathMappings({ metrics }, { maxBytes: config.maxBodyBytes, processes: mappingProcesses });
   const vault = new Vault(sealing, { max: keptInMemory });
+  const guards = registrationGuards(config, secrets, { outbound, state, metrics });
   const services = createServices(
     {
       store, readModels, state, sealing, passwords, outbound, clock, ids, metrics, aggregates, directory, freshness,
-      vault, mappings, tokens: new JwtTokens(),
+      vault, mappings, guards, tokens: new JwtTokens(),
     },
     { accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory },
   );

@@ -1,7 +1,7 @@
 import { certificateFile } from "./certificates.ts";
 import {
-  boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, host, hostAndPort, integer, list, network,
-  oneOf, rate, webUrl, type Rate,
+  boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, host, hostAndPort, httpsUrl, integer, list,
+  network, oneOf, rate, type Rate,
 } from "./parse.ts";
 import { reader, variables, type Environment, type Reader, type Variable } from "./variables.ts";
 
@@ -159,7 +159,7 @@ function offering(from: Reader): Pick<Config, "offering" | "turnstile"> {
   const offering = from.read("RELAY_OFFERING", "self-hosted", oneOf("self-hosted", "cloud"));
   if (offering === "self-hosted") return { offering, turnstile: null };
   const standard = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
-  return { offering, turnstile: { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, webUrl) } };
+  return { offering, turnstile: { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, httpsUrl) } };
 }
 
 function path(text: string): string {

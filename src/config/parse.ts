@@ -118,10 +118,9 @@ export function hostAndPort(text: string): string {
   return text;
 }
 
-/** A web address. It is never quoted back: it may hold a password. */
-export function webUrl(text: string): string {
-  const protocol = URL.canParse(text) ? new URL(text).protocol : "";
-  if (protocol !== "https:" && protocol !== "http:") fail("must be a URL that starts with https:// or http://");
+/** An address that may be called. It is never quoted back: it may hold a password. */
+export function httpsUrl(text: string): string {
+  if (URL.parse(text)?.protocol !== "https:") fail("must be a URL that starts with https://");
   return text;
 }
 

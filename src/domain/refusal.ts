@@ -1,7 +1,7 @@
 /**
  * Why a request is turned down. The HTTP layer owns the one table from kind to status code:
  * invalid 400, unauthenticated 401, forbidden 403, not-found 404, conflict 409, too-large 413,
- * wrong-type 415, rejected 422, too-many 429, unavailable 503.
+ * wrong-type 415, rejected and disposable-email 422, too-many 429, unavailable 503.
  */
 export type RefusalKind =
   | "invalid"
@@ -12,6 +12,7 @@ export type RefusalKind =
   | "too-large"
   | "wrong-type"
   | "rejected"
+  | "disposable-email"
   | "too-many"
   | "unavailable";
 

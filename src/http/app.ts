@@ -38,12 +38,12 @@ export function createApp(api: Api): RequestListener {
 /** What to answer to an error; the operator learns of those nobody foresaw. */
 function failures({ logger, metrics }: Api): Fail {
   return (error, requestId) => {
-    const { status, text, unforeseen } = errorAnswer(error);
+    const { status, text, body, unforeseen } = errorAnswer(error);
     if (unforeseen) {
       metrics.trouble("request failed");
       logger.error({ err: error, requestId }, "a request failed");
     } else if (status === 503) logger.warn({ err: error, requestId }, "a request could not be served");
-    return { status, text };
+    return { status, text, ...(body && { body }) };
   };
 }
 
@@ -58,11 +58,11 @@ function createKoa(api: Api, fail: Fail): Koa {
     try {
       await next();
     } catch (error) {
-      const { status, text } = fail(error, requestId);
+      const { status, text, body } = fail(error, requestId);
       if (status === 413) {
         context.respond = false;
         sendAndHangUp(context.req, context.res, { status, text, requestId }, api.clock);
-      } else answer(context, { status, text });
+      } else answer(context, { status, text, ...(body && { body }) });
     }
   });
   app.use(routerOf(routesOf(api), api).routes());

@@ -12,6 +12,7 @@ const statusOf: Readonly<Record<RefusalKind, number>> = {
   "too-large": 413,
   "wrong-type": 415,
   rejected: 422,
+  "disposable-email": 422,
   "too-many": 429,
   unavailable: 503,
 };
@@ -22,13 +23,19 @@ const unavailabilities = [LogUnavailable, ReadModelsUnavailable, ExpiringStateUn
 export interface ErrorAnswer {
   readonly status: number;
   readonly text: string;
+  /** In place of the text, for the one kind of error that is told as JSON. */
+  readonly body?: object;
   /** Whether nobody foresaw it, so that an operator must learn of it. */
   readonly unforeseen: boolean;
 }
 
 /** The answer to an error. Nothing of an error that is not a Refusal is shown. */
 export function errorAnswer(error: unknown): ErrorAnswer {
-  if (error instanceof Refusal) return { status: statusOf[error.kind], text: error.message, unforeseen: false };
+  if (error instanceof Refusal) {
+    const { kind, message } = error;
+    const answer = { status: statusOf[kind], text: message, unforeseen: false };
+    return kind === "disposable-email" ? { ...answer, body: { error: "disposable_email", message } } : answer;
+  }
   if (unavailabilities.some((kind) => error instanceof kind)) {
     return { status: 503, text: "the service cannot reach its storage; try again", unforeseen: false };
   }

@@ -4,6 +4,7 @@ import { refuse } from "../domain/refusal.ts";
 import { json, plainText, send, sendAndHangUp } from "./answer.ts";
 import type { Api } from "./api.ts";
 import { readJsonObject } from "./body.ts";
+import type { ErrorAnswer } from "./errors.ts";
 import { givenRequestId, uuidOf } from "./identifiers.ts";
 
 const prefix = "/api/v1/ingest/";
@@ -12,7 +13,7 @@ const mostKeyCharacters = 255;
 const nobody = "00000000-0000-0000-0000-000000000000";
 
 /** What to answer to an error of the request with this id. */
-export type Fail = (error: unknown, requestId: string) => { readonly status: number; readonly text: string };
+export type Fail = (error: unknown, requestId: string) => Pick<ErrorAnswer, "status" | "text" | "body">;
 
 interface IngestPath {
   readonly tenant: string;

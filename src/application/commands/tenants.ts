@@ -16,6 +16,7 @@ import { keyedHash, sha256 } from "../hashing.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
+import type { RegistrationGuards } from "../registration-guards.ts";
 import { nameOf, type Reservations } from "../reservations.ts";
 import { places, type Vault } from "../vault.ts";
 import { tenantView, type TenantView } from "../views.ts";
@@ -28,6 +29,10 @@ export interface NewTenant {
   readonly ownerPassword: string;
   readonly maxTrys?: number;
   readonly circuitBreakerTimer?: number;
+  /** For the registration guards, whatever it is. */
+  readonly deviceFingerprint?: unknown;
+  /** For the registration guards, whatever it is. */
+  readonly cfTurnstileToken?: unknown;
 }
 
 /** What the creator of a tenant is told, the webhook secret in clear among it. */
@@ -64,6 +69,7 @@ export interface TenantParts {
   readonly state: ExpiringState;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly guards: RegistrationGuards;
 }
 
 const nameTaken = "name: a tenant with this name exists already";
@@ -86,52 +92,17 @@ export class TenantCommands {
     if (!ticket) refuse("too-many", "too many tenants were asked for from this address; try again later");
   }
 
-  /** Creates a tenant and its Owner in one append. Throws a Refusal (invalid, conflict). */
-  async create(input: NewTenant, origin: Origin): Promise<CreatedTenant> {
+  /**
+   * Creates a tenant and its Owner in one append, once the guards let somebody from the address register. Throws
+   * a Refusal (invalid, conflict, and the guards').
+   */
+  async create(input: NewTenant, origin: Origin, address: string): Promise<CreatedTenant> {
     const name = cleanName("name", input.name);
     checkEmail("ownerEmail", input.ownerEmail);
     checkPassword("ownerPassword", input.ownerPassword);
-    const { store, reservations, people, keys, vault, sealing, passwords, ids } = this.#parts;
-    const { nameHashKey } = await keys.get();
-    const passwordHash = await passwords.hash(input.ownerPassword);
-    const [tenantId, userId] = [ids.uuid(), ids.uuid()];
-    const nameHash = keyedHash(nameHashKey, comparableName(name));
-    const emailHash = keyedHash(nameHashKey, comparableEmail(input.ownerEmail));
-    const dataKey = sealing.wrap({ bytes: ids.secretBytes(32) }, places.dataKey(tenantId));
-    const tenant = { id: tenantId, dataKey };
-    const secret = this.#newSecret();
-    const claims = [
-      { stream: streams.tenantName(nameHash), holder: { tenantId, userId: null }, taken: nameTaken },
-      { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: "ownerEmail: is in use already" },
-    ];
-    const { maxTrys = 10, circuitBreakerTimer = 300 } = input;
-    const at = await reservations.during(claims, origin, async () => {
-      await people.create(tenant, userId, origin);
-      const email = await people.seal(tenant, userId, input.ownerEmail);
-      const at = this.#now();
-      const facts = decide(undefined, {
-        type: "CreateTenant",
-        tenant: {
-          tenantId, name, nameHash, maxTrys, circuitBreakerTimer, dataKey,
-          webhookSecret: vault.seal(secret, tenant, places.webhookSecret(tenantId)),
-          webhookSecretFingerprint: fingerprint(secret),
-        },
-        owner: { userId, email, emailHash, passwordHash },
-        at,
-      });
-      try {
-        await store.append(streams.tenant(tenantId), noStream, entriesOf(facts, origin, this.#parts));
-        return at;
-      } catch (error) {
-        // The only other writer to a stream nobody knows yet is one who took over a reservation of ours.
-        if (error instanceof RevisionConflict) refuse("conflict", nameTaken);
-        throw error;
-      }
-    });
-    return {
-      tenantId, tenantName: name, webhookSecret: secret, maxTrys, circuitBreakerTimer, tenantCreatedAt: at,
-      ownerUserId: userId, ownerEmail: input.ownerEmail, ownerRole: "Owner", ownerCreatedAt: at,
-    };
+    const { ownerEmail, deviceFingerprint, cfTurnstileToken: turnstileToken } = input;
+    const registration = { ownerEmail, address, deviceFingerprint, turnstileToken };
+    return this.#parts.guards.guard(registration, () => this.#create(name, input, origin));
   }
 
   /** Throws a Refusal (invalid, not-found, forbidden, conflict). */
@@ -181,6 +152,50 @@ export class TenantCommands {
     };
     await aggregates.change(tenants, id, origin, (state) => decide(state, command));
     return secret;
+  }
+
+  async #create(name: string, input: NewTenant, origin: Origin): Promise<CreatedTenant> {
+    const { store, reservations, people, keys, vault, sealing, passwords, ids } = this.#parts;
+    const { nameHashKey } = await keys.get();
+    const passwordHash = await passwords.hash(input.ownerPassword);
+    const [tenantId, userId] = [ids.uuid(), ids.uuid()];
+    const nameHash = keyedHash(nameHashKey, comparableName(name));
+    const emailHash = keyedHash(nameHashKey, comparableEmail(input.ownerEmail));
+    const dataKey = sealing.wrap({ bytes: ids.secretBytes(32) }, places.dataKey(tenantId));
+    const tenant = { id: tenantId, dataKey };
+    const secret = this.#newSecret();
+    const claims = [
+      { stream: streams.tenantName(nameHash), holder: { tenantId, userId: null }, taken: nameTaken },
+      { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: "ownerEmail: is in use already" },
+    ];
+    const { maxTrys = 10, circuitBreakerTimer = 300 } = input;
+    const at = await reservations.during(claims, origin, async () => {
+      await people.create(tenant, userId, origin);
+      const email = await people.seal(tenant, userId, input.ownerEmail);
+      const at = this.#now();
+      const facts = decide(undefined, {
+        type: "CreateTenant",
+        tenant: {
+          tenantId, name, nameHash, maxTrys, circuitBreakerTimer, dataKey,
+          webhookSecret: vault.seal(secret, tenant, places.webhookSecret(tenantId)),
+          webhookSecretFingerprint: fingerprint(secret),
+        },
+        owner: { userId, email, emailHash, passwordHash },
+        at,
+      });
+      try {
+        await store.append(streams.tenant(tenantId), noStream, entriesOf(facts, origin, this.#parts));
+        return at;
+      } catch (error) {
+        // The only other writer to a stream nobody knows yet is one who took over a reservation of ours.
+        if (error instanceof RevisionConflict) refuse("conflict", nameTaken);
+        throw error;
+      }
+    });
+    return {
+      tenantId, tenantName: name, webhookSecret: secret, maxTrys, circuitBreakerTimer, tenantCreatedAt: at,
+      ownerUserId: userId, ownerEmail: input.ownerEmail, ownerRole: "Owner", ownerCreatedAt: at,
+    };
   }
 
   #newSecret(): string {

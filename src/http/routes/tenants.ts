@@ -14,7 +14,7 @@ export function tenantRoutes({ commands, queries }: Services): Route[] {
         await commands.tenants.admitCreation(exchange.address);
         const input = bodies.createTenant(await exchange.body());
         const origin = originOf({ type: "anonymous" }, exchange.requestId);
-        return { status: 201, body: await commands.tenants.create(input, origin) };
+        return { status: 201, body: await commands.tenants.create(input, origin, exchange.address) };
       },
     },
     signedIn("GET", "/api/v1/tenants/:id", async (call) => ({

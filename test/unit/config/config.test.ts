@@ -95,6 +95,9 @@ describe("configuration", () => {
     const config = readConfig(env);
     expect(config.turnstile?.verifyUrl).to.match(/^https:/);
     expect(readSecrets(env, config).turnstileSecret).to.equal("s3cret");
+    for (const url of ["http://x.example/", "x.example", ""]) {
+      expect(complaint({ ...env, RELAY_TURNSTILE_VERIFY_URL: url })).to.match(/^RELAY_TURNSTILE_VERIFY_URL: must/);
+    }
   });
 
   const bad: readonly (readonly [variable: string, ...values: string[]])[] = [

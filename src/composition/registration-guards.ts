@@ -1,0 +1,19 @@
+import { ListedDomains } from "../adapters/disposable-domains/listed-domains.ts";
+import { userAgent } from "../application/delivery/request.ts";
+import {
+  CloudRegistrationGuards, openRegistration, type CloudGuardParts, type RegistrationGuards,
+} from "../application/registration-guards.ts";
+import type { Config } from "../config/config.ts";
+import type { Secrets } from "../config/secrets.ts";
+import { version } from "./version.ts";
+
+/** The guards of the offering that is configured. */
+export function registrationGuards(
+  { turnstile }: Config,
+  { turnstileSecret }: Secrets,
+  parts: Omit<CloudGuardParts, "disposable">,
+): RegistrationGuards {
+  if (turnstile === null || turnstileSecret === null) return openRegistration;
+  const settings = { verifyUrl: turnstile.verifyUrl, secret: turnstileSecret, userAgent: userAgent(version) };
+  return new CloudRegistrationGuards({ ...parts, disposable: new ListedDomains() }, settings);
+}

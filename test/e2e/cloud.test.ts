@@ -1,0 +1,174 @@
+import { expect } from "chai";
+import { createLogger } from "../../src/adapters/pino/logger.ts";
+import { startRelay } from "../../src/composition/relay.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { readSecrets } from "../../src/config/secrets.ts";
+import { freshEmail, password, unique } from "../support/accounts.ts";
+import { http, shaped, type HttpAnswer } from "../support/http.ts";
+import { startReceiver, type Receiver, type Reply } from "../support/receiver.ts";
+import { startTestRelay, temporaryDataDir, testEnvironment, type TestRelay } from "../support/relay.ts";
+
+const secret = "turnstile-s3cret";
+const verdict = (json: unknown, status = 200): Reply => ({ status, body: JSON.stringify(json) });
+const cloud = (receiver: Receiver, port = receiver.port): Record<string, string> => ({
+  RELAY_OFFERING: "cloud",
+  RELAY_TURNSTILE_SECRET: secret,
+  RELAY_TURNSTILE_VERIFY_URL: `https://127.0.0.1:${port}/siteverify`,
+});
+
+describe("creating a tenant in the cloud offering", () => {
+  let turnstile: Receiver;
+  let relay: TestRelay;
+
+  before(async () => {
+    turnstile = await startReceiver();
+    relay = await startTestRelay(turnstile, { ...cloud(turnstile), RELAY_DELIVERY_TIMEOUT: "500ms" });
+  });
+  beforeEach(() => turnstile.on("/siteverify", () => verdict({ success: true })));
+  after(async () => {
+    await relay.close();
+    await turnstile.close();
+  });
+
+  const create = (fields: object, url = relay.url): Promise<HttpAnswer> =>
+    http("POST", `${url}/api/v1/tenants`, {
+      json: {
+        name: unique("Cloud"), ownerEmail: freshEmail(), ownerPassword: password, cfTurnstileToken: "a token",
+        deviceFingerprint: unique("device"), ...fields,
+      },
+    });
+  const asked = () => turnstile.requestsTo("/siteverify");
+
+  it("asks Turnstile with the secret, the token and the address, in a form", async () => {
+    const cfTurnstileToken = "token with & and = and ü";
+    expect((await create({ cfTurnstileToken })).status).to.equal(201);
+    const { method, headers, body } = asked().at(-1)!;
+    expect([method, headers["content-type"]]).to.deep.equal(["POST", "application/x-www-form-urlencoded"]);
+    expect(Object.fromEntries(new URLSearchParams(body.toString()))).to.deep.equal({
+      secret, response: cfTurnstileToken, remoteip: "127.0.0.1",
+    });
+  });
+
+  for (const [name, token] of [
+    ["no token", undefined], ["an empty token", ""], ["a token that is null", null], ["a token that is a number", 1],
+    ["a token that is an object", {}], ["a token that is too long", "x".repeat(2049)],
+  ] as const) {
+    it(`gives 422 to ${name}, without asking`, async () => {
+      const before = asked().length;
+      const refused = await create({ cfTurnstileToken: token });
+      expect([refused.status, refused.text.split(":")[0]]).to.deep.equal([422, "cfTurnstileToken"]);
+      expect(asked().length).to.equal(before);
+    });
+  }
+
+  const verdicts: readonly (readonly [name: string, reply: Reply | "silence"])[] = [
+    ["refused", verdict({ success: false, "error-codes": ["invalid-input-response"] })],
+    ["refused for our own secret", verdict({ success: false, "error-codes": ["invalid-input-secret"] })],
+    ["answered with success that is no truth", verdict({ success: "true" })],
+    ["answered with null", verdict(null)],
+    ["answered with no JSON", { body: "<html>" }],
+    ["answered with more than is read", { body: `{"success":true}${" ".repeat(20_000)}` }],
+    ["answered with success in an error", verdict({ success: true }, 500)],
+    ["redirected", { status: 302, headers: { location: "/elsewhere" } }],
+    ["not answered", "silence"],
+  ];
+  for (const [name, reply] of verdicts) {
+    it(`gives 422 when the token is ${name}`, async () => {
+      turnstile.on("/siteverify", () => reply);
+      const fields = { name: unique("Refused"), ownerEmail: freshEmail() };
+      const refused = await create(fields);
+      expect([refused.status, refused.text.split(":")[0]]).to.deep.equal([422, "cfTurnstileToken"]);
+      turnstile.on("/siteverify", () => verdict({ success: true }));
+      expect((await create(fields)).status).to.equal(201);
+    });
+  }
+
+  it("gives 422 when Turnstile cannot be reached, or may not be called", async () => {
+    for (const [port, env] of [[1, {}], [turnstile.port, { RELAY_ALLOWED_NETWORKS: "10.0.0.0/8" }]] as const) {
+      const other = await startTestRelay(turnstile, { ...cloud(turnstile, port), ...env });
+      const before = asked().length;
+      expect((await create({}, other.url)).status).to.equal(422);
+      expect(asked().length).to.equal(before);
+      await other.close();
+    }
+  });
+
+  it("gives 422 as JSON to a disposable address, in whatever case and subdomain", async () => {
+    const before = asked().length;
+    for (const domain of ["mailinator.com", "MAILINATOR.com", "inbox.mailinator.com"]) {
+      const refused = await create({ ownerEmail: `someone@${domain}` });
+      expect(refused.status).to.equal(422);
+      expect(refused.headers.get("content-type")).to.match(/^application\/json/);
+      expect(shaped(refused, "disposable-email")["error"]).to.equal("disposable_email");
+    }
+    expect(asked().length).to.equal(before);
+    expect((await create({ ownerEmail: `${unique("x")}@notmailinator.com.example.com` })).status).to.equal(201);
+  });
+
+  it("gives 3 tenants a day to a device, however many ask at once; what was refused does not count", async () => {
+    const deviceFingerprint = unique("busy");
+    const name = unique("Taken");
+    expect((await create({ name, deviceFingerprint })).status).to.equal(201);
+    for (let n = 0; n < 4; n += 1) expect((await create({ name, deviceFingerprint })).status).to.equal(409);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => create({ deviceFingerprint })));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).to.deep.equal([201, 201, ...Array<number>(8).fill(429)]);
+    expect(answers.every(({ headers }) => headers.get("retry-after") === null)).to.equal(true);
+    await relay.restart();
+    expect((await create({ deviceFingerprint })).status).to.equal(429);
+    expect((await create({ deviceFingerprint: undefined })).status).to.equal(201);
+  });
+
+  it("looks at the body first, then at the guards, then at what is taken", async () => {
+    turnstile.on("/siteverify", () => verdict({ success: false }));
+    const name = unique("Order");
+    expect((await create({ ownerPassword: "short", cfTurnstileToken: undefined })).status).to.equal(400);
+    expect((await create({ deviceFingerprint: 7, cfTurnstileToken: undefined })).status).to.equal(400);
+    expect((await create({ deviceFingerprint: "x".repeat(1025) })).status).to.equal(400);
+    turnstile.on("/siteverify", () => verdict({ success: true }));
+    expect((await create({ name })).status).to.equal(201);
+    turnstile.on("/siteverify", () => verdict({ success: false }));
+    expect((await create({ name })).status).to.equal(422);
+  });
+
+  it("counts against the address before anything else", async () => {
+    const limited = await startTestRelay(turnstile, { ...cloud(turnstile), RELAY_LIMIT_TENANT_CREATION: "1/1h" });
+    expect((await create({ ownerPassword: "short" }, limited.url)).status).to.equal(400);
+    const before = asked().length;
+    expect((await create({}, limited.url)).status).to.equal(429);
+    expect(asked().length).to.equal(before);
+    await limited.close();
+  });
+
+  it("writes neither the secret nor a token into the log, whatever Turnstile answers", async () => {
+    const lines: string[] = [];
+    const logger = createLogger("trace", { write: (line) => void lines.push(line) });
+    const environment = { ...testEnvironment(temporaryDataDir(), turnstile), ...cloud(turnstile) };
+    const config = readConfig(environment);
+    const told = await startRelay({ config, secrets: readSecrets(environment, config), logger });
+    for (const reply of [verdict({ success: false, secret }, 400), { body: secret }, verdict({ success: true })]) {
+      turnstile.on("/siteverify", () => reply);
+      await create({ cfTurnstileToken: "canary-turnstile-token" }, told.url);
+    }
+    await told.stop();
+    expect(lines.join("")).to.include("ready").and.not.include(secret).and.not.include("canary-turnstile-token");
+  });
+});
+
+describe("creating a tenant self-hosted", () => {
+  it("ignores what only the cloud offering reads, whatever it holds", async () => {
+    const relay = await startTestRelay(null, { RELAY_TURNSTILE_VERIFY_URL: "https://127.0.0.1:1/" });
+    for (const value of [undefined, null, "", 7, [], {}, "x".repeat(5_000)]) {
+      for (let n = 0; n < 4; n += 1) {
+        const created = await http("POST", `${relay.url}/api/v1/tenants`, {
+          json: {
+            name: unique("Own"), ownerEmail: `${unique("someone")}@mailinator.com`, ownerPassword: password,
+            deviceFingerprint: value, cfTurnstileToken: value,
+          },
+        });
+        expect(created.status).to.equal(201);
+      }
+    }
+    await relay.close();
+  });
+});
