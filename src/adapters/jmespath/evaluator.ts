@@ -11,6 +11,8 @@ const mostCachedCharacters = 128 * 1024;
 /** How often a run that was cut off before it got half of its time on the processor is begun again. */
 const mostRuns = 2;
 
+boundFunctions();
+
 /** Times, in milliseconds. */
 export interface EvaluatorOptions {
   /** How long compiling, and how long evaluating, may take. */
@@ -30,10 +32,8 @@ export class Evaluator {
     sizeCalculation: (_expression, text) => text.length + 1,
   });
 
-  /** Bounds the library's functions, for the whole process. */
   constructor(options: EvaluatorOptions) {
     this.#options = options;
-    boundFunctions();
   }
 
   /** Throws a MappingProblem unless the text is an expression that compiles. */

@@ -18,7 +18,7 @@ const lengthOf: Readonly<Record<string, (args: readonly JSONValue[]) => number>>
   replace: ([subject, from, to]) => (subject as string).split(from as string).length * (to as string).length,
 };
 
-/** Bounds every function of the library by the length of the text it makes. To be called once. */
+/** Bounds every function of the library, for the whole process, by the length of the text it makes. */
 export function boundFunctions(): void {
   const { runtime } = TreeInterpreter;
   for (const [name, entry] of Object.entries(runtime._functionTable)) {

@@ -9,7 +9,7 @@ import type { Outcome, Task } from "./protocol.ts";
 /** How long an expression may run: within the process, and until the process is ended from outside. */
 const timeoutMs = 20;
 const hardLimitMs = 50;
-/** Whoever has run longer than this, or went beyond a bound, shares what is left over for some time. */
+/** Whoever kept a processor busy for longer, or lost a process, is slow for some time. */
 const slowMs = 5;
 const slowForMs = 10_000;
 const slowRemembered = 10_000;
@@ -129,7 +129,7 @@ export class JmespathMappings implements Mappings {
     if (slow) this.#runningSlow += 1;
     const outcome = await process.run(task, hardLimitMs + readingMs(task));
     if (slow) this.#runningSlow -= 1;
-    if (outcome === null || outcome.ms > slowMs) this.#slow.set(tenantId, true);
+    if (outcome === null || outcome.cpuMs > slowMs) this.#slow.set(tenantId, true);
     if (outcome) {
       this.#idle.push(process);
       this.#settle(waiting, outcome);
@@ -142,7 +142,7 @@ export class JmespathMappings implements Mappings {
     this.#metrics.trouble("mapping process lost");
     if (this.#closed) this.#refuse(waiting, "the relay is stopping");
     else if (slow || waiting.retried) {
-      this.#settle(waiting, { problem: "goes beyond its bounds of time or memory", ms: hardLimitMs });
+      this.#settle(waiting, { problem: "goes beyond its bounds of time or memory", cpuMs: hardLimitMs });
     } else {
       waiting.retried = true;
       this.#queue.putBack(waiting.tenantId, waiting);

@@ -4,10 +4,8 @@ export interface Task {
   readonly payload: string | null;
 }
 
-/** The outcome of a task, and how long it took. */
-export type Outcome =
-  | { readonly text: string | null; readonly ms: number }
-  | { readonly problem: string; readonly ms: number };
+/** The outcome of a task, and how long it kept the processor busy. */
+export type Outcome = ({ readonly text: string | null } | { readonly problem: string }) & { readonly cpuMs: number };
 
 /** What a mapping process says: first that it is ready, then one outcome for each task. */
 export type Message = "ready" | Outcome;

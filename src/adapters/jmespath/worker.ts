@@ -5,15 +5,20 @@ import type { Message, Outcome, Task } from "./protocol.ts";
 /** The mapping process: one task after the other, until the relay is gone. */
 const evaluator = new Evaluator(JSON.parse(process.argv[2] ?? "") as EvaluatorOptions);
 
-function run({ expression, payload }: Task): Outcome {
-  const startedAt = performance.now();
-  const ms = () => performance.now() - startedAt;
+function run(task: Task): Outcome {
+  const before = process.threadCpuUsage();
+  const outcome = attempt(task);
+  const { user, system } = process.threadCpuUsage(before);
+  return { ...outcome, cpuMs: (user + system) / 1_000 };
+}
+
+function attempt({ expression, payload }: Task): { readonly text: string | null } | { readonly problem: string } {
   try {
-    if (payload !== null) return { text: evaluator.apply(expression, payload), ms: ms() };
+    if (payload !== null) return { text: evaluator.apply(expression, payload) };
     evaluator.compile(expression);
-    return { text: null, ms: ms() };
+    return { text: null };
   } catch (error) {
-    if (error instanceof MappingProblem) return { problem: error.message, ms: ms() };
+    if (error instanceof MappingProblem) return { problem: error.message };
     throw error;
   }
 }
@@ -22,6 +27,11 @@ function tell(message: Message): void {
   process.send?.(message);
 }
 
+// Code that V8 has not seen run yet is slow: the first tenant must not be taken for a slow one.
+for (let n = 0; n < 30; n += 1) {
+  const expression = `{n: n, items: items[?id > \`${n}\`].{id: id, t: to_string(@)}}`;
+  run({ expression, payload: '{"n":1,"items":[{"id":99}]}' });
+}
 process.on("message", (task: Task) => tell(run(task)));
 // A Ctrl-C reaches the whole group; the relay drains first, and this process ends with it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);

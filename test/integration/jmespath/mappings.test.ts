@@ -1,0 +1,102 @@
+import { expect } from "chai";
+import { JmespathMappings } from "../../../src/adapters/jmespath/jmespath-mappings.ts";
+import { Refusal } from "../../../src/domain/refusal.ts";
+import { hostileExpressions, hostilePayload, stuck } from "./hostile-expressions.ts";
+
+const maxBytes = 262_144;
+
+describe("mappings in processes of their own", function () {
+  this.timeout(60_000);
+  const opened: JmespathMappings[] = [];
+  const open = () => {
+    const troubles: string[] = [];
+    const mappings = new JmespathMappings({ metrics: { trouble: (kind) => troubles.push(kind) } }, {
+      maxBytes, processes: 2,
+    });
+    opened.push(mappings);
+    return { mappings, troubles };
+  };
+  afterEach(() => {
+    for (const mappings of opened.splice(0)) mappings.close();
+  });
+  const tidy = (mappings: JmespathMappings, n = 1) => mappings.apply("tidy", "{n: n}", `{"n":${n}}`);
+
+  it("map, say what is wrong, and check an expression without a payload", async () => {
+    const { mappings, troubles } = open();
+    expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
+    expect(await mappings.apply("tidy", "n", '{"n":1}')).to.deep.equal({ problem: "yields a number, not an object" });
+    expect(await mappings.problemOf("tidy", "{n: n}")).to.equal(null);
+    expect(await mappings.problemOf("tidy", "{n: ")).to.match(/^is not a JMESPath expression/);
+    expect(troubles).to.deep.equal([]);
+  });
+
+  for (const [harm, expression] of Object.entries(hostileExpressions)) {
+    it(`survive an expression that ${harm}`, async () => {
+      const { mappings } = open();
+      await tidy(mappings);
+      const before = process.threadCpuUsage();
+      const outcome = await mappings.apply("hostile", expression, hostilePayload);
+      const { user, system } = process.threadCpuUsage(before);
+      expect(outcome).to.have.property("problem").that.is.a("string");
+      expect((user + system) / 1_000, "of the event loop, ms").to.be.lessThan(50);
+      expect(await tidy(mappings, 2)).to.deep.equal({ text: '{"n":2}' });
+    });
+  }
+
+  it("end a process that hangs, try once more, and then put up with the tenant's slowness", async () => {
+    const { mappings, troubles } = open();
+    const problem = "goes beyond its bounds of time or memory";
+    expect(await mappings.apply("hostile", stuck, hostilePayload)).to.deep.equal({ problem });
+    expect(troubles).to.deep.equal(["mapping process lost", "mapping process lost"]);
+    expect(await mappings.apply("hostile", stuck, hostilePayload)).to.deep.equal({ problem });
+    expect(troubles).to.have.length(3);
+    expect(await mappings.apply("hostile", "{n: l[0]}", hostilePayload)).to.deep.equal({ text: '{"n":0}' });
+  });
+
+  it("leave a process to those who are quick, however many are slow", async () => {
+    const { mappings } = open();
+    const endless = hostileExpressions["nests filters"] ?? expect.fail();
+    const slow = ["slow 1", "slow 2", "slow 3"];
+    await Promise.all(slow.map((tenant) => mappings.apply(tenant, endless, hostilePayload)));
+    let ended = 0;
+    const flood = Array.from({ length: 30 }, (_, n) =>
+      mappings.apply(slow[n % 3] ?? "", endless, hostilePayload).then(() => (ended += 1)));
+    for (let n = 0; n < 30; n += 1) await tidy(mappings, n);
+    expect(ended, "slow ones that ended before the quick ones").to.be.lessThan(30);
+    await Promise.all(flood);
+  });
+
+  it("refuse a tenant whose payloads pile up, and nobody else", async () => {
+    const { mappings } = open();
+    const endless = hostileExpressions["nests filters"] ?? expect.fail();
+    const flood = Array.from({ length: 300 }, async () => mappings.apply("hostile", endless, '{"l":[]}'));
+    const ended = Promise.allSettled(flood);
+    expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
+    const outcomes = await ended;
+    const refused = outcomes.filter((outcome) => outcome.status === "rejected");
+    expect(refused).to.have.length(300 - 256);
+    for (const { reason } of refused) expect(reason).to.be.instanceOf(Refusal).with.property("kind", "unavailable");
+    expect(await mappings.apply("hostile", "{n: l}", '{"l":[]}')).to.deep.equal({ text: '{"n":[]}' });
+  });
+
+  it("refuse everybody when too much waits", async () => {
+    const { mappings } = open();
+    const large = JSON.stringify({ n: "x".repeat(250_000) });
+    const apply = async (n: number) => mappings.apply(`tenant ${n}`, "{n: n}", large);
+    const outcomes = await Promise.allSettled(Array.from({ length: 200 }, (_, n) => apply(n)));
+    const refused = outcomes.filter(({ status }) => status === "rejected").length;
+    expect(refused).to.be.within(200 - 135, 200 - 130);
+    expect(await apply(0)).to.deep.equal({ text: large });
+  });
+
+  it("refuse what waits once they are closed, and start nothing any more", async () => {
+    const { mappings } = open();
+    await tidy(mappings);
+    const waiting = Promise.allSettled(Array.from({ length: 20 }, (_, n) => tidy(mappings, n)));
+    mappings.close();
+    for (const outcome of [...(await waiting), ...(await Promise.allSettled([tidy(mappings)]))]) {
+      expect(outcome).to.have.property("status", "rejected");
+      expect(outcome).to.have.nested.property("reason.kind", "unavailable");
+    }
+  });
+});
