@@ -17,6 +17,7 @@ import { Aggregates } from "../../src/application/aggregates.ts";
 import { Directory } from "../../src/application/directory.ts";
 import { Freshness } from "../../src/application/freshness.ts";
 import { EmailOpener } from "../../src/application/people.ts";
+import type { RegistrationGuards } from "../../src/application/registration-guards.ts";
 import { createServices, type ServiceSettings, type World } from "../../src/application/services.ts";
 import { Vault } from "../../src/application/vault.ts";
 import { openEmbeddedEngines } from "../../src/composition/embedded/engines.ts";
@@ -177,6 +178,10 @@ export async function startApi(
     readonly trustedProxies?: number;
     /** Whether the process hears what others do; without, it is as one whose feed lags. */
     readonly followsLog?: boolean;
+    /** Why the process says that it cannot serve. */
+    readonly unreadyBecause?: string;
+    /** What stands before the creation of a tenant; nothing unless said. */
+    readonly guards?: RegistrationGuards;
   } = {},
 ): Promise<TestApi> {
   const { clock, store, readModels, state } = engines;
@@ -210,6 +215,7 @@ export async function startApi(
     metrics: uncounted,
     outbound: { refusalOf: (url) => (new URL(url).hostname === "127.0.0.1" ? "address refused" : null) },
     vault: new Vault(sealing, { max: 1_000 }),
+    ...(options.guards && { guards: options.guards }),
   };
   const services = createServices(world, {
     accessTokenTtlMs: 3_600_000,
@@ -225,7 +231,7 @@ export async function startApi(
     ids,
     logger,
     metrics: uncounted,
-    health: { ready: async () => null, metrics: async () => "# no metrics here\n" },
+    health: { ready: async () => options.unreadyBecause ?? null, metrics: async () => "# no metrics here\n" },
     maxBodyBytes,
     trustedProxies: options.trustedProxies ?? 0,
   });

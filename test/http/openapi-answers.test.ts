@@ -1,0 +1,277 @@
+import { expect } from "chai";
+import { CloudRegistrationGuards } from "../../src/application/registration-guards.ts";
+import { apiDocument, type DocumentedOperation } from "../../src/http/openapi/document.ts";
+import type { DisposableDomains } from "../../src/ports/disposable-domains.ts";
+import { LogUnavailable } from "../../src/ports/event-store.ts";
+import { openAccount, openIngest, password, createUser, freshEmail, type Client } from "../support/accounts.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+import {
+  acceptedEvent, freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene,
+} from "../support/good-requests.ts";
+import { http, type HttpAnswer, type HttpOptions } from "../support/http.ts";
+import { Deliveries } from "../support/outcomes.ts";
+
+const nowhere = "00000000-0000-7000-8000-000000000000";
+const maxBodyBytes = 4_096;
+const dayMs = 86_400_000;
+
+interface Described {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: DocumentedOperation;
+}
+
+const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]): Described => ({ method: method.toUpperCase(), path, operation })));
+const documented = operations.flatMap((described) =>
+  Object.keys(described.operation.responses).map((status) => ({ ...described, status: Number(status) })));
+const nameOf = ({ operation }: Described, status: number) => `${operation.operationId} ${status}`;
+
+/** What the document promises because the contract does, but nothing can bring about from outside. */
+const unreachable: Readonly<Record<string, string>> = {
+  "createUser 404": "a session ends with its tenant, so that 401 comes first",
+  "createDestination 404": "a session ends with its tenant, so that 401 comes first",
+};
+
+interface Stage extends Scene {
+  readonly engines: InMemoryEngines;
+}
+
+/** Asks an operation with a good request, or one spoilt by `changes`. */
+async function ask(
+  { api, one, ingest }: Scene,
+  { method, path, operation }: Described,
+  good: GoodRequest,
+  changes: HttpOptions & { readonly by?: Client | null; readonly query?: string } = {},
+): Promise<HttpAnswer> {
+  const { params = {}, json, headers, as = one.owner.client } = good;
+  const { by = as, query = "", ...options } = changes;
+  const target = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? expect.fail(`no ${name}`));
+  const [scheme] = operation.security.flatMap((needed) => Object.keys(needed));
+  const shown = {
+    ...(scheme === "accessToken" && by ? { authorization: `Bearer ${by.token ?? ""}` } : {}),
+    ...(scheme === "apiKey" && by ? { "x-api-key": ingest.apiKey } : {}),
+  };
+  return http(method, api.url + target + query, {
+    ...(json === undefined ? {} : { json }),
+    ...options,
+    headers: { ...shown, ...headers, ...options.headers },
+  });
+}
+
+type Provoke = (stage: Stage, described: Described, good: GoodRequest) => Promise<HttpAnswer>;
+
+/** How any operation that has it can be brought to a status. */
+const anywhere: Readonly<Record<number, Provoke>> = {
+  400: async (stage, described, good) => {
+    if (!described.operation.requestBody) return ask(stage, described, good, { query: "?Qt=0" });
+    return ask(stage, described, { ...good, json: [] });
+  },
+  401: (stage, described, good) => ask(stage, described, good, { by: null }),
+  // Another tenant's thing; where the path names none, something that a Viewer may not do.
+  403: (stage, described, good) => {
+    const { client } = described.path.includes("{id}") ? stage.other.owner : stage.one.viewer;
+    return ask(stage, described, good, { by: client });
+  },
+  404: (stage, described, good) => ask(stage, described, { ...good, params: { ...good.params, id: nowhere } }),
+  413: (stage, described, good) => ask(stage, described, { ...good, json: { a: "x".repeat(maxBodyBytes) } }),
+  415: (stage, described, good) => ask(stage, described, good, { headers: { "content-type": "text/plain" } }),
+  500: (stage, described, good) =>
+    withoutLog(stage, new Error("a detail"), async () => {
+      const answer = await ask(stage, described, good);
+      (stage.api.errors as object[]).length = 0;
+      return answer;
+    }),
+  503: (stage, described, good) =>
+    withoutLog(stage, new LogUnavailable("away"), () => ask(stage, described, good)),
+};
+
+/** Statuses that need a story of their own. */
+const stories: Readonly<Record<string, Provoke>> = {
+  "createTenant 409": (stage, described, good) =>
+    ask(stage, described, { json: { ...good.json, name: stage.one.name.toUpperCase() } }),
+  "createTenant 422": async (stage, described, good) => {
+    const unmet = await guarded(stage, { has: () => false }, (api) => ask({ ...stage, api }, described, good));
+    expect(unmet.status, unmet.text).to.equal(422);
+    return guarded(stage, { has: () => true }, (api) => ask({ ...stage, api }, described, good));
+  },
+  "createTenant 429": (_stage, described, good) => throttled(described, good),
+  "updateTenant 409": (stage, described, good) => ask(stage, described, { ...good, json: { name: stage.other.name } }),
+
+  "login 401": (stage, described, good) => ask(stage, described, withWrongPassword(good)),
+  "login 429": (_stage, described, good) => throttled(described, withWrongPassword(good)),
+
+  "createUser 409": (stage, described) =>
+    ask(stage, described, { json: { email: stage.other.owner.email, password } }),
+  "updateUser 409": (stage, described, good) =>
+    ask(stage, described, { ...good, json: { email: stage.other.owner.email } }),
+  "updateUser 422": (stage, described) =>
+    ask(stage, described, { params: { id: stage.one.owner.id }, json: { role: 0 } }),
+  "deleteUser 409": async (stage, described) => {
+    const { one, engines } = stage;
+    const person = await createUser(one.owner.client, "viewer");
+    const elsewhere = await startApi(engines);
+    engines.store.beforeAppend = async () => {
+      engines.store.beforeAppend = () => undefined;
+      await person.client.at(elsewhere.url).patch(`/api/v1/users/${person.id}`, { email: freshEmail() });
+    };
+    const answer = await ask(stage, described, { params: { id: person.id } });
+    await elsewhere.close();
+    return answer;
+  },
+  "deleteUser 422": (stage, described) => ask(stage, described, { params: { id: stage.one.owner.id } }),
+
+  "createInvite 409": (stage, described) =>
+    ask(stage, described, { json: { email: stage.other.owner.email, role: 0 } }),
+  "revokeInvite 409": async (stage, described) => {
+    const { id, inviteToken } = await freshInvite(stage);
+    await http("POST", `${stage.api.url}/api/v1/invites/${inviteToken}/register`, { json: { password } });
+    return ask(stage, described, { params: { id } });
+  },
+  "register 404": (stage, described, good) => ask(stage, described, { ...good, params: { token: "inv_none" } }),
+  "register 409": async (stage, described, good) => {
+    await ask(stage, described, good);
+    return ask(stage, described, good);
+  },
+  "register 422": (_stage, described) =>
+    onStage({}, async (stage) => {
+      const { inviteToken: token } = await freshInvite(stage);
+      stage.engines.clock.advance(8 * dayMs);
+      return ask(stage, described, { params: { token }, json: { password } });
+    }),
+  "register 429": (_stage, described, good) => throttled(described, good),
+
+  "createSender 404": (stage, described) =>
+    ask(stage, described, { json: { name: "Shop", destinationUrlId: nowhere } }),
+
+  "ingest 200": async (stage, described, good) => {
+    const keyed = { ...good, headers: { "x-idempotency-key": "order-1" } };
+    await ask(stage, described, keyed);
+    return ask(stage, described, keyed);
+  },
+  "ingest 403": (stage, described, good) =>
+    ask(stage, described, { ...good, params: { ...good.params, tenantId: stage.other.tenantId } }),
+  "ingest 404": (stage, described, good) =>
+    ask(stage, described, { ...good, params: { ...good.params, token: "dst_none" } }),
+  "ingest 422": async (stage, described, good) => {
+    const { destinationId, ingestToken: token } = await openIngest(stage.one.owner.client, stage.one.tenantId);
+    await stage.one.owner.client.patch(`/api/v1/destinations/${destinationId}`, { status: "inactive" });
+    return ask(stage, described, { ...good, params: { ...good.params, token } });
+  },
+
+  "replayEvent 400": async (stage, described) =>
+    ask(stage, described, { params: { id: await acceptedEvent(stage) } }),
+  "replayEvent 422": async (stage, described) => {
+    const ingest = await openIngest(stage.one.owner.client, stage.one.tenantId);
+    const id = await givenUpEvent(stage, ingest);
+    await stage.one.owner.client.delete(`/api/v1/destinations/${ingest.destinationId}`);
+    return ask(stage, described, { params: { id } });
+  },
+  "cancelEvent 400": async (stage, described) => {
+    const id = await acceptedEvent(stage);
+    await new Deliveries(stage.api.world).succeed(id);
+    return ask(stage, described, { params: { id } });
+  },
+
+  "getReadiness 503": (_stage, described) =>
+    onStage({ unreadyBecause: "an engine has failed" }, (stage) => ask(stage, described, {})),
+};
+
+/** Asks a process of the cloud offering, for which no challenge is ever met. */
+async function guarded(
+  { engines }: Stage,
+  disposable: DisposableDomains,
+  act: (api: TestApi) => Promise<HttpAnswer>,
+): Promise<HttpAnswer> {
+  const outbound = { post: async () => expect.fail("nobody is to be asked about no token") };
+  const parts = { outbound, state: engines.state, disposable, metrics: { trouble: () => undefined } };
+  const settings = { verifyUrl: "https://challenges.example", secret: "a secret", userAgent: "test" };
+  const api = await startApi(engines, { guards: new CloudRegistrationGuards(parts, settings) });
+  try {
+    return await act(api);
+  } finally {
+    await api.close();
+  }
+}
+
+function withWrongPassword(good: GoodRequest): GoodRequest {
+  return { json: { ...good.json, password: "another password" } };
+}
+
+/** The second request where one is allowed. */
+function throttled(described: Described, good: GoodRequest): Promise<HttpAnswer> {
+  const limit = { max: 1, windowMs: dayMs };
+  const limits = { loginFailures: limit, tenantCreation: limit, inviteRegistration: limit };
+  return onStage({}, async (stage) => {
+    const api = await startApi(stage.engines, { limits });
+    try {
+      await ask({ ...stage, api }, described, good);
+      return await ask({ ...stage, api }, described, good);
+    } finally {
+      await api.close();
+    }
+  });
+}
+
+async function withoutLog<T>({ engines: { store } }: Stage, error: Error, act: () => Promise<T>): Promise<T> {
+  const broken = async () => {
+    throw error;
+  };
+  const methods = ["append", "readStream", "head"];
+  for (const method of methods) Object.assign(store, { [method]: broken });
+  try {
+    return await act();
+  } finally {
+    // What was put over them gone, the class's own are back.
+    for (const method of methods) Reflect.deleteProperty(store, method);
+  }
+}
+
+async function openStage(options: Parameters<typeof startApi>[1]): Promise<Stage> {
+  const engines = await inMemoryEngines();
+  const api = await startApi(engines, { maxBodyBytes, ...options });
+  const [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
+  return { engines, clock: engines.clock, api, one, other, ingest: await openIngest(one.owner.client, one.tenantId) };
+}
+
+async function closeStage({ api, engines }: Stage): Promise<void> {
+  await api.close();
+  await engines.close();
+}
+
+/** Does something on a stage of its own. */
+async function onStage<T>(options: Parameters<typeof startApi>[1], act: (stage: Stage) => Promise<T>): Promise<T> {
+  const stage = await openStage(options);
+  try {
+    return await act(stage);
+  } finally {
+    await closeStage(stage);
+  }
+}
+
+describe("every answer that the document promises", () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await openStage({});
+  });
+  after(() => closeStage(stage));
+  afterEach(() => expect(stage.api.errors).to.deep.equal([]));
+
+  for (const { status, ...described } of documented) {
+    const name = nameOf(described, status);
+    if (name in unreachable) continue;
+    it(`${name} is given`, async () => {
+      const { operationId } = described.operation;
+      const make = goodRequests[operationId] ?? expect.fail(`${operationId} has none in test/support/good-requests.ts`);
+      const provoke = stories[name] ?? (status < 300 ? ask : anywhere[status]) ?? expect.fail(`${name} has no story`);
+      const answer = await provoke(stage, described, await make(stage));
+      expect(answer.status, answer.text).to.equal(status);
+    });
+  }
+
+  it("is told of here, and no other", () => {
+    const names = documented.map(({ status, ...described }) => nameOf(described, status));
+    expect(names).to.include.members([...Object.keys(stories), ...Object.keys(unreachable)]);
+    expect(operations.map(({ operation }) => operation.operationId)).to.have.members(Object.keys(goodRequests));
+  });
+});

@@ -1,0 +1,117 @@
+import type { Clock } from "../../src/ports/clock.ts";
+import {
+  createUser, freshEmail, login, openIngest, password, roleCodes, unique, type Account, type Client,
+} from "./accounts.ts";
+import type { TestApi } from "./api.ts";
+import { http } from "./http.ts";
+import { Deliveries } from "./outcomes.ts";
+
+/** Where requests are made: two tenants with people of every role, and a way in for events of the first one. */
+export interface Scene {
+  readonly api: TestApi;
+  readonly clock: Clock;
+  readonly one: Account;
+  readonly other: Account;
+  readonly ingest: Awaited<ReturnType<typeof openIngest>>;
+}
+
+/** What an operation wants to be asked with so that it succeeds. */
+export interface GoodRequest {
+  /** Values of the path's parameters. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly json?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Who asks where somebody must be signed in; the first tenant's Owner unless said. */
+  readonly as?: Client;
+}
+
+type Make = (scene: Scene) => GoodRequest | Promise<GoodRequest>;
+
+const url = "https://receiver.example/hook";
+
+/** An event of the first tenant, as it was accepted. */
+export async function acceptedEvent({ api, ingest }: Scene, to = ingest): Promise<string> {
+  const answer = await http("POST", api.url + to.path, { json: {}, headers: { "x-api-key": to.apiKey } });
+  return String(answer.json["eventId"]);
+}
+
+/** An event that was given up. */
+export async function givenUpEvent(scene: Scene, to = scene.ingest): Promise<string> {
+  const id = await acceptedEvent(scene, to);
+  await new Deliveries(scene.api.world).fail(id, 1);
+  return id;
+}
+
+/** An invite to the first tenant. */
+export async function freshInvite({ one }: Scene): Promise<{ readonly id: string; readonly inviteToken: string }> {
+  const answer = await one.owner.client.post("/api/v1/invites", { email: freshEmail(), role: roleCodes.developer });
+  return answer.json as { id: string; inviteToken: string };
+}
+
+const ownTenant: Make = ({ one }) => ({ params: { id: one.tenantId } });
+const ownDestination: Make = ({ ingest }) => ({ params: { id: ingest.destinationId } });
+const ownSender: Make = async ({ one, ingest }) => ({ params: { id: await idOf(one, "senders", senderOf(ingest)) } });
+const senderOf = ({ destinationId }: Scene["ingest"]) => ({ name: "Shop", destinationUrlId: destinationId });
+
+/** The id of something new of the first tenant. */
+async function idOf({ owner }: Account, resource: string, json: object): Promise<string> {
+  return String((await owner.client.post(`/api/v1/${resource}`, json)).json["id"]);
+}
+
+/** For every operation, by its id in the document, a request that succeeds. */
+export const goodRequests: Readonly<Record<string, Make>> = {
+  createTenant: () => ({ json: { name: unique("Tenant"), ownerEmail: freshEmail(), ownerPassword: password } }),
+  getTenant: ownTenant,
+  updateTenant: async (scene) => ({ ...(await ownTenant(scene)), json: { maxTrys: 7 } }),
+  getWebhookSecret: ownTenant,
+  regenerateWebhookSecret: ownTenant,
+  verifySignature: async (scene) => ({ ...(await ownTenant(scene)), json: { payload: "{}", signature: "sha256=00" } }),
+
+  login: ({ one }) => ({ json: { email: one.owner.email, password } }),
+  logout: async ({ api, one }) => ({ as: await login(api.url, one.owner.email) }),
+
+  createUser: () => ({ json: { email: freshEmail(), password } }),
+  listUsers: () => ({}),
+  getUser: ({ one }) => ({ params: { id: one.viewer.id } }),
+  updateUser: ({ one }) => ({ params: { id: one.viewer.id }, json: { email: freshEmail() } }),
+  deleteUser: async ({ one }) => ({ params: { id: (await createUser(one.owner.client, "viewer")).id } }),
+
+  createInvite: () => ({ json: { email: freshEmail(), role: roleCodes.developer } }),
+  listInvites: () => ({}),
+  revokeInvite: async (scene) => ({ params: { id: (await freshInvite(scene)).id } }),
+  register: async (scene) => ({ params: { token: (await freshInvite(scene)).inviteToken }, json: { password } }),
+
+  createApiKey: () => ({ json: { name: "key" } }),
+  listApiKeys: () => ({}),
+  deleteApiKey: async ({ one }) => ({ params: { id: await idOf(one, "api-keys", { name: "key" }) } }),
+
+  createDestination: () => ({ json: { url } }),
+  listDestinations: () => ({}),
+  getDestination: ownDestination,
+  updateDestination: async (scene) => ({ ...(await ownDestination(scene)), json: { serverRateLimit: 9 } }),
+  deleteDestination: async ({ one }) => ({ params: { id: await idOf(one, "destinations", { url }) } }),
+  regenerateDestinationToken: async ({ one }) => ({ params: { id: await idOf(one, "destinations", { url }) } }),
+
+  createSender: ({ ingest }) => ({ json: senderOf(ingest) }),
+  listSenders: () => ({}),
+  getSender: ownSender,
+  updateSender: async (scene) => ({ ...(await ownSender(scene)), json: { name: "Stall" } }),
+  deleteSender: ownSender,
+  regenerateSenderToken: ownSender,
+  testMapping: async (scene) => ({ ...(await ownSender(scene)), json: { payload: {} } }),
+
+  ingest: ({ one, ingest }) => ({ params: { tenantId: one.tenantId, token: ingest.ingestToken }, json: {} }),
+
+  listEvents: () => ({}),
+  getEvent: async (scene) => ({ params: { id: await acceptedEvent(scene) } }),
+  listAttempts: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
+  listHistory: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
+  replayEvent: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
+  cancelEvent: async (scene) => ({ params: { id: await acceptedEvent(scene) } }),
+
+  getHealth: () => ({}),
+  getReadiness: () => ({}),
+  getMetrics: () => ({}),
+  getOpenapiDocument: () => ({}),
+  getDocs: () => ({}),
+};
