@@ -310,6 +310,8 @@ export class Lane {
       this.#foreign = leases
         .filter((lease) => lease.worker !== workerId)
         .map((lease) => now + millis(lease.leaseUntil) - millis(lease.startedAt));
+      // With the last of them over nothing else would say that there is room now.
+      if (this.#foreign.length > 0) clock.schedule(Math.max(...this.#foreign) - now, () => this.pump());
       this.#loaded = true;
     }, "");
     this.pump();
