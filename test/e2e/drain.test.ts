@@ -93,7 +93,7 @@ describe("SIGTERM to the real process", function () {
     await fetch(`${relay.url}/healthz`);
 
     const ended = relay.sigterm();
-    await eventually(() => refusal(), (code) => code === "ECONNREFUSED", 2_000);
+    await eventually(() => refusal(), (code) => code === "ECONNREFUSED", 1_000);
     relay.signal("SIGTERM");
     socket.write(body.slice(10));
     const text = await answer;

@@ -37,7 +37,7 @@ export interface Faults {
   readonly lost: string[];
   /** Answered 422 for good, and stored all the same. */
   readonly ghosts: string[];
-  /** Two ids, or two 202s, for one idempotency key. */
+  /** Two events, two ids or two 202s for one idempotency key. */
   readonly doubled: string[];
   /** Another body than the one acknowledged. */
   readonly altered: string[];
@@ -143,8 +143,11 @@ export class Ledger {
     let unknown = 0;
     let extra = 0;
     let late = 0;
+    const stored = new Set<string>();
     for (const [eventId, facts] of histories) {
       const key = String(facts[0]?.data["idempotencyKey"]);
+      if (stored.has(key)) faults.doubled.push(`${key}: stored twice`);
+      stored.add(key);
       if (this.#refused.has(key) && !this.#ids.has(key)) faults.ghosts.push(`${key} ${eventId}`);
       const attempts = attemptsOf(facts);
       const delivered = [...(seen.get(eventId) ?? [])].filter(([, request]) => is2xx(request.status));
