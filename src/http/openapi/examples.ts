@@ -10,7 +10,8 @@ export const webhookSecret = "whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=
 export const password = "correct horse battery";
 
 export const tenant = {
-  id: tenantId, name: "Example Ltd", maxTrys: 10, circuitBreakerTimer: 300, createdAt: at, updatedAt: at,
+  id: tenantId, name: "Example Ltd", maxTrys: 10, circuitBreakerTimer: 300, retentionDays: null,
+  createdAt: at, updatedAt: at,
 };
 
 export const createdTenant = {

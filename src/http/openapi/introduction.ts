@@ -6,7 +6,8 @@ export const introduction = [
   "Bodies are JSON objects in UTF-8, at most 256 KiB (`RELAY_MAX_BODY_BYTES`) and nested at most 128 deep. " +
   "Unknown fields are ignored; a known field of the wrong type gives 400. Ids are UUIDs, in any case. Times are " +
   "ISO 8601 UTC with milliseconds. Paths are case-sensitive and have no slash at their end. Requests of one " +
-  "tenant never see or touch anything of another's.",
+  "tenant never see or touch anything of another's. Every answer has an `X-Request-Id`: the request's own where it " +
+  "came with one of 1 to 128 visible ASCII characters. The log names it with all that the request brought about.",
 
   "Errors are plain text that names what is wrong and with which field; only a disposable email is answered with " +
   "JSON. Checks come in this order: 401; 415, 413 and 400 for body and query; 404; 403 for another tenant's, then " +

@@ -30,7 +30,7 @@ export function operationSection(
 <p class="path">${badge(method)} <code>${path.split(/(?=\/)/).map((part) => [html`<wbr>`, part])}</code></p>
 ${description === "" ? "" : prose(description)}
 <p class="access">Needs ${inline(needs)}.</p>
-${parametersTable(document, operation)}
+${parametersTable(operation)}
 ${Object.entries(requestBody?.content ?? {}).map(([type, content]) => bodySection(document, type, content))}
 <h4>Answers</h4>
 <div class="wide"><table class="answers"><tbody>${answers}</tbody></table></div>
@@ -38,9 +38,11 @@ ${Object.entries(requestBody?.content ?? {}).map(([type, content]) => bodySectio
 `;
 }
 
-function parametersTable(document: ApiDocument, { parameters }: DocumentedOperation): Part {
-  const all = parameters.map((given) => resolve(document, given) as Parameter);
-  const rows = all.map(({ name, in: place, required, schema, description }) =>
+/** An operation's own parameters; the page says once what all take. */
+function parametersTable({ parameters }: DocumentedOperation): Part {
+  const own = parameters.filter((given): given is Parameter => !("$ref" in given));
+  if (own.length === 0) return "";
+  const rows = own.map(({ name, in: place, required, schema, description }) =>
     row(name, required, schema, description, html` <small>in ${place}</small>`));
   return html`<h4>Parameters</h4>
 <div class="wide"><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead>
@@ -56,26 +58,26 @@ function bodySection(document: ApiDocument, type: string, content: MediaType): M
 function answerRow(status: string, { description, content = {} }: Response): Markup {
   const kind = status.startsWith("2") ? "good" : "bad";
   const bodies = Object.entries(content).map(([type, media]) => {
-    const named = isText(type) ? [] : [html` · `, typeOf(media.schema)];
-    return html`<p class="type"><small>${type}</small>${named}</p>${examplesOf(media)}`;
+    if (type === "text/plain" && media.examples) return said(media.examples);
+    return html`<p class="type"><small>${type}</small> ${typeOf(media.schema)}</p>${examplesOf(media)}`;
   });
   return html`<tr><th scope="row"><span class="status ${kind}">${status}</span></th>
 <td><p>${inline(description)}</p>${bodies}</td></tr>
 `;
 }
 
-/** Short examples stand open, long ones are opened by whoever wants them. */
+/** What an error may say. */
+function said(examples: NonNullable<MediaType["examples"]>): Markup {
+  return html`<p class="said">${Object.values(examples).map(({ value }) => html`<code>${String(value)}</code> `)}</p>`;
+}
+
+/** Examples, to be opened by whoever wants them. */
 function examplesOf({ examples = {} }: MediaType): Markup[] {
   return Object.entries(examples).map(([name, { value }]) => {
-    const shown = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-    if (!shown.includes("\n")) return html`<pre>${shown}</pre>`;
+    const shown = JSON.stringify(value, null, 2);
     const title = name === "example" ? "Example" : `Example: ${name}`;
     return html`<details><summary>${title}</summary><pre>${shown}</pre></details>`;
   });
-}
-
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith("text/");
 }
 
 /** What a reference within the document leads to; anything else as it is. */

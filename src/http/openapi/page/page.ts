@@ -81,5 +81,5 @@ ${prose(schema.description ?? "")}${schemaTable(schema)}</section>
 }
 
 function anchorOf(tag: string): string {
-  return tag.toLowerCase().replaceAll(" ", "-");
+  return `about-${tag.toLowerCase().replaceAll(" ", "-")}`;
 }

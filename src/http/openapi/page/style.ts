@@ -63,6 +63,8 @@ td.type { width: 27%; }
 td p { margin: 0 0 .3rem; }
 td p:last-child { margin-bottom: 0; }
 .answers th { width: 4rem; }
+.said { display: flex; flex-wrap: wrap; gap: .3rem; }
+.said code { font-size: .78rem; }
 .required { color: var(--bad); font-size: .75rem; white-space: nowrap; }
 .status { font: 600 .9rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .good { color: var(--good); }
@@ -70,7 +72,7 @@ td p:last-child { margin-bottom: 0; }
 details summary { cursor: pointer; color: var(--link); font-size: .8125rem; width: fit-content; }
 @media (max-width: 56rem) {
   body { display: block; }
-  nav { position: static; height: auto; max-height: 45vh; border-right: 0; border-bottom: 1px solid var(--line); }
+  nav { position: static; height: auto; max-height: 30vh; border-right: 0; border-bottom: 1px solid var(--line); }
   main { padding: 1.5rem 1rem 4rem; }
   tbody th, td.type { width: auto; }
 }

@@ -1,0 +1,176 @@
+import { createHash } from "node:crypto";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { expect } from "chai";
+import type { Services } from "../../src/application/services.ts";
+import { routesOf } from "../../src/http/app.ts";
+import { ingestPath } from "../../src/http/ingest.ts";
+import { apiDocument } from "../../src/http/openapi/document.ts";
+import { operations } from "../../src/http/openapi/operations.ts";
+import type { Schema } from "../../src/http/openapi/schemas.ts";
+import type { Health } from "../../src/http/routes/health.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+import { http } from "../support/http.ts";
+
+const documented = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })));
+
+/** Every value within a value, with the keys that lead to it. */
+function* within(value: unknown, place: readonly string[] = []): Generator<[string[], unknown]> {
+  yield [[...place], value];
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, inner] of Object.entries(value)) yield* within(inner, [...place, key]);
+}
+
+describe("the OpenAPI document", () => {
+  it("is valid OpenAPI 3.1", async () => {
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate({ ...structuredClone(apiDocument) });
+    expect(errors ?? [], JSON.stringify(errors)).to.deep.equal([]);
+    expect([valid, validator.version]).to.deep.equal([true, "3.1"]);
+  });
+
+  it("has every route of the app, and no other", () => {
+    const routes = routesOf({ services: {} as Services, health: {} as Health }).map(
+      ({ method, path }) => `${method} ${path}`,
+    );
+    const ingest = operations.filter(({ path }) => ingestPath(path)).map(({ method, path }) => `${method} ${path}`);
+    expect(ingest).to.have.length(1);
+    // A route without a description wants one in src/http/openapi/operations, beside those of its kind.
+    expect(operations.map(({ method, path }) => `${method} ${path}`)).to.have.members([...routes, ...ingest]);
+    expect(documented).to.have.length(operations.length);
+  });
+
+  it("names each operation once", () => {
+    const ids = documented.map(({ operation }) => operation.operationId);
+    expect(new Set(ids)).to.have.length(ids.length);
+    for (const id of ids) expect(id).to.match(/^[a-z][A-Za-z]+$/);
+  });
+
+  it("names the parameters of each path", () => {
+    for (const { path, operation } of documented) {
+      const named = operation.parameters.flatMap((one) => ("$ref" in one || one.in !== "path" ? [] : [one.name]));
+      expect(named, path).to.deep.equal([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+    }
+  });
+
+  it("describes everything: operations, parameters, answers, schemas and each of their fields", () => {
+    const missing = [...within(apiDocument)].filter(([place, value]) => {
+      if (place.includes("examples") || place.includes("example")) return false;
+      const [parent = "", grandparent = ""] = place.slice(0, -1).reverse();
+      const isField = parent === "properties";
+      const isComponent = grandparent === "components" && parent !== "securitySchemes";
+      const isParameter = parent === "parameters" && grandparent !== "components";
+      const isAnswer = parent === "responses";
+      if (!isField && !isComponent && !isParameter && !isAnswer) return false;
+      const { $ref, description } = value as Schema;
+      return $ref === undefined && (description ?? "").length < 5;
+    });
+    expect(missing.map(([place]) => place.join("."))).to.deep.equal([]);
+    for (const { operation } of documented) expect(operation.summary).to.match(/^[A-Z].{4,60}[^.]$/);
+  });
+
+  it("refers only to what there is, and has nothing that is not referred to", () => {
+    const references = [...within(apiDocument)].filter(([place]) => place.at(-1) === "$ref");
+    const pointers = references.map(([, value]) => String(value));
+    const { securitySchemes: _used, ...components } = apiDocument.components;
+    const known = Object.entries(components).flatMap(([kind, named]) =>
+      Object.keys(named).map((name) => `#/components/${kind}/${name}`));
+    expect([...new Set(pointers)]).to.have.members(known);
+    const tags = apiDocument.tags.map(({ name }) => name);
+    expect([...new Set(documented.flatMap(({ operation }) => operation.tags))]).to.have.members(tags);
+  });
+
+  it("shows examples that are what their schemas ask for, of every body and answer that has fields", () => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema(apiDocument, "document");
+    let checked = 0;
+    for (const [place, value] of within(apiDocument)) {
+      if (place.at(-2) !== "content") continue;
+      const pointer = [...place, "schema"].map((key) => encodeURIComponent(key.replaceAll("/", "~1"))).join("/");
+      const check = ajv.compile({ $ref: `document#/${pointer}` });
+      const { schema, examples = {} } = value as { schema: Schema; examples?: Record<string, { value: unknown }> };
+      if (schema.$ref !== undefined) expect(examples, place.join(" ")).not.to.deep.equal({});
+      for (const [name, { value: example }] of Object.entries(examples)) {
+        expect(check(example), `${place.join(" ")} ${name}: ${ajv.errorsText(check.errors)}`).to.equal(true);
+        checked += 1;
+      }
+    }
+    expect(checked).to.be.greaterThan(150);
+  });
+
+  it("says of each parameter what lists are asked for with", () => {
+    const parameters = (id: string) =>
+      documented.find(({ operation }) => operation.operationId === id)?.operation.parameters;
+    expect(parameters("listEvents")).to.deep.include({
+      name: "Qt", in: "query", required: false, description: "Items per page.",
+      schema: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+    });
+    expect(parameters("listUsers")).to.deep.include({
+      name: "Role", in: "query", required: false, description: "0 Developer, 1 Admin, 10 Owner, 20 Viewer.",
+      schema: { type: "integer", enum: [0, 1, 10, 20] },
+    });
+  });
+});
+
+describe("what describes the API", () => {
+  let engines: InMemoryEngines;
+  let api: TestApi;
+  before(async () => {
+    engines = await inMemoryEngines();
+    api = await startApi(engines);
+  });
+  after(async () => {
+    await api.close();
+    await engines.close();
+  });
+
+  it("is served to machines as the document", async () => {
+    const answer = await http("GET", `${api.url}/openapi.json`);
+    expect(answer.headers.get("content-type")).to.equal("application/json; charset=utf-8");
+    expect(answer.json).to.deep.equal(structuredClone(apiDocument));
+  });
+
+  describe("for people", () => {
+    let page: string;
+    let policy: string;
+    before(async () => {
+      const answer = await http("GET", `${api.url}/docs`);
+      expect(answer.headers.get("content-type")).to.equal("text/html; charset=utf-8");
+      page = answer.text;
+      policy = answer.headers.get("content-security-policy") ?? "";
+    });
+
+    it("lets the browser use the page's own style and nothing else", () => {
+      const [, style = ""] = /<style>([^]*?)<\/style>/.exec(page) ?? [];
+      const hash = createHash("sha256").update(style).digest("base64");
+      expect(policy.split("; ").sort()).to.deep.equal([
+        "base-uri 'none'", "default-src 'none'", "form-action 'none'", "frame-ancestors 'none'",
+        `style-src 'sha256-${hash}'`,
+      ]);
+      expect(page).not.to.match(/<script|<link|<img|<iframe|\sstyle=|\son\w+=|url\(|@import/i);
+    });
+
+    it("links to itself and the document only, and every link leads somewhere", () => {
+      const links = [...page.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, link = ""]) => link);
+      const ids = [...page.matchAll(/\sid="([^"]*)"/g)].map(([, id = ""]) => id);
+      expect(new Set(ids)).to.have.length(ids.length);
+      const anchors = links.filter((link) => link !== "openapi.json");
+      expect(anchors.length).to.be.greaterThan(documented.length);
+      expect(ids.map((id) => `#${id}`)).to.include.members(anchors);
+      expect(ids).to.include.members(documented.map(({ operation }) => operation.operationId));
+    });
+
+    it("shows every operation, parameter, status and schema, as text", () => {
+      const shown = page.replace(/<[^>]+>/g, "").replaceAll("&quot;", '"').replaceAll("&#39;", "'");
+      for (const { operation } of documented) expect(shown).to.include(operation.summary);
+      for (const name of Object.keys(apiDocument.components.schemas).filter((name) => !name.endsWith("Request"))) {
+        expect(page).to.include(`id="schema-${name}"`);
+      }
+      for (const name of ["Qt", "CpOrd", "DestinationUrlId", "X-Idempotency-Key"]) expect(shown).to.include(name);
+      expect(shown).to.include("1 to 31,536,000").and.to.include('"owner@example.com"');
+    });
+  });
+});
