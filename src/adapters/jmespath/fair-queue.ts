@@ -31,9 +31,8 @@ export class FairQueue<Item> {
     return undefined;
   }
 
-  /** Whether an item waits that {@link take} would give. */
-  has(may: (owner: string) => boolean): boolean {
-    return [...this.#lines.keys()].some(may);
+  get isEmpty(): boolean {
+    return this.#lines.size === 0;
   }
 
   /** Takes all there is. */

@@ -13,16 +13,20 @@ const hardLimitMs = 50;
 const slowMs = 5;
 const slowForMs = 10_000;
 const slowRemembered = 10_000;
+const patienceMs = 2_000;
 const mostWaitingOfTenant = 256;
 const mostWaitingCharacters = 32 * 1024 * 1024;
 const usualCharacters = 262_144 + 4_096;
 const readCharactersPerMs = 20_000;
+const tooMany = "too many payloads wait to be mapped; try again";
 
 interface Waiting {
   readonly tenantId: string;
   readonly task: Task;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: Error) => void;
+  /** By the monotonic clock, ms. */
+  readonly since: number;
   /** Whether a process was lost over it. */
   retried: boolean;
 }
@@ -46,8 +50,8 @@ export class JmespathMappings implements Mappings {
   readonly #idle: MappingProcess[] = [];
   readonly #slow = new LRUCache<string, true>({ max: slowRemembered, ttl: slowForMs });
   readonly #all = new Set<MappingProcess>();
-  /** Those who are slow leave one process to the others. */
-  readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#most - 1;
+  /** Those who are slow leave one process to the others: one that runs, not one that is still to start. */
+  readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#all.size - 1;
   readonly #most: number;
   #starting = false;
   #runningSlow = 0;
@@ -84,11 +88,11 @@ export class JmespathMappings implements Mappings {
       this.#queue.waiting(tenantId) >= mostWaitingOfTenant ||
       this.#waitingCharacters + characters > mostWaitingCharacters
     ) {
-      throw new Refusal("unavailable", "too many payloads wait to be mapped; try again");
+      throw new Refusal("unavailable", tooMany);
     }
     this.#waitingCharacters += characters;
     return new Promise((resolve, reject) => {
-      this.#queue.push(tenantId, { tenantId, task, resolve, reject, retried: false });
+      this.#queue.push(tenantId, { tenantId, task, resolve, reject, since: performance.now(), retried: false });
       this.#next();
     });
   }
@@ -96,14 +100,23 @@ export class JmespathMappings implements Mappings {
   /** Gives idle processes work, and starts another where they are too few. */
   #next(): void {
     for (let process = this.#idle.pop(); process; process = this.#idle.pop()) {
-      const next = this.#queue.take(this.#may);
+      const next = this.#take();
       if (!next) {
         this.#idle.push(process);
-        return;
+        break;
       }
       void this.#run(process, next);
     }
-    if (!this.#starting && this.#all.size < this.#most && this.#queue.has(this.#may)) void this.#start();
+    if (!this.#starting && this.#all.size < this.#most && !this.#queue.isEmpty) void this.#start();
+  }
+
+  /** The next that has not waited for too long: those are refused. */
+  #take(): Waiting | undefined {
+    for (;;) {
+      const next = this.#queue.take(this.#may);
+      if (!next || performance.now() - next.since < patienceMs) return next;
+      this.#refuse(next, tooMany);
+    }
   }
 
   async #start(): Promise<void> {
@@ -133,7 +146,10 @@ export class JmespathMappings implements Mappings {
     if (outcome) {
       this.#idle.push(process);
       this.#settle(waiting, outcome);
-    } else this.#lost(waiting, slow);
+    } else {
+      this.#all.delete(process);
+      this.#lost(waiting, slow);
+    }
     this.#next();
   }
 
