@@ -83,6 +83,10 @@ export default defineConfig(
     languageOptions: { globals: { module: "writable", require: "readonly" } },
   },
   {
+    files: ["docs/examples/**/*.mjs"],
+    languageOptions: { globals: { Buffer: "readonly", console: "readonly", process: "readonly" } },
+  },
+  {
     files: ["**/*.ts"],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
