@@ -7,6 +7,7 @@ import { dueProjection } from "./due/due.ts";
 import { eventsProjection } from "./events/projection.ts";
 import { invitesProjection } from "./invites/invites.ts";
 import type { Projection } from "./projection.ts";
+import { purgesProjection } from "./purges/purges.ts";
 import { sendersProjection } from "./senders/senders.ts";
 import { setAside } from "./set-aside/set-aside.ts";
 import { tenantsProjection } from "./tenants/tenants.ts";
@@ -21,6 +22,7 @@ export const projections: readonly Projection[] = [
   apiKeysProjection,
   invitesProjection,
   eventsProjection,
+  purgesProjection,
   directoryProjection,
   dueProjection,
 ];
@@ -34,7 +36,7 @@ export const collections: readonly CollectionDefinition[] = [
 /** Changes with any change of a definition or of a projection's version. */
 export const fingerprint = JSON.stringify([projections.map(({ name, version }) => [name, version]), collections]);
 
-type Handler = (data: object) => readonly Change[];
+type Handler = (data: object, position: string) => readonly Change[];
 
 const handlers = new Map<string, readonly Handler[]>();
 for (const { on } of projections) {
@@ -43,7 +45,7 @@ for (const { on } of projections) {
   }
 }
 
-/** Everything a fact changes in the read models. */
-export function project(event: DomainEvent): readonly Change[] {
-  return (handlers.get(event.type) ?? []).flatMap((handler) => handler(event.data));
+/** Everything a fact, at its place in the log, changes in the read models. */
+export function project({ type, data, position }: DomainEvent & { readonly position: string }): readonly Change[] {
+  return (handlers.get(type) ?? []).flatMap((handler) => handler(data, position));
 }

@@ -11,9 +11,12 @@ import type { Change, CollectionDefinition, Document, FieldKind } from "../src/p
 /** The facts that read models are made of. */
 type Fact = TenantEvent | DestinationEvent | SenderEvent | CircuitEvent | ApiKeyEvent | InviteEvent | WebhookEvent;
 
-/** What each type of fact changes; facts of other types change nothing. */
+/** What each type of fact, at its place in the log, changes; facts of other types change nothing. */
 export type Handlers = {
-  readonly [Type in Fact["type"]]?: (data: Extract<Fact, DomainEvent<Type>>["data"]) => readonly Change[];
+  readonly [Type in Fact["type"]]?: (
+    data: Extract<Fact, DomainEvent<Type>>["data"],
+    position: string,
+  ) => readonly Change[];
 };
 
 /** A read model: its collections, and the pure function from a fact to changes of them. */

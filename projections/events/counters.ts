@@ -1,7 +1,7 @@
 import type { EventStatus } from "../../src/domain/event/events.ts";
 import { millis } from "../../src/domain/time.ts";
 import type { Change } from "../../src/ports/read-models.ts";
-import type { EventFilter } from "./events.ts";
+import type { EventDocument, EventFilter } from "./events.ts";
 
 const minuteMs = 60_000;
 
@@ -39,6 +39,16 @@ export function counted(tenantId: string, destinationUrlId: string, acceptedAt: 
     add({ tenantId }, bucket, 1),
     add({ tenantId, status }, bucket, 1),
     add({ tenantId, destinationUrlId, status }, bucket, 1),
+  ];
+}
+
+/** Counts an event no more. */
+export function uncounted({ tenantId, destinationUrlId, status, acceptedAt }: EventDocument): Change[] {
+  const bucket = Math.floor(millis(acceptedAt) / minuteMs);
+  return [
+    add({ tenantId }, bucket, -1),
+    add({ tenantId, status }, bucket, -1),
+    add({ tenantId, destinationUrlId, status }, bucket, -1),
   ];
 }
 

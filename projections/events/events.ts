@@ -13,6 +13,8 @@ export type EventDocument = {
   readonly nextAttemptAt: string | null;
   readonly acceptedAt: string;
   readonly deliveredAt: string | null;
+  /** The place in the log of the fact that finished it; of no meaning while it is not finished. */
+  readonly finishedIn: string | null;
 };
 
 /** Fields that lists of events can be sorted by. */
@@ -35,6 +37,7 @@ export const events: Collection<EventDocument> = {
     nextAttemptAt: "time",
     acceptedAt: "time",
     deliveredAt: "time",
+    finishedIn: "text",
   },
   indexes: [
     ["tenantId", "status", "acceptedAt"],

@@ -4,7 +4,7 @@ import { events } from "./events.ts";
 
 export const eventsProjection: Projection = {
   name: "events",
-  version: 1,
+  version: 2,
   collections: [events],
   on: {
     EventAccepted: ({ eventId, tenantId, destinationId, idempotencyKey, at }) => [
@@ -18,14 +18,15 @@ export const eventsProjection: Projection = {
         nextAttemptAt: at,
         acceptedAt: at,
         deliveredAt: null,
+        finishedIn: null,
       }),
       ...counted(tenantId, destinationId, at),
     ],
     DeliveryAttemptStarted: (fact) => [set(events, fact.eventId, { status: fact.to }), ...moved(fact)],
-    DeliverySucceeded: (fact) => {
+    DeliverySucceeded: (fact, finishedIn) => {
       // An outcome that comes late, after another settled the event, moves nothing.
       if (fact.from === fact.to) return [];
-      const fields = { status: fact.to, deliveredAt: fact.at, nextAttemptAt: null };
+      const fields = { status: fact.to, deliveredAt: fact.at, nextAttemptAt: null, finishedIn };
       return [set(events, fact.eventId, fields), ...moved(fact)];
     },
     DeliveryFailed: (fact) => {
@@ -37,11 +38,17 @@ export const eventsProjection: Projection = {
       set(events, fact.eventId, { status: fact.to, nextAttemptAt: fact.nextAttemptAt }),
       ...moved(fact),
     ],
-    DeliveryExhausted: (fact) => [set(events, fact.eventId, { status: fact.to, nextAttemptAt: null }), ...moved(fact)],
+    DeliveryExhausted: (fact, finishedIn) => [
+      set(events, fact.eventId, { status: fact.to, nextAttemptAt: null, finishedIn }),
+      ...moved(fact),
+    ],
     EventReplayed: (fact) => {
       const fields = { status: fact.to, currentRetryCount: 0, nextAttemptAt: fact.nextAttemptAt };
       return [set(events, fact.eventId, fields), ...moved(fact)];
     },
-    EventCancelled: (fact) => [set(events, fact.eventId, { status: fact.to, nextAttemptAt: null }), ...moved(fact)],
+    EventCancelled: (fact, finishedIn) => [
+      set(events, fact.eventId, { status: fact.to, nextAttemptAt: null, finishedIn }),
+      ...moved(fact),
+    ],
   },
 };

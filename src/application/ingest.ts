@@ -1,6 +1,7 @@
 import type { ApiKey } from "../domain/api-key/api-key.ts";
 import type { Destination } from "../domain/destination/state.ts";
 import { decide } from "../domain/event/decide.ts";
+import type { WebhookEvent } from "../domain/event/events.ts";
 import { refuse } from "../domain/refusal.ts";
 import type { Sender } from "../domain/sender/state.ts";
 import { streams } from "../domain/streams.ts";
@@ -14,9 +15,10 @@ import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Directory } from "./directory.ts";
 import { nameUuid, sha256 } from "./hashing.ts";
-import { entriesOf } from "./origin.ts";
+import { recordUse } from "./key-use.ts";
+import { entriesOf, type Origin } from "./origin.ts";
 import { eventView, type EventView } from "./views.ts";
-import { loadWebhook } from "./webhooks.ts";
+import { loadShown } from "./webhooks.ts";
 
 /** A producer that showed a good key for a good token. */
 export interface Admission {
@@ -100,16 +102,19 @@ export class Ingest {
       },
       at,
     });
-    const origin = { actor: { type: "apiKey", id: key.id } as const, correlationId, causationId: null };
-    try {
-      await store.append(streams.event(eventId), noStream, entriesOf(facts, origin, this.#parts));
-    } catch (error) {
-      const duplicate = error instanceof RevisionConflict ? await this.#find(tenantId, idempotencyKey) : undefined;
-      if (duplicate) return { duplicate };
-      throw error;
+    const origin: Origin = { actor: { type: "apiKey", id: key.id }, correlationId, causationId: null };
+    for (;;) {
+      try {
+        await store.append(streams.event(eventId), noStream, entriesOf(facts, origin, this.#parts));
+        metrics.accepted();
+        return { accepted: { eventId, status: "Pending", acceptedAt: at } };
+      } catch (error) {
+        if (!(error instanceof RevisionConflict) || idempotencyKey === undefined) throw error;
+        const duplicate = await this.#find(tenantId, idempotencyKey);
+        if (duplicate) return { duplicate };
+        await this.#clear(eventId, origin);
+      }
     }
-    metrics.accepted();
-    return { accepted: { eventId, status: "Pending", acceptedAt: at } };
   }
 
   /** What a token leads to; a sender and its destination are of one tenant. */
@@ -144,7 +149,21 @@ export class Ingest {
 
   async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {
     if (idempotencyKey === undefined) return undefined;
-    const { state } = await loadWebhook(this.#parts.store, nameUuid(tenantId, idempotencyKey));
+    const { state } = await loadShown(this.#parts, nameUuid(tenantId, idempotencyKey));
     return state && { eventId: state.id, ...eventView(state) };
+  }
+
+  /** Lets the stream of an event begin again, where a purge took the event and only its stream is left. */
+  async #clear(eventId: string, origin: Origin): Promise<void> {
+    const { state, revision, facts } = await loadShown(this.#parts, eventId);
+    const [accepted] = facts as unknown as readonly WebhookEvent[];
+    if (state || accepted?.type !== "EventAccepted") return;
+    await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);
+    try {
+      await this.#parts.store.deleteStream(streams.event(eventId), revision);
+    } catch (error) {
+      // Somebody else was first, to delete it or to begin again.
+      if (!(error instanceof RevisionConflict)) throw error;
+    }
   }
 }

@@ -11,9 +11,11 @@ import type { Metrics } from "../ports/telemetry.ts";
 import type { Tokens } from "../ports/tokens.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { ApiKeyCommands } from "./commands/api-keys.ts";
+import { BulkReplay } from "./commands/bulk-replay.ts";
 import { DestinationCommands } from "./commands/destinations.ts";
 import { EventCommands } from "./commands/events.ts";
 import { InviteCommands } from "./commands/invites.ts";
+import { PurgeCommands } from "./commands/purge.ts";
 import { SenderCommands } from "./commands/senders.ts";
 import { TenantCommands } from "./commands/tenants.ts";
 import { UserCommands } from "./commands/users.ts";
@@ -33,6 +35,7 @@ import { UserQueries } from "./queries/users.ts";
 import { openRegistration, type RegistrationGuards } from "./registration-guards.ts";
 import { Reservations } from "./reservations.ts";
 import { Sessions } from "./sessions.ts";
+import { ShownEvents } from "./shown-events.ts";
 import type { Vault } from "./vault.ts";
 
 /** What the services need of the world; `aggregates` and `directory` are fed by the log. */
@@ -77,6 +80,8 @@ export interface Services {
     readonly apiKeys: ApiKeyCommands;
     readonly invites: InviteCommands;
     readonly events: EventCommands;
+    readonly bulkReplay: BulkReplay;
+    readonly purge: PurgeCommands;
   };
   readonly queries: {
     readonly tenants: TenantQueries;
@@ -103,7 +108,8 @@ export function createServices(world: World, settings: ServiceSettings): Service
   const destinations = new DestinationQueries(world);
   const senders = new SenderQueries(world);
   const guards = world.guards ?? openRegistration;
-  const own = { ...world, guards, keys, reservations, people, sessions };
+  const shown = new ShownEvents(world);
+  const own = { ...world, guards, keys, reservations, people, sessions, shown };
   return {
     commands: {
       tenants: new TenantCommands(own, { creationLimit: limits.tenantCreation }),
@@ -113,6 +119,8 @@ export function createServices(world: World, settings: ServiceSettings): Service
       apiKeys: new ApiKeyCommands(own),
       invites: new InviteCommands(own, { registrationLimit: limits.inviteRegistration }),
       events: new EventCommands(own),
+      bulkReplay: new BulkReplay(own),
+      purge: new PurgeCommands(own),
     },
     queries: {
       tenants: new TenantQueries(own),

@@ -1,8 +1,11 @@
 import { Refusal } from "../domain/refusal.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
+import { isFinished, isPurged, type Placed } from "../domain/event/purge.ts";
 import { evolve, type WebhookState } from "../domain/event/state.ts";
 import { streams } from "../domain/streams.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../ports/event-store.ts";
+import { tenants } from "./aggregate-types.ts";
+import type { Aggregates } from "./aggregates.ts";
 
 /** A webhook event with the revision of its stream and its facts in order. */
 export interface LoadedWebhook {
@@ -21,4 +24,19 @@ export async function loadWebhook(store: EventStore, eventId: string): Promise<L
   }
   const facts = entries as unknown as readonly RecordedEvent<WebhookEvent>[];
   return { state, revision: facts.at(-1)?.revision ?? noStream, facts };
+}
+
+/**
+ * Folds the stream of a webhook event as anybody may see it: where a purge took the event it has no state, though
+ * its stream may still be there. Throws as {@link loadWebhook} does.
+ */
+export async function loadShown(
+  { store, aggregates }: { readonly store: EventStore; readonly aggregates: Aggregates },
+  eventId: string,
+): Promise<LoadedWebhook> {
+  const loaded = await loadWebhook(store, eventId);
+  const facts = loaded.facts as unknown as readonly Placed[];
+  if (!loaded.state || !facts.some(({ data }) => "to" in data && isFinished(data.to))) return loaded;
+  const { state: tenant } = await aggregates.current(tenants, loaded.state.tenantId);
+  return tenant && isPurged(tenant.purges, facts) ? { ...loaded, state: undefined } : loaded;
 }

@@ -101,6 +101,7 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   );
   const delivery = await startDelivery({
     store, readModels, state, outbound, clock, ids, metrics, logger, aggregates, vault,
+    purge: services.commands.purge,
     queue: new EmbeddedQueue(),
     retry: config.retry,
     deliveryTimeoutMs,

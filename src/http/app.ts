@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import Router from "@koa/router";
-import Koa, { type Context } from "koa";
+import Koa, { type Context, type Middleware } from "koa";
 import { commonHeaders, json, plainText, sendAndHangUp } from "./answer.ts";
 import type { Api } from "./api.ts";
 import { authenticate } from "./authenticate.ts";
@@ -11,6 +11,7 @@ import { givenRequestId } from "./identifiers.ts";
 import { createIngestHandler, ingestPath, type Fail } from "./ingest.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { bulkRoutes } from "./routes/bulk.ts";
 import { destinationRoutes } from "./routes/destinations.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { eventRoutes } from "./routes/events.ts";
@@ -65,7 +66,9 @@ function createKoa(api: Api, fail: Fail): Koa {
       } else answer(context, { status, text, ...(body && { body }) });
     }
   });
-  app.use(routerOf(routesOf(api), api).routes());
+  const routes = routesOf(api);
+  app.use(guardLiteralPaths(routes));
+  app.use(routerOf(routes, api).routes());
   app.use(answerUnmatched);
   return app;
 }
@@ -84,7 +87,18 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...apiKeyRoutes(services),
     ...inviteRoutes(services),
     ...eventRoutes(services),
+    ...bulkRoutes(services),
   ];
+}
+
+/** A path that is spelled out is not taken for one with an id in it: methods it has not itself give 405. */
+function guardLiteralPaths(routes: readonly Route[]): Middleware {
+  const literal = Map.groupBy(routes.filter(({ path }) => !path.includes(":")), ({ path }) => path);
+  return async (context, next) => {
+    const methods = literal.get(context.path)?.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+    if (!methods || methods.includes(context.method)) await next();
+    else answerOtherMethod(context, methods);
+  };
 }
 
 function routerOf(routes: readonly Route[], api: Api): Router {
@@ -124,12 +138,13 @@ function answer(context: Context, { status, body, text, type, headers }: Answer)
 /** 404 for a path that is none, else 405, or 204 to OPTIONS. */
 function answerUnmatched(context: Context): void {
   const { matched = [] } = context as Context & { readonly matched?: readonly { readonly methods: string[] }[] };
-  const methods = new Set(matched.flatMap((layer) => layer.methods));
-  if (methods.size === 0) {
-    answer(context, { status: 404, text: "no such path" });
-    return;
-  }
-  context.set("Allow", [...methods.add("OPTIONS")].sort().join(", "));
+  const methods = matched.flatMap((layer) => layer.methods);
+  if (methods.length > 0) answerOtherMethod(context, methods);
+  else answer(context, { status: 404, text: "no such path" });
+}
+
+function answerOtherMethod(context: Context, methods: readonly string[]): void {
+  context.set("Allow", [...new Set([...methods, "OPTIONS"])].sort().join(", "));
   answer(context, context.method === "OPTIONS" ? { status: 204 } : { status: 405, text: "method not allowed" });
 }
 

@@ -5,17 +5,21 @@ import createSender from "../../schemas/requests/create-sender.json" with { type
 import createTenant from "../../schemas/requests/create-tenant.json" with { type: "json" };
 import createUser from "../../schemas/requests/create-user.json" with { type: "json" };
 import login from "../../schemas/requests/login.json" with { type: "json" };
+import purgeEvents from "../../schemas/requests/purge-events.json" with { type: "json" };
 import register from "../../schemas/requests/register.json" with { type: "json" };
 import testMapping from "../../schemas/requests/test-mapping.json" with { type: "json" };
+import replayEvents from "../../schemas/requests/replay-events.json" with { type: "json" };
 import updateDestination from "../../schemas/requests/update-destination.json" with { type: "json" };
 import updateSender from "../../schemas/requests/update-sender.json" with { type: "json" };
 import updateTenant from "../../schemas/requests/update-tenant.json" with { type: "json" };
 import updateUser from "../../schemas/requests/update-user.json" with { type: "json" };
 import verifySignature from "../../schemas/requests/verify-signature.json" with { type: "json" };
+import type { BulkReplayInput } from "../application/commands/bulk-replay.ts";
 import type { NewApiKey } from "../application/commands/api-keys.ts";
 import type { DestinationChange, NewDestination } from "../application/commands/destinations.ts";
 import type { NewInvite } from "../application/commands/invites.ts";
 import type { NewSender, SenderChange } from "../application/commands/senders.ts";
+import type { PurgeInput } from "../application/commands/purge.ts";
 import type { NewTenant, TenantChange } from "../application/commands/tenants.ts";
 import type { NewUser, UserChange } from "../application/commands/users.ts";
 import { validator } from "./validate.ts";
@@ -35,5 +39,7 @@ export const bodies = {
   login: validator<{ readonly email: string; readonly password: string }>(login),
   createInvite: validator<NewInvite>(createInvite),
   register: validator<{ readonly password: string }>(register),
+  replayEvents: validator<BulkReplayInput>(replayEvents),
+  purgeEvents: validator<PurgeInput>(purgeEvents),
   createApiKey: validator<NewApiKey>(createApiKey),
 } as const;

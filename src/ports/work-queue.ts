@@ -9,10 +9,11 @@ export interface FirstAttempt {
   readonly payload: string;
   readonly idempotencyKey: string | null;
   readonly acceptedAt: string;
-  /** Message id and position of its EventAccepted. */
+  /** Message id, position and revision of its EventAccepted. */
   readonly causationId: string;
   readonly correlationId: string;
   readonly position: Position;
+  readonly revision: number;
 }
 
 /** "This destination may have due work": its worker looks into the due index. */

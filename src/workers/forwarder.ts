@@ -59,10 +59,10 @@ export function workOf(entry: RecordedEvent): WorkItem[] {
   switch (event.type) {
     case "EventAccepted": {
       const { eventId, tenantId, destinationId, payload, idempotencyKey, at: acceptedAt } = event.data;
-      const { id: causationId, position } = entry;
+      const { id: causationId, position, revision } = entry;
       const { correlationId } = entry.metadata;
       const accepted = { eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt };
-      return [{ kind: "first", ...accepted, causationId, correlationId, position }];
+      return [{ kind: "first", ...accepted, causationId, correlationId, position, revision }];
     }
     case "EventReplayed":
     case "DestinationActivated":

@@ -11,6 +11,7 @@ import {
 import type { Change, PositionedChanges, ReadModels, ReadModelWriter } from "../ports/read-models.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import { Pause } from "./pause.ts";
+import { Purges } from "./purges.ts";
 import { StreamsAside } from "./streams-aside.ts";
 
 /** Entries read at once when behind: the larger a batch, the more of it folds into one. */
@@ -23,7 +24,7 @@ const longestPauseMs = 5_000;
 export interface ProjectionRunnerParts {
   readonly log: EventLog;
   readonly writer: ReadModelWriter;
-  readonly readModels: Pick<ReadModels, "find">;
+  readonly readModels: Pick<ReadModels, "find" | "get">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "trouble">;
@@ -38,17 +39,21 @@ export interface ProjectionRunnerParts {
 
 /**
  * Keeps the read models up with the log: projects entries in batches, each applied with its
- * checkpoint. A stream with an unreadable entry is set aside from there on. Definitions other than
- * the stored ones, or a log that ends before the checkpoint, have everything built again.
+ * checkpoint. A stream with an unreadable entry is set aside from there on. What purges took is cleared
+ * away in between, see {@link Purges}. Definitions other than the stored ones, or a log that ends before the
+ * checkpoint, have everything built again.
  */
 export class ProjectionRunner {
   readonly #parts: ProjectionRunnerParts;
   readonly #aside: StreamsAside;
+  readonly #purges: Purges;
   readonly #linger: Pause;
   readonly #retry: Pause;
   readonly #waiters = new Set<{ readonly position: Position; readonly reached: () => void }>();
   #subscription: Subscription | undefined;
   #running: Promise<void> = Promise.resolve();
+  #turn: Promise<unknown> = Promise.resolve();
+  #purging: Promise<void> | undefined;
   #stopped = false;
   #applied: Position = logStart;
   #wanted: Position = logStart;
@@ -56,6 +61,7 @@ export class ProjectionRunner {
   constructor(parts: ProjectionRunnerParts) {
     this.#parts = parts;
     this.#aside = new StreamsAside(parts.readModels);
+    this.#purges = new Purges({ ...parts, isAside: (stream) => this.#aside.has({ stream }) });
     this.#linger = new Pause(parts.clock);
     this.#retry = new Pause(parts.clock);
   }
@@ -74,6 +80,7 @@ export class ProjectionRunner {
     this.#retry.end();
     await this.#running;
     await stopped;
+    await this.#purging;
   }
 
   /** Somebody waits for `position`: no batch lingers until that is projected. */
@@ -95,6 +102,7 @@ export class ProjectionRunner {
   async rebuild(): Promise<void> {
     await this.#persist(() => this.#reset());
     await this.#catchUp();
+    while (this.#purging) await this.#purging;
   }
 
   async #run(): Promise<void> {
@@ -110,6 +118,8 @@ export class ProjectionRunner {
     if (state?.fingerprint === fingerprint && state.checkpoint <= (await log.head())) {
       this.#reach(state.checkpoint);
       const streams = await this.#aside.load();
+      await this.#purges.load();
+      this.#carryOn();
       for (let stream = 0; stream < streams; stream += 1) metrics.trouble("stream set aside");
     } else {
       if (state) logger.warn({ checkpoint: state.checkpoint }, "read models of other kind or log: building them again");
@@ -121,13 +131,15 @@ export class ProjectionRunner {
     await this.#parts.writer.reset(collections, fingerprint);
     this.#applied = logStart;
     await this.#aside.load();
+    await this.#purges.load();
   }
 
   async #catchUp(): Promise<void> {
     for (;;) {
-      const { entries, upTo } = await this.#persist(() => this.#parts.log.readLog(this.#applied, readEntries));
+      const read = () => this.#parts.log.readLog(this.#applied, readEntries);
+      const { entries, upTo } = await this.#exclusively(() => this.#persist(read));
       if (entries.length === 0 && upTo <= this.#applied) return;
-      await this.#project(entries, upTo);
+      await this.#exclusively(() => this.#project(entries, upTo));
     }
   }
 
@@ -135,7 +147,7 @@ export class ProjectionRunner {
     if (entries.length < smallBatch && this.#wanted <= this.#applied && !this.#stopped) {
       await this.#linger.wait(this.#parts.lingerMs);
     }
-    await this.#project(entries, upTo);
+    await this.#exclusively(() => this.#project(entries, upTo));
   }
 
   async #project(entries: readonly LogEntry[], upTo: Position): Promise<void> {
@@ -143,15 +155,24 @@ export class ProjectionRunner {
     let batch: PositionedChanges[] = [];
     let done = this.#applied;
     for (const entry of await this.#persist(() => prepare(entries))) {
-      const changes = this.#aside.has(entry) ? [] : changesOf(entry);
+      const before = this.#purges.concerns(entry)
+        ? await this.#persist(() => this.#purges.changesBefore(entry))
+        : [];
+      const changes = before === null || this.#aside.has(entry) ? [] : changesOf(entry);
       if ("unreadable" in changes) {
         // What is set aside with the stream follows from what was applied before.
         await this.#apply(batch, done);
-        batch = [{ position: entry.position, changes: await this.#setAside(changes) }];
+        batch = [{ position: entry.position, changes: [...(before ?? []), ...(await this.#setAside(changes))] }];
       } else if (changes.length > 0) {
-        batch.push({ position: entry.position, changes });
+        batch.push({ position: entry.position, changes: before ? [...before, ...changes] : changes });
       }
       done = entry.position;
+      if (entry.type === "EventsPurged" || entry.type === "PurgeCompleted") {
+        await this.#apply(batch, done);
+        batch = [];
+        await this.#persist(() => this.#purges.load());
+        this.#carryOn();
+      }
     }
     await this.#apply(batch, upTo);
   }
@@ -167,7 +188,30 @@ export class ProjectionRunner {
   async #apply(batch: readonly PositionedChanges[], upTo: Position): Promise<void> {
     if (upTo <= this.#applied) return;
     await this.#persist(() => this.#parts.writer.apply(batch, upTo));
+    this.#purges.applied();
     this.#reach(upTo);
+  }
+
+  /** Has purges carried on until nothing of them is left to do. */
+  #carryOn(): void {
+    if (this.#stopped || this.#purging || !this.#purges.pending) return;
+    this.#purging = this.#finishPurges()
+      .catch(untilStopped)
+      .finally(() => {
+        this.#purging = undefined;
+        this.#carryOn();
+      });
+  }
+
+  async #finishPurges(): Promise<void> {
+    while (this.#purges.pending) await this.#exclusively(() => this.#persist(() => this.#purges.step()));
+  }
+
+  /** One thing is done at a time: a batch of the log, or a step of the purges. */
+  #exclusively<Result>(task: () => Promise<Result>): Promise<Result> {
+    const turn = this.#turn.then(task);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
   }
 
   #reach(position: Position): void {

@@ -24,8 +24,8 @@ export class StreamsAside {
     return this.#streams.size;
   }
 
-  has(entry: LogEntry): boolean {
-    return this.#streams.has(entry.stream);
+  has({ stream }: Pick<LogEntry, "stream">): boolean {
+    return this.#streams.has(stream);
   }
 
   /** Sets the entry's stream aside; answers what that changes. Every earlier entry must have been applied. */

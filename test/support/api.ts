@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { collections, project } from "../../projections/index.ts";
+import { collections, fingerprint } from "../../projections/index.ts";
 import { AesSealing } from "../../src/adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../../src/adapters/bcrypt/bcrypt-passwords.ts";
 import { SqliteExpiringState } from "../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
@@ -22,11 +22,12 @@ import { createServices, type ServiceSettings, type World } from "../../src/appl
 import { Vault } from "../../src/application/vault.ts";
 import { openEmbeddedEngines } from "../../src/composition/embedded/engines.ts";
 import type { Clock } from "../../src/ports/clock.ts";
-import { logStart, type EventStore, type Subscription } from "../../src/ports/event-store.ts";
+import type { EventStore } from "../../src/ports/event-store.ts";
 import type { ExpiringState } from "../../src/ports/expiring-state.ts";
 import type { ReadModels } from "../../src/ports/read-models.ts";
 import type { Logger, Metrics } from "../../src/ports/telemetry.ts";
 import { createHttpServer } from "../../src/http/server.ts";
+import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
 
@@ -59,7 +60,7 @@ export interface InMemoryEngines extends SharedEngines {
   readonly store: InMemoryEventStore;
   readonly readModels: InMemoryReadModels;
   /** Keeps the read models up with the log. */
-  readonly projector: Subscription;
+  readonly projector: Pick<ProjectionRunner, "stop">;
   /** Keeps the read models behind until the answer is called. */
   holdBackProjector(): () => void;
 }
@@ -78,7 +79,7 @@ export async function inMemoryEngines(): Promise<InMemoryEngines> {
   const clock = new TestClock();
   const store = new InMemoryEventStore();
   const readModels = new InMemoryReadModels();
-  await readModels.reset(collections, "");
+  await readModels.reset(collections, fingerprint);
   const state = new SqliteExpiringState(":memory:", clock);
   const masterKey = new SystemIds().secretBytes(32);
   const sealing = new AesSealing(masterKey);
@@ -89,14 +90,20 @@ export async function inMemoryEngines(): Promise<InMemoryEngines> {
     gate = promise;
     return resolve;
   };
-  const projector = store.subscribe({ after: logStart }, async (entries, upTo) => {
-    await gate;
-    const prepared = await opener.prepare(entries);
-    const batch = prepared
-      .filter((entry) => entry.unreadable === undefined)
-      .map((entry) => ({ position: entry.position, changes: project(entry) }));
-    await readModels.apply(batch, upTo);
+  const projector = new ProjectionRunner({
+    log: store,
+    writer: readModels,
+    readModels,
+    clock,
+    logger: quiet,
+    metrics: uncounted,
+    prepare: async (entries) => {
+      await gate;
+      return opener.prepare(entries);
+    },
+    lingerMs: 0,
   });
+  projector.start();
   return {
     clock,
     store,

@@ -13,11 +13,14 @@ const ajv = new Ajv2020({ strict: false });
 addFormats.default(ajv);
 ajv.addSchema(apiDocument, "document");
 
-const paths = Object.entries(apiDocument.paths).map(([path, operations]) => ({
-  path,
-  operations,
-  form: new RegExp(`^${path.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`),
-}));
+/** Paths that are spelled out come before those with parameters. */
+const paths = Object.entries(apiDocument.paths)
+  .map(([path, operations]) => ({
+    path,
+    operations,
+    form: new RegExp(`^${path.replaceAll(".", "\\.").replace(/\{\w+\}/g, "[^/]+")}$`),
+  }))
+  .sort((a, b) => Number(a.path.includes("{")) - Number(b.path.includes("{")));
 
 /**
  * Fails unless the answer is one that the document promises: a documented status of the operation, its content

@@ -107,6 +107,14 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   listAttempts: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   listHistory: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   replayEvent: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
+  replayEvents: async (scene) => {
+    await givenUpEvent(scene);
+    return { json: {} };
+  },
+  purgeEvents: async (scene) => {
+    await givenUpEvent(scene);
+    return { json: { before: "2020-01-01" } };
+  },
   cancelEvent: async (scene) => ({ params: { id: await acceptedEvent(scene) } }),
 
   getHealth: () => ({}),

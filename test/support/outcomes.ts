@@ -67,6 +67,11 @@ export class Deliveries {
     });
   }
 
+  /** The event goes back to work, whatever the API would say. */
+  async replay(eventId: string): Promise<void> {
+    await this.#apply(eventId, { type: "Replay", at: timestamp(this.#world.clock.now()) });
+  }
+
   async #apply(eventId: string, command: WebhookCommand): Promise<void> {
     const { state, revision } = await loadWebhook(this.#world.store, eventId);
     const origin = { actor: { type: "service", part: "test" } as const, correlationId: "test", causationId: null };

@@ -18,7 +18,8 @@ export async function projected(facts: readonly DomainEvent[]): Promise<InMemory
   await models.reset(collections, fingerprint);
   const batch = facts.map((fact, at) => {
     codec.encode(fact, metadata);
-    return { position: String(at + 1).padStart(16, "0"), changes: project(fact) };
+    const position = String(at + 1).padStart(16, "0");
+    return { position, changes: project({ ...fact, position }) };
   });
   await models.apply(batch, batch.at(-1)?.position ?? "");
   return models;

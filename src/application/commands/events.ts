@@ -12,7 +12,7 @@ import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { eventView, type EventView } from "../views.ts";
-import { loadWebhook } from "../webhooks.ts";
+import { loadShown } from "../webhooks.ts";
 import type { Caller } from "./caller.ts";
 
 /** What people do to accepted events. */
@@ -36,7 +36,7 @@ export class EventCommands {
   async #change(caller: Caller, id: string, origin: Origin, to: string, command: WebhookCommand): Promise<EventView> {
     const { store } = this.#parts;
     for (;;) {
-      const { state, revision } = await loadWebhook(store, id);
+      const { state, revision } = await loadShown(this.#parts, id);
       if (!state) return refuse("not-found", "event not found");
       requireOwn(state, caller, "event");
       requireRole(caller, "Developer", to);
@@ -44,6 +44,9 @@ export class EventCommands {
       if (command.type === "Replay") await this.#requireDestination(state);
       try {
         await store.append(streams.event(id), revision, entriesOf(facts, origin, this.#parts));
+        // A purge that came in between took the event as it was before.
+        const after = command.type === "Replay" ? await loadShown(this.#parts, id) : { state };
+        if (!after.state) refuse("not-found", "event not found");
         return eventView(facts.reduce<Webhook>((before, fact) => evolve(before, fact) ?? before, state));
       } catch (error) {
         // A worker was first: what may be done now depends on what it did.

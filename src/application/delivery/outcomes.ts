@@ -127,7 +127,9 @@ export class Outcomes {
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
         const newer = await loadWebhook(store, state.id);
-        if (!newer.state) return { status: state.status, late: true };
+        // A stream that begins after what was known is another event's, accepted after this one was purged.
+        const [first] = newer.facts;
+        if (!newer.state || (first && first.revision > revision)) return { status: state.status, late: true };
         ({ state, revision } = { state: newer.state, revision: newer.revision });
       }
     }

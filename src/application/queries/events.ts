@@ -1,5 +1,4 @@
 import { eventsSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
-import { planTotal } from "../../../projections/events/totals.ts";
 import type { Actor } from "../../domain/domain-event.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
@@ -8,10 +7,11 @@ import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { requireOwn } from "../access.ts";
+import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
-import type { Freshness } from "../freshness.ts";
 import { eventView, type EventView } from "../views.ts";
-import { loadWebhook, type LoadedWebhook } from "../webhooks.ts";
+import type { ShownEvents } from "../shown-events.ts";
+import { loadShown, type LoadedWebhook } from "../webhooks.ts";
 import { attemptsOf, type AttemptView } from "./attempts.ts";
 import { pageFrom, pageOf, sliceOf, type Page, type PageRequest } from "./paging.ts";
 
@@ -27,9 +27,9 @@ export interface HistoryItem {
 
 /** What is asked of accepted events. */
 export class EventQueries {
-  readonly #parts: { store: EventStore; readModels: ReadModels; freshness: Freshness };
+  readonly #parts: { store: EventStore; aggregates: Aggregates; readModels: ReadModels; shown: ShownEvents };
 
-  constructor(parts: { store: EventStore; readModels: ReadModels; freshness: Freshness }) {
+  constructor(parts: { store: EventStore; aggregates: Aggregates; readModels: ReadModels; shown: ShownEvents }) {
     this.#parts = parts;
   }
 
@@ -53,28 +53,19 @@ export class EventQueries {
 
   /** The events of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   async list({ tenantId }: Caller, filter: Omit<EventFilter, "tenantId">, page: PageRequest): Promise<Page<EventView>> {
-    const { readModels, freshness } = this.#parts;
-    await freshness.wait();
+    const { readModels, shown } = this.#parts;
     const wanted = { tenantId, ...filter };
-    return pageFrom(page, this.#total(wanted), async () => {
-      const found = await readModels.find({ ...eventsSelected(wanted), ...sliceOf(page) });
-      const items = await Promise.all((found as unknown as EventDocument[]).map((document) => this.#hydrate(document)));
-      return items.filter((item) => item !== null);
-    });
-  }
-
-  async #total(filter: EventFilter): Promise<number> {
-    const { readModels } = this.#parts;
-    const { sums, counts } = planTotal(filter);
-    const parts = await Promise.all([
-      ...sums.map(({ scope, from, to }) => readModels.sum(scope, from, to)),
-      ...counts.map((selection) => readModels.count(selection)),
-    ]);
-    return parts.reduce((sum, part) => sum + part, 0);
+    const { total, items } = await shown.ask(tenantId, () =>
+      pageFrom(page, shown.count(wanted), async () => {
+        const found = await readModels.find({ ...eventsSelected(wanted), ...sliceOf(page) });
+        return found as unknown as readonly EventDocument[];
+      }));
+    const hydrated = await Promise.all(items.map((document) => this.#hydrate(document)));
+    return { total, items: hydrated.filter((item) => item !== null) };
   }
 
   /** The document with its payload, which stands in the log only; null when it was purged meanwhile. */
-  async #hydrate(document: EventDocument): Promise<EventView | null> {
+  async #hydrate({ finishedIn: _finishedIn, ...document }: EventDocument): Promise<EventView | null> {
     const [first] = await this.#parts.store.readStream(streams.event(document.id), { limit: 1 });
     if (!first || first.unreadable !== undefined) return null;
     const { payload } = (first as unknown as Extract<WebhookEvent, { type: "EventAccepted" }>).data;
@@ -82,7 +73,7 @@ export class EventQueries {
   }
 
   async #load(caller: Caller, id: string): Promise<LoadedWebhook & { readonly state: Webhook }> {
-    const loaded = await loadWebhook(this.#parts.store, id);
+    const loaded = await loadShown(this.#parts, id);
     const { state } = loaded;
     if (!state) return refuse("not-found", "event not found");
     requireOwn(state, caller, "event");

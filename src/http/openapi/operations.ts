@@ -1,5 +1,6 @@
 import type { Operation } from "./operation.ts";
 import { apiKeyOperations } from "./operations/api-keys.ts";
+import { bulkOperations } from "./operations/bulk.ts";
 import { destinationOperations } from "./operations/destinations.ts";
 import { eventOperations } from "./operations/events.ts";
 import { healthOperations } from "./operations/health.ts";
@@ -21,5 +22,6 @@ export const operations: readonly Operation[] = [
   ...senderOperations,
   ...ingestOperations,
   ...eventOperations,
+  ...bulkOperations,
   ...healthOperations,
 ];

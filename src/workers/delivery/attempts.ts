@@ -179,5 +179,5 @@ function fresh(item: FirstAttempt): Known | undefined {
     type: "EventAccepted",
     data: { ...item, apiKeyId: "", senderId: null, original: null, at },
   });
-  return state && { state, revision: 0, causationId, correlationId };
+  return state && { state, revision: item.revision, causationId, correlationId };
 }

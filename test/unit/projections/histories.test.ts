@@ -13,7 +13,8 @@ import { sendersCounter } from "../../../projections/senders/senders.ts";
 import { usersCounter, usersSelected } from "../../../projections/users/users.ts";
 import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import { eventStatuses } from "../../../src/domain/event/events.ts";
+import { eventStatuses, type EventStatus } from "../../../src/domain/event/events.ts";
+import { isFinished } from "../../../src/domain/event/purge.ts";
 import { isWaiting } from "../../../src/domain/event/decide.ts";
 import { roles } from "../../../src/domain/roles.ts";
 import type { Document, PositionedChanges, ReadModels, ReadModelWriter } from "../../../src/ports/read-models.ts";
@@ -24,7 +25,10 @@ import { sized } from "../../support/size.ts";
 const position = (n: number) => String(n).padStart(16, "0");
 
 function changesOf({ told }: History): PositionedChanges[] {
-  return told.map(({ fact }, at) => ({ position: position(at + 1), changes: project(fact) }));
+  return told.map(({ fact }, at) => ({
+    position: position(at + 1),
+    changes: project({ ...fact, position: position(at + 1) }),
+  }));
 }
 
 async function applied(writer: ReadModelWriter, changes: readonly PositionedChanges[], batch: number): Promise<void> {
@@ -41,6 +45,16 @@ async function projected(history: History): Promise<InMemoryReadModels> {
   return models;
 }
 
+/** The place of the fact that finished each event last. */
+function endings({ told }: History): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [at, { stream, fact }] of told.entries()) {
+    const { from, to } = fact.data as { from?: EventStatus; to?: EventStatus };
+    if (to !== undefined && from !== to && isFinished(to)) found.set(stream, position(at + 1));
+  }
+  return found;
+}
+
 /** The documents that the folded states call for. */
 function expected(history: History): Record<string, Document[]> {
   const tenants = [...history.tenants.values()];
@@ -48,6 +62,7 @@ function expected(history: History): Record<string, Document[]> {
   const senders = [...history.senders.values()].filter(({ deleted }) => !deleted);
   const keys = [...history.apiKeys.values()].filter(({ revoked }) => !revoked);
   const webhooks = [...history.webhooks.values()];
+  const ended = endings(history);
   return {
     tenants: tenants.map(({ id, name, maxTrys, circuitBreakerTimer, retentionDays, createdAt, updatedAt }) => ({
       id,
@@ -112,6 +127,7 @@ function expected(history: History): Record<string, Document[]> {
         nextAttemptAt,
         acceptedAt: rest.acceptedAt,
         deliveredAt: rest.deliveredAt,
+        finishedIn: ended.get(`event-${id}`) ?? null,
       }),
     ),
     circuits: [...history.circuits.values()]

@@ -182,7 +182,7 @@ const deleted: DestinationEvent = {
 describe("projections", () => {
   it("ignore facts they do not know", () => {
     for (const type of ["SomethingNew", "constructor", "__proto__", "PlatformKeysCreated"]) {
-      expect(project({ type, data: {} })).to.deep.equal([]);
+      expect(project({ type, data: {}, position: "" })).to.deep.equal([]);
     }
   });
 
@@ -204,7 +204,7 @@ describe("projections", () => {
   describe("users", () => {
     it("lose their address when the person's key is gone", async () => {
       const forgotten = { ...userCreated, data: { ...userCreated.data, email: null } };
-      expect(project(forgotten)[0]).to.have.nested.property("document.email", null);
+      expect(project({ ...forgotten, position: "" })[0]).to.have.nested.property("document.email", null);
     });
   });
 
@@ -293,6 +293,7 @@ describe("projections", () => {
         nextAttemptAt: at(1),
         acceptedAt: at(1),
         deliveredAt: null,
+        finishedIn: null,
       });
     });
 

@@ -18,6 +18,7 @@ async function acceptedAt(times: readonly number[]): Promise<InMemoryReadModels>
   const batch = times.map((time, n) => ({
     position: String(n + 1).padStart(16, "0"),
     changes: project({
+      position: "",
       type: "EventAccepted",
       data: {
         eventId: idOf("event", n),

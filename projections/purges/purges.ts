@@ -1,0 +1,102 @@
+import { finishedStatuses, isMeant, type FinishedStatus } from "../../src/domain/event/purge.ts";
+import { millis, timestamp } from "../../src/domain/time.ts";
+import type { Change, Selection } from "../../src/ports/read-models.ts";
+import { leases } from "../due/due.ts";
+import { uncounted } from "../events/counters.ts";
+import { events, eventsSelected, type EventDocument } from "../events/events.ts";
+import { create, remove, set, type Collection, type Projection } from "../projection.ts";
+
+/** A purge, until nothing of it is left to do. */
+export type PurgeDocument = {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly before: string | null;
+  readonly status: FinishedStatus | null;
+  readonly destinationId: string | null;
+  /** Its place in the log. */
+  readonly position: string;
+  /** Whether events that it took may still be among the others. */
+  readonly hiding: boolean;
+  /** Whether the streams of all events that it took are deleted. */
+  readonly completed: boolean;
+};
+
+/** An event that a purge took and whose stream may not be deleted yet. */
+export type PurgingDocument = { readonly eventId: string; readonly purgeId: string };
+
+export const purges: Collection<PurgeDocument> = {
+  name: "purges",
+  key: "id",
+  fields: {
+    id: "id",
+    tenantId: "id",
+    before: "time",
+    status: "text",
+    destinationId: "id",
+    position: "text",
+    hiding: "boolean",
+    completed: "boolean",
+  },
+  indexes: [
+    ["tenantId", "hiding"],
+    ["hiding", "completed"],
+  ],
+};
+
+export const purging: Collection<PurgingDocument> = {
+  name: "purging",
+  key: "eventId",
+  fields: { eventId: "id", purgeId: "id" },
+  indexes: [["purgeId"]],
+};
+
+export const purgesProjection: Projection = {
+  name: "purges",
+  version: 1,
+  collections: [purges, purging],
+  on: {
+    EventsPurged: ({ purgeId: id, tenantId, before, status, destinationId }, position) => [
+      create(purges, { id, tenantId, before, status, destinationId, position, hiding: true, completed: false }),
+    ],
+    PurgeCompleted: ({ purgeId }) => [set(purges, purgeId, { completed: true })],
+  },
+};
+
+/** Where to look for the events that a purge took, each in the order of their acceptance. */
+export function candidatesOf({ tenantId, before, status, destinationId }: PurgeDocument): Selection[] {
+  const statuses = status === null ? finishedStatuses : [status];
+  return statuses.map((one) =>
+    eventsSelected({
+      tenantId,
+      status: one,
+      ...(destinationId !== null && { destinationUrlId: destinationId }),
+      ...(before !== null && { to: timestamp(millis(before) - 1) }),
+    }),
+  );
+}
+
+/** Whether a purge took the event of a document: it was meant, and finished by then. */
+export function isTaken(purge: PurgeDocument, event: EventDocument): boolean {
+  const { tenantId, destinationUrlId: destinationId, finishedIn } = event;
+  const finished = finishedIn !== null && finishedIn < purge.position;
+  return finished && tenantId === purge.tenantId && isMeant(purge, { ...event, destinationId });
+}
+
+/** Takes an event out of sight, with the leases that were left of it, and remembers that its stream must go. */
+export function hidden(event: EventDocument, purge: PurgeDocument, leaseKeys: readonly string[]): Change[] {
+  return [
+    ...gone(event),
+    create(purging, { eventId: event.id, purgeId: purge.id }),
+    ...leaseKeys.map((key) => remove(leases, key)),
+  ];
+}
+
+/** Takes an event out of sight. */
+export function gone(event: EventDocument): Change[] {
+  return [remove(events, event.id), ...uncounted(event)];
+}
+
+/** Makes room for an event that is accepted under the id of one that a purge took; `before`: what is still in sight. */
+export function begunAgain(eventId: string, before: EventDocument | null): Change[] {
+  return [...(before ? gone(before) : []), remove(purging, eventId)];
+}

@@ -1,0 +1,115 @@
+import { events, eventsSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
+import { decide } from "../../domain/event/decide.ts";
+import { Refusal } from "../../domain/refusal.ts";
+import { streams } from "../../domain/streams.ts";
+import { requireRole } from "../../domain/tenant/decide.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { destinations } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { entriesOf, type Origin } from "../origin.ts";
+import { pagesInTime } from "../pages.ts";
+import type { ShownEvents } from "../shown-events.ts";
+import { loadShown } from "../webhooks.ts";
+import type { Caller } from "./caller.ts";
+import { parseDateTime } from "./input-rules.ts";
+
+/** Which of the tenant's events in CriticalFailure are meant; times of acceptance, both inclusive. */
+export interface BulkReplayInput {
+  readonly destinationUrlId?: string;
+  readonly from?: string;
+  readonly to?: string;
+  /** Only count them. */
+  readonly dryRun?: boolean;
+}
+
+export interface BulkReplayOutcome {
+  /** How many events were meant when it began. */
+  readonly matched: number;
+  /** How many of them this request put back to work. */
+  readonly replayed: number;
+}
+
+interface BulkReplayParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly shown: ShownEvents;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Events looked at before the next are fetched: memory stays the same however many there are. */
+const pageSize = 500;
+/** Appends under way at once: enough to share commits, few enough to leave the log to others. */
+const together = 50;
+
+/** Puts many given-up events back to work at once. */
+export class BulkReplay {
+  readonly #parts: BulkReplayParts;
+
+  constructor(parts: BulkReplayParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Works through everything that is meant before it answers. What another request replays, or a purge takes,
+   * meanwhile is not counted as replayed; an event whose destination was deleted, or whose record cannot be read,
+   * stays as it is. Throws a Refusal (invalid, forbidden, unavailable).
+   */
+  async replay(caller: Caller, input: BulkReplayInput, origin: Origin): Promise<BulkReplayOutcome> {
+    const filter: EventFilter = {
+      tenantId: caller.tenantId,
+      status: "CriticalFailure",
+      destinationUrlId: input.destinationUrlId?.toLowerCase(),
+      from: input.from === undefined ? undefined : parseDateTime("from", input.from),
+      to: input.to === undefined ? undefined : parseDateTime("to", input.to),
+    };
+    requireRole(caller, "Developer", "replay events");
+    const { readModels, shown } = this.#parts;
+    const matched = await shown.ask(caller.tenantId, () => shown.count(filter));
+    if (input.dryRun || matched === 0) return { matched, replayed: 0 };
+    const pages = pagesInTime(readModels, eventsSelected(filter), {
+      field: "acceptedAt", key: events.key, size: pageSize,
+    });
+    let replayed = 0;
+    for await (const page of pages) {
+      const work = await this.#possible(page as readonly EventDocument[]);
+      for (let at = 0; at < work.length; at += together) {
+        const replays = work.slice(at, at + together).map((id) => this.#replay(id, origin));
+        replayed += (await Promise.all(replays)).filter(Boolean).length;
+      }
+    }
+    return { matched, replayed };
+  }
+
+  /** The ids of the events whose destination is still there. */
+  async #possible(page: readonly EventDocument[]): Promise<readonly string[]> {
+    const { aggregates } = this.#parts;
+    const ids = [...new Set(page.map(({ destinationUrlId }) => destinationUrlId))];
+    const found = await Promise.all(ids.map(async (id) => (await aggregates.current(destinations, id)).state));
+    const there = new Set(found.filter((state) => state && !state.deleted).map((state) => state?.id));
+    return page.filter(({ destinationUrlId }) => there.has(destinationUrlId)).map(({ id }) => id);
+  }
+
+  /** Whether it was this request that replayed the event. */
+  async #replay(id: string, origin: Origin): Promise<boolean> {
+    const { store, clock } = this.#parts;
+    for (;;) {
+      try {
+        const { state, revision } = await loadShown(this.#parts, id);
+        if (!state) return false;
+        const facts = decide(state, { type: "Replay", at: timestamp(clock.now()) });
+        await store.append(streams.event(id), revision, entriesOf(facts, origin, this.#parts));
+        return true;
+      } catch (error) {
+        if (error instanceof Refusal) return false;
+        // Another was first: what is left to do depends on what it did.
+        if (!(error instanceof RevisionConflict)) throw error;
+      }
+    }
+  }
+}

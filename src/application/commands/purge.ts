@@ -1,0 +1,83 @@
+import type { EventFilter } from "../../../projections/events/events.ts";
+import { finishedStatuses, type FinishedStatus, type PurgeFilter } from "../../domain/event/purge.ts";
+import { refuse } from "../../domain/refusal.ts";
+import { decide, requireRole } from "../../domain/tenant/decide.ts";
+import type { Tenant } from "../../domain/tenant/state.ts";
+import { millis, timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Ids } from "../../ports/ids.ts";
+import { tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Origin } from "../origin.ts";
+import type { ShownEvents } from "../shown-events.ts";
+import type { Caller } from "./caller.ts";
+import { parseDateTime } from "./input-rules.ts";
+
+/** Which finished events are meant. */
+export interface PurgeInput {
+  readonly before?: string;
+  readonly status?: FinishedStatus;
+  readonly destinationUrlId?: string;
+}
+
+/** Another purge of the tenant's came in between: what it took must not be counted twice. */
+class CountedTooEarly extends Error {}
+
+/** Having finished events forgotten: at once out of sight, soon out of the log. */
+export class PurgeCommands {
+  readonly #parts: { aggregates: Aggregates; shown: ShownEvents; clock: Clock; ids: Ids };
+
+  constructor(parts: { aggregates: Aggregates; shown: ShownEvents; clock: Clock; ids: Ids }) {
+    this.#parts = parts;
+  }
+
+  /** Purges the caller's tenant's events that are meant. Throws a Refusal (invalid, forbidden, unavailable). */
+  async purge(caller: Caller, input: PurgeInput, origin: Origin): Promise<void> {
+    const filter: PurgeFilter = {
+      before: input.before === undefined ? null : parseDateTime("before", input.before),
+      status: input.status ?? null,
+      destinationId: input.destinationUrlId?.toLowerCase() ?? null,
+    };
+    requireRole(caller, "Admin", "purge events");
+    await this.#order(caller.tenantId, caller, filter, origin, 0);
+  }
+
+  /** Purges what a tenant keeps no longer, where there is anything. Throws a Refusal (unavailable). */
+  async purgeOlder(tenantId: string, before: string, origin: Origin): Promise<void> {
+    await this.#order(tenantId, null, { before, status: null, destinationId: null }, origin, 1);
+  }
+
+  /** Nothing happens where fewer than `least` events are meant. */
+  async #order(tenantId: string, by: Caller | null, filter: PurgeFilter, origin: Origin, least: number): Promise<void> {
+    const { aggregates, shown, clock, ids } = this.#parts;
+    for (;;) {
+      const { state: counted } = await aggregates.current(tenants, tenantId);
+      const matched = await shown.ask(tenantId, () => this.#count(tenantId, filter));
+      if (matched < least) return;
+      const at = timestamp(clock.now());
+      const command = { type: "PurgeEvents", by, purgeId: ids.uuid(), filter, matched, at } as const;
+      try {
+        await aggregates.change(tenants, tenantId, origin, (state) => {
+          if (newestPurge(state) !== newestPurge(counted)) throw new CountedTooEarly();
+          return decide(state, command);
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof CountedTooEarly)) throw error;
+      }
+    }
+  }
+
+  async #count(tenantId: string, { before, status, destinationId }: PurgeFilter): Promise<number> {
+    const to = before === null ? undefined : timestamp(millis(before) - 1);
+    const filter: EventFilter = { tenantId, destinationUrlId: destinationId ?? undefined, to };
+    const statuses = status === null ? finishedStatuses : [status];
+    const counts = await Promise.all(statuses.map((one) => this.#parts.shown.count({ ...filter, status: one })));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+}
+
+function newestPurge(tenant: Tenant | undefined): string | undefined {
+  if (!tenant) return refuse("not-found", "tenant not found");
+  return tenant.purges.at(-1)?.id;
+}

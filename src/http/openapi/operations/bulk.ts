@@ -1,0 +1,62 @@
+import { bodies } from "../../bodies.ts";
+import { destination } from "../examples.ts";
+import { json, nothing, problem, type Operation } from "../operation.ts";
+
+const tag = "Events";
+const ofDestination = { destinationUrlId: destination.id };
+
+/** What is done to many events of the caller's tenant at once. */
+export const bulkOperations: readonly Operation[] = [
+  {
+    id: "replayEvents",
+    method: "POST",
+    path: "/api/v1/events/replay",
+    tag,
+    summary: "Replay many events",
+    description:
+      "Developer or above. Puts events in CriticalFailure back to work, those of one destination or of a stretch of " +
+      "time if asked to; `from` and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. It answers " +
+      "when all is done, so for very many events give your client time; asked again after it broke off, it goes on " +
+      "where it was. `replayed` is less than `matched` where another request was first or the destination is " +
+      "deleted, and 0 for a dry run.",
+    security: "bearer",
+    body: {
+      schema: bodies.replayEvents.schema,
+      examples: {
+        all: {},
+        "a day of one destination": { ...ofDestination, from: "2026-01-14", to: "2026-01-14T23:59:59.999Z" },
+        "only count": { dryRun: true },
+      },
+    },
+    answers: {
+      200: json("bulk-replay", "How many were meant, and how many were replayed.", { matched: 42, replayed: 42 }),
+      403: problem("The caller is a Viewer.", "only Developer or above may replay events"),
+    },
+  },
+  {
+    id: "purgeEvents",
+    method: "POST",
+    path: "/api/v1/events/purge",
+    tag,
+    summary: "Purge finished events",
+    description:
+      "Admin or Owner. Forgets finished events (Succeeded, CriticalFailure or Cancelled), with all that is known of " +
+      "them: from the answer on nobody is shown them, and what was stored of them is deleted in the background. " +
+      "There is no way back. `before` is an ISO 8601 date or date-time: only what was accepted earlier is purged. " +
+      "That somebody purged, what, when, and how many events it was, is kept. Idempotency keys of purged events are " +
+      "free again.",
+    security: "bearer",
+    body: {
+      schema: bodies.purgeEvents.schema,
+      examples: {
+        all: {},
+        old: { before: "2026-01-01" },
+        "what one destination got": { ...ofDestination, status: "Succeeded" },
+      },
+    },
+    answers: {
+      204: nothing("They are gone."),
+      403: problem("The caller is neither Admin nor Owner.", "only Admin or above may purge events"),
+    },
+  },
+];

@@ -1,0 +1,17 @@
+import type { Services } from "../../application/services.ts";
+import { bodies } from "../bodies.ts";
+import { signedInWith, type Route } from "../route.ts";
+
+/** What is done to many events of the caller's tenant at once. */
+export function bulkRoutes({ commands }: Services): Route[] {
+  return [
+    signedInWith("POST", "/api/v1/events/replay", bodies.replayEvents, async ({ caller, input, origin }) => ({
+      status: 200,
+      body: await commands.bulkReplay.replay(caller, input, origin),
+    })),
+    signedInWith("POST", "/api/v1/events/purge", bodies.purgeEvents, async ({ caller, input, origin }) => {
+      await commands.purge.purge(caller, input, origin);
+      return { status: 204 };
+    }),
+  ];
+}

@@ -1,0 +1,147 @@
+import { apiKeys } from "../../projections/api-keys/api-keys.ts";
+import { purges, purging, type PurgeDocument } from "../../projections/purges/purges.ts";
+import { tenants } from "../application/aggregate-types.ts";
+import type { Aggregates } from "../application/aggregates.ts";
+import { recordUse } from "../application/key-use.ts";
+import type { Origin } from "../application/origin.ts";
+import { streams } from "../domain/streams.ts";
+import { decide } from "../domain/tenant/decide.ts";
+import { timestamp } from "../domain/time.ts";
+import type { Clock } from "../ports/clock.ts";
+import { RevisionConflict, type EventStore, type Position } from "../ports/event-store.ts";
+import type { Document, ReadModels, Selection } from "../ports/read-models.ts";
+import type { Logger } from "../ports/telemetry.ts";
+
+/** Streams deleted before another purge has its turn. */
+const pageSize = 200;
+/** Deletions under way at once: enough to share commits, few enough to leave the log to others. */
+const together = 20;
+const atOnce = 100;
+
+interface PurgerParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Deletes the streams of events that purges took, once nobody is shown the events any more. Whatever is
+ * interrupted begins again from the start: what is deleted already costs a look.
+ */
+export class Purger {
+  readonly #parts: PurgerParts;
+  /** The last event of each purge that was looked at. */
+  readonly #cursors = new Map<string, string>();
+
+  constructor(parts: PurgerParts) {
+    this.#parts = parts;
+  }
+
+  /** Does a part of the work of each purge there is; resolves false when there was none. */
+  async step(): Promise<boolean> {
+    const found = await this.#parts.readModels.find({
+      collection: purges.name,
+      where: { hiding: false, completed: false },
+      order: { field: purges.key, descending: false },
+      limit: atOnce,
+    });
+    let worked = false;
+    for (const purge of found as unknown as readonly PurgeDocument[]) {
+      if (!(await this.#isUnderWay(purge))) continue;
+      await this.#work(purge);
+      worked = true;
+    }
+    return worked;
+  }
+
+  /** The read models may not know yet that it is over. */
+  async #isUnderWay({ id, tenantId }: PurgeDocument): Promise<boolean> {
+    const { state } = await this.#parts.aggregates.current(tenants, tenantId);
+    return state?.purges.some((purge) => purge.id === id) ?? false;
+  }
+
+  async #work(purge: PurgeDocument): Promise<void> {
+    const origin: Origin = { actor: { type: "service", part: "purger" }, correlationId: purge.id, causationId: null };
+    const after = this.#cursors.get(purge.id);
+    if (after === undefined) await this.#recordUses(purge.tenantId, origin);
+    const page = await this.#page(purge.id, after);
+    for (let at = 0; at < page.length; at += together) {
+      await this.#paced(() =>
+        Promise.all(page.slice(at, at + together).map((eventId) => this.#delete(eventId, purge.position))));
+    }
+    const last = page.at(-1);
+    if (last !== undefined) this.#cursors.set(purge.id, last);
+    else await this.#complete(purge, origin);
+  }
+
+  async #complete({ id: purgeId, tenantId }: PurgeDocument, origin: Origin): Promise<void> {
+    const { aggregates, clock, logger } = this.#parts;
+    const at = timestamp(clock.now());
+    const command = { type: "CompletePurge", purgeId, at } as const;
+    await aggregates.change(tenants, tenantId, origin, (state) => decide(state, command));
+    this.#cursors.delete(purgeId);
+    logger.info({ purgeId, tenantId }, "a purge is through: its events are deleted from the log");
+  }
+
+  async #page(purgeId: string, after: string | undefined): Promise<readonly string[]> {
+    const found = await this.#parts.readModels.find({
+      collection: purging.name,
+      where: { purgeId },
+      ...(after !== undefined && { range: { field: purging.key, from: after } }),
+      order: { field: purging.key, descending: false },
+      limit: pageSize + 1,
+    });
+    return found.map((document) => document[purging.key] as string).filter((eventId) => eventId !== after);
+  }
+
+  /** Deletes the stream of an event, unless it began again after the purge: then it is another event's. */
+  async #delete(eventId: string, purgedAt: Position): Promise<void> {
+    const { store } = this.#parts;
+    const stream = streams.event(eventId);
+    for (;;) {
+      const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
+      if (!newest) return;
+      if (newest.position > purgedAt) {
+        const [oldest] = await store.readStream(stream, { limit: 1 });
+        if (!oldest || oldest.position > purgedAt) return;
+      }
+      try {
+        await store.deleteStream(stream, newest.revision);
+        return;
+      } catch (error) {
+        if (!(error instanceof RevisionConflict)) throw error;
+      }
+    }
+  }
+
+  /** What the read models know of keys only by events must stand elsewhere before those are deleted. */
+  async #recordUses(tenantId: string, origin: Origin): Promise<void> {
+    for await (const page of this.#all({ collection: apiKeys.name, where: { tenantId } }, apiKeys.key)) {
+      for (const { id, lastUsedAt } of page) {
+        if (lastUsedAt !== null) await recordUse(this.#parts, id as string, lastUsedAt as string, origin);
+      }
+    }
+  }
+
+  async *#all(selection: Selection, key: string): AsyncGenerator<readonly Document[]> {
+    let after: string | undefined;
+    for (;;) {
+      const range = after === undefined ? {} : { range: { field: key, from: after } };
+      const order = { field: key, descending: false };
+      const found = await this.#parts.readModels.find({ ...selection, ...range, order, limit: pageSize });
+      yield found.filter((document) => document[key] !== after);
+      if (found.length < pageSize) return;
+      after = found.at(-1)?.[key] as string;
+    }
+  }
+
+  /** Rests as long as the task took, so that the log has time for others. */
+  async #paced(task: () => Promise<unknown>): Promise<void> {
+    const { clock } = this.#parts;
+    const begun = clock.monotonic();
+    await task();
+    await new Promise<void>((resolve) => clock.schedule(clock.monotonic() - begun, resolve));
+  }
+}

@@ -1,0 +1,166 @@
+import { leases } from "../../projections/due/due.ts";
+import { events, type EventDocument } from "../../projections/events/events.ts";
+import {
+  begunAgain,
+  candidatesOf,
+  hidden,
+  isTaken,
+  purges,
+  purging,
+  type PurgeDocument,
+} from "../../projections/purges/purges.ts";
+import { remove, set } from "../../projections/projection.ts";
+import { pagesInTime } from "../application/pages.ts";
+import { categoryOf, streams, subjectOf } from "../domain/streams.ts";
+import type { LogEntry } from "../ports/event-store.ts";
+import type { Change, Document, Query, ReadModels, ReadModelWriter } from "../ports/read-models.ts";
+
+/** Events taken out of sight at once: others wait no longer than that takes. */
+const slice = 500;
+
+/** The search for the events that a purge took. */
+interface Search {
+  readonly pages: AsyncGenerator<readonly Document[], void>;
+  /** The keys of the leases there are, by event: attempts may be under way of an event that is finished. */
+  readonly leases: ReadonlyMap<string, readonly string[]>;
+}
+
+/**
+ * Purges under way, as the projection runner carries them out. A purge takes the events that it means at its
+ * place in the log. To take them out of sight costs too much to be done there, so it is done in slices
+ * between batches; until then no later fact changes an event that was taken, which so stays as it was found.
+ */
+export class Purges {
+  readonly #parts: {
+    readonly readModels: Pick<ReadModels, "find" | "get">;
+    readonly writer: Pick<ReadModelWriter, "amend">;
+    /** Whether a stream is set aside: nobody knows what became of its event, so it stays. */
+    readonly isAside: (stream: string) => boolean;
+  };
+  #underWay: readonly PurgeDocument[] = [];
+  readonly #searches = new Map<string, Search>();
+  /** Events that began again in the batch being made. */
+  readonly #begunAgain = new Set<string>();
+  #turn = 0;
+
+  constructor(parts: {
+    readModels: Pick<ReadModels, "find" | "get">;
+    writer: Pick<ReadModelWriter, "amend">;
+    isAside: (stream: string) => boolean;
+  }) {
+    this.#parts = parts;
+  }
+
+  /** Reads which purges are under way. Call after a fact of one was applied. */
+  async load(): Promise<void> {
+    const found = await this.#all({ collection: purges.name }, purges.key);
+    this.#underWay = found as unknown as readonly PurgeDocument[];
+    const ids = new Set(this.#underWay.map(({ id }) => id));
+    for (const id of this.#searches.keys()) if (!ids.has(id)) this.#searches.delete(id);
+  }
+
+  /** Whether {@link step} has anything to do. */
+  get pending(): boolean {
+    return this.#underWay.some(isPending);
+  }
+
+  /** Whether {@link changesBefore} must be asked about an entry. */
+  concerns(entry: LogEntry): boolean {
+    if (this.#underWay.length === 0 || categoryOf(entry.stream) !== "event") return false;
+    if (entry.unreadable !== undefined) return true;
+    const { tenantId } = entry.data as { readonly tenantId: string };
+    return this.#underWay.some((purge) => purge.tenantId === tenantId);
+  }
+
+  /**
+   * What has to change before an entry's own changes do; null for an entry about an event that a purge took,
+   * which changes nothing any more. Every entry up to the newest purge must have been applied.
+   */
+  async changesBefore(entry: LogEntry): Promise<readonly Change[] | null> {
+    const eventId = subjectOf(entry.stream);
+    if (this.#begunAgain.has(eventId)) return [];
+    const { readModels } = this.#parts;
+    const [event, taken] = (await Promise.all([
+      readModels.get(events.name, eventId),
+      readModels.get(purging.name, eventId),
+    ])) as [EventDocument | null, Document | null];
+    const inSight = event !== null && this.#underWay.some((purge) => purge.hiding && isTaken(purge, event));
+    if (!inSight && !taken) return [];
+    if (entry.type !== "EventAccepted") return null;
+    this.#begunAgain.add(eventId);
+    return begunAgain(eventId, inSight ? event : null);
+  }
+
+  /** Call when a batch was applied. */
+  applied(): void {
+    this.#begunAgain.clear();
+  }
+
+  /** Does a small part of what there is to do, for each purge in turn. When it throws, it may be called again. */
+  async step(): Promise<void> {
+    const pending = this.#underWay.filter(isPending);
+    const purge = pending[(this.#turn += 1) % pending.length];
+    if (!purge) return;
+    try {
+      await (purge.hiding ? this.#hide(purge) : this.#forget(purge));
+    } catch (error) {
+      // What was found may not have been applied: it is looked for again.
+      this.#searches.delete(purge.id);
+      throw error;
+    }
+  }
+
+  async #hide(purge: PurgeDocument): Promise<void> {
+    const { writer, isAside } = this.#parts;
+    const search = this.#searches.get(purge.id) ?? { pages: this.#search(purge), leases: await this.#leases() };
+    this.#searches.set(purge.id, search);
+    const { value: page } = await search.pages.next();
+    if (!page) {
+      await writer.amend([set(purges, purge.id, { hiding: false })]);
+      this.#searches.delete(purge.id);
+      await this.load();
+      return;
+    }
+    const found = page as readonly EventDocument[];
+    const taken = found.filter((event) => isTaken(purge, event) && !isAside(streams.event(event.id)));
+    if (taken.length === 0) return;
+    await writer.amend(taken.flatMap((event) => hidden(event, purge, search.leases.get(event.id) ?? [])));
+  }
+
+  async *#search(purge: PurgeDocument): AsyncGenerator<readonly Document[], void> {
+    for (const selection of candidatesOf(purge)) {
+      yield* pagesInTime(this.#parts.readModels, selection, { field: "acceptedAt", key: events.key, size: slice });
+    }
+  }
+
+  async #forget(purge: PurgeDocument): Promise<void> {
+    const { readModels, writer } = this.#parts;
+    const order = { field: purging.key, descending: false };
+    const where = { purgeId: purge.id };
+    const found = await readModels.find({ collection: purging.name, where, order, limit: slice });
+    const changes = found.map((document) => remove(purging, document[purging.key] as string));
+    const isLast = found.length < slice;
+    await writer.amend(isLast ? [...changes, remove(purges, purge.id)] : changes);
+    if (isLast) await this.load();
+  }
+
+  async #leases(): Promise<ReadonlyMap<string, readonly string[]>> {
+    const found = await this.#all({ collection: leases.name }, leases.key);
+    const byEvent = Map.groupBy(found, (lease) => lease["eventId"] as string);
+    return new Map([...byEvent].map(([eventId, of]) => [eventId, of.map((lease) => lease[leases.key] as string)]));
+  }
+
+  async #all(selection: Pick<Query, "collection">, field: string): Promise<Document[]> {
+    const found: Document[] = [];
+    for (;;) {
+      const order = { field, descending: false };
+      const page = await this.#parts.readModels.find({ ...selection, order, offset: found.length, limit: slice });
+      found.push(...page);
+      if (page.length < slice) return found;
+    }
+  }
+}
+
+function isPending({ hiding, completed }: PurgeDocument): boolean {
+  return hiding || completed;
+}

@@ -1,0 +1,172 @@
+import { expect } from "chai";
+import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { http, shaped } from "../support/http.ts";
+import { Deliveries } from "../support/outcomes.ts";
+
+const nowhere = "00000000-0000-7000-8000-000000000000";
+
+describeOnEngines("bulk replay", (freshEngines) => {
+  let engines: SharedEngines;
+  let processes: [TestApi, TestApi];
+  let api: TestApi;
+  let one: Account;
+  let mine: Awaited<ReturnType<typeof openIngest>>;
+  let deliveries: Deliveries;
+  before(async () => {
+    engines = await freshEngines();
+    processes = [await startApi(engines), await startApi(engines)];
+    [api] = processes;
+    deliveries = new Deliveries(api.world);
+  });
+  beforeEach(async () => {
+    one = await openAccount(api.url);
+    mine = await openIngest(one.owner.client, one.tenantId);
+  });
+  after(() => Promise.all(processes.map((process) => process.close())));
+  afterEach(() => expect(processes.flatMap(({ errors }) => errors)).to.deep.equal([]));
+
+  const accept = async (to = mine) => {
+    const answer = await http("POST", api.url + to.path, { json: {}, headers: { "x-api-key": to.apiKey } });
+    return answer.json as { eventId: string; acceptedAt: string };
+  };
+  const givenUp = async (to = mine) => {
+    const accepted = await accept(to);
+    await deliveries.fail(accepted.eventId, 1);
+    // Times of acceptance differ.
+    engines.clock.advance(1);
+    return accepted;
+  };
+  const replay = (fields: object = {}, by = one.developer.client) => by.post("/api/v1/events/replay", fields);
+  const outcome = async (fields: object = {}, by = one.developer.client) => {
+    const answer = await replay(fields, by);
+    expect(answer.status, answer.text).to.equal(200);
+    return shaped(answer, "bulk-replay");
+  };
+  const statuses = async () => {
+    const { items } = (await one.viewer.client.get("/api/v1/events?Qt=100")).json as { items: { status: string }[] };
+    return items.map(({ status }) => status).sort();
+  };
+
+  it("puts every given-up event back to work, and no other", async () => {
+    const failed = [await givenUp(), await givenUp(), await givenUp()];
+    const waiting = await accept();
+    await deliveries.fail(waiting.eventId, 5);
+    await deliveries.succeed((await accept()).eventId);
+    await accept();
+    expect(await outcome()).to.deep.equal({ matched: 3, replayed: 3 });
+    expect(await statuses()).to.deep.equal(["Pending", "Pending", "Pending", "Pending", "Succeeded", "WaitingRetry"]);
+    for (const { eventId } of failed) {
+      const event = (await one.viewer.client.get(`/api/v1/events/${eventId}`)).json;
+      expect(event).to.include({ status: "Pending", currentRetryCount: 0 });
+      const { items } = (await one.viewer.client.get(`/api/v1/events/${eventId}/history?Qt=100`)).json as {
+        items: { type: string; actor: object }[];
+      };
+      expect(items.at(-1)).to.include({ type: "EventReplayed" });
+      expect(items.at(-1)?.actor).to.deep.equal({ type: "user", id: one.developer.id, role: "Developer" });
+    }
+    expect(await outcome()).to.deep.equal({ matched: 0, replayed: 0 });
+  });
+
+  it("only counts when it is a dry run", async () => {
+    await givenUp();
+    await givenUp();
+    expect(await outcome({ dryRun: true })).to.deep.equal({ matched: 2, replayed: 0 });
+    expect(await statuses()).to.deep.equal(["CriticalFailure", "CriticalFailure"]);
+    expect(await outcome({ dryRun: false })).to.deep.equal({ matched: 2, replayed: 2 });
+  });
+
+  it("takes those of one destination, of one stretch of time, or of both", async () => {
+    const other = await openIngest(one.owner.client, one.tenantId);
+    const [a, b, c] = [await givenUp(), await givenUp(other), await givenUp()];
+    const dry = async (fields: object) => (await outcome({ ...fields, dryRun: true }))["matched"];
+    expect(await dry({ destinationUrlId: mine.destinationId })).to.equal(2);
+    expect(await dry({ destinationUrlId: mine.destinationId.toUpperCase() })).to.equal(2);
+    expect(await dry({ destinationUrlId: nowhere })).to.equal(0);
+    expect(await dry({ from: b.acceptedAt })).to.equal(2);
+    expect(await dry({ to: b.acceptedAt })).to.equal(2);
+    expect(await dry({ from: b.acceptedAt, to: b.acceptedAt })).to.equal(1);
+    expect(await dry({ from: c.acceptedAt, to: a.acceptedAt })).to.equal(0);
+    expect(await dry({ from: b.acceptedAt, destinationUrlId: mine.destinationId })).to.equal(1);
+    const found = await outcome({ to: b.acceptedAt, destinationUrlId: other.destinationId });
+    expect(found).to.deep.equal({ matched: 1, replayed: 1 });
+    const status = async ({ eventId }: { eventId: string }) =>
+      (await one.viewer.client.get(`/api/v1/events/${eventId}`)).json["status"];
+    expect([await status(a), await status(b), await status(c)]).to.deep.equal([
+      "CriticalFailure",
+      "Pending",
+      "CriticalFailure",
+    ]);
+  });
+
+  it("leaves the events of a deleted destination as they are", async () => {
+    const doomed = await openIngest(one.owner.client, one.tenantId);
+    await givenUp(doomed);
+    await givenUp();
+    expect((await one.owner.client.delete(`/api/v1/destinations/${doomed.destinationId}`)).status).to.equal(204);
+    expect(await outcome()).to.deep.equal({ matched: 2, replayed: 1 });
+    expect(await statuses()).to.deep.equal(["CriticalFailure", "Pending"]);
+  });
+
+  it("counts each event once among requests at the same time, through any process", async () => {
+    for (let n = 0; n < 30; n += 1) await givenUp();
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => outcome({}, one.developer.client.at(processes[n % 2]?.url ?? ""))),
+    );
+    expect(answers.reduce((sum, { replayed }) => sum + Number(replayed), 0)).to.equal(30);
+    expect(await statuses()).to.deep.equal(Array.from({ length: 30 }, () => "Pending"));
+    for (const { id } of (await one.viewer.client.get("/api/v1/events?Qt=100")).json["items"] as { id: string }[]) {
+      const { items } = (await one.viewer.client.get(`/api/v1/events/${id}/history?Qt=100`)).json as {
+        items: { type: string }[];
+      };
+      expect(items.filter(({ type }) => type === "EventReplayed")).to.have.length(1);
+    }
+  });
+
+  it("works through more than a page, times of acceptance that are the same among them", async () => {
+    const accepted = await Promise.all(Array.from({ length: 1_300 }, () => accept()));
+    await Promise.all(accepted.map(({ eventId }) => deliveries.fail(eventId, 1)));
+    expect(new Set(accepted.map(({ acceptedAt }) => acceptedAt)).size).to.be.lessThan(1_300);
+    expect(await outcome()).to.deep.equal({ matched: 1_300, replayed: 1_300 });
+    const failed = (await one.viewer.client.get("/api/v1/events?Status=CriticalFailure")).json;
+    expect(failed["total"]).to.equal(0);
+  });
+
+  it("sees nothing of another tenant's", async () => {
+    const other = await openAccount(api.url);
+    const theirs = await openIngest(other.owner.client, other.tenantId);
+    const { eventId } = await givenUp(theirs);
+    expect(await outcome()).to.deep.equal({ matched: 0, replayed: 0 });
+    expect(await outcome({ destinationUrlId: theirs.destinationId })).to.deep.equal({ matched: 0, replayed: 0 });
+    const event = (await other.viewer.client.get(`/api/v1/events/${eventId}`)).json;
+    expect(event["status"]).to.equal("CriticalFailure");
+  });
+
+  const bad: [object, string][] = [
+    [{ destinationUrlId: "x" }, "destinationUrlId"],
+    [{ destinationUrlId: null }, "destinationUrlId"],
+    [{ from: "yesterday" }, "from"],
+    [{ from: 5 }, "from"],
+    [{ to: "2026-02-30" }, "to"],
+    [{ dryRun: "yes" }, "dryRun"],
+    [{ dryRun: 1 }, "dryRun"],
+  ];
+  for (const [fields, field] of bad) {
+    it(`gives 400 naming ${field} for ${JSON.stringify(fields)}`, async () => {
+      for (const { client } of [one.developer, one.viewer]) {
+        const answer = await replay(fields, client);
+        expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, field]);
+      }
+    });
+  }
+
+  it("is for Developer and above, a dry run too; 401, 403", async () => {
+    for (const dryRun of [true, false]) {
+      expect((await replay({ dryRun }, new Client(api.url))).status).to.equal(401);
+      expect((await replay({ dryRun }, one.viewer.client)).status).to.equal(403);
+      for (const who of ["developer", "admin", "owner"] as const) {
+        expect((await replay({ dryRun }, one[who].client)).status).to.equal(200);
+      }
+    }
+  });
+});
