@@ -24,7 +24,9 @@ export const bulkOperations: readonly Operation[] = [
       schema: bodies.replayEvents.schema,
       examples: {
         all: {},
-        "a day of one destination": { ...ofDestination, from: "2026-01-14", to: "2026-01-14T23:59:59.999Z" },
+        "a day of one destination": {
+          ...ofDestination, from: "2026-01-14T00:00:00.000Z", to: "2026-01-14T23:59:59.999Z",
+        },
         "only count": { dryRun: true },
       },
     },
@@ -50,7 +52,7 @@ export const bulkOperations: readonly Operation[] = [
       schema: bodies.purgeEvents.schema,
       examples: {
         all: {},
-        old: { before: "2026-01-01" },
+        old: { before: "2026-01-01T00:00:00.000Z" },
         "what one destination got": { ...ofDestination, status: "Succeeded" },
       },
     },
