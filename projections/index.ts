@@ -5,6 +5,7 @@ import { destinationsProjection } from "./destinations/destinations.ts";
 import { directoryProjection } from "./directory/directory.ts";
 import { dueProjection } from "./due/due.ts";
 import { eventsProjection } from "./events/projection.ts";
+import { forgettingProjection } from "./forgetting/forgetting.ts";
 import { invitesProjection } from "./invites/invites.ts";
 import type { Projection } from "./projection.ts";
 import { purgesProjection } from "./purges/purges.ts";
@@ -12,6 +13,7 @@ import { sendersProjection } from "./senders/senders.ts";
 import { setAside } from "./set-aside/set-aside.ts";
 import { tenantsProjection } from "./tenants/tenants.ts";
 import { usersProjection } from "./users/users.ts";
+import { wrappedKeysProjection } from "./wrapped-keys/wrapped-keys.ts";
 
 /** All read models. */
 export const projections: readonly Projection[] = [
@@ -25,6 +27,8 @@ export const projections: readonly Projection[] = [
   purgesProjection,
   directoryProjection,
   dueProjection,
+  forgettingProjection,
+  wrappedKeysProjection,
 ];
 
 /** The collections of all read models. */

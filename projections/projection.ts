@@ -4,12 +4,21 @@ import type { DestinationEvent } from "../src/domain/destination/events.ts";
 import type { DomainEvent } from "../src/domain/domain-event.ts";
 import type { WebhookEvent } from "../src/domain/event/events.ts";
 import type { InviteEvent } from "../src/domain/invite/events.ts";
+import type { PlatformEvent } from "../src/domain/platform/platform.ts";
 import type { SenderEvent } from "../src/domain/sender/events.ts";
 import type { TenantEvent } from "../src/domain/tenant/events.ts";
 import type { Change, CollectionDefinition, Document, FieldKind } from "../src/ports/read-models.ts";
 
 /** The facts that read models are made of. */
-type Fact = TenantEvent | DestinationEvent | SenderEvent | CircuitEvent | ApiKeyEvent | InviteEvent | WebhookEvent;
+type Fact =
+  | TenantEvent
+  | DestinationEvent
+  | SenderEvent
+  | CircuitEvent
+  | ApiKeyEvent
+  | InviteEvent
+  | PlatformEvent
+  | WebhookEvent;
 
 /** What each type of fact, at its place in the log, changes; facts of other types change nothing. */
 export type Handlers = {

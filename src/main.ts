@@ -1,4 +1,6 @@
 import { backUp } from "./composition/backup.ts";
+import { describeKeys } from "./composition/keys.ts";
+import { rewrapKeys } from "./composition/operator.ts";
 import { startRelay } from "./composition/relay.ts";
 import { rebuildReadModels } from "./composition/rebuild.ts";
 import { createLogger } from "./adapters/pino/logger.ts";
@@ -17,6 +19,8 @@ const usage = `usage: npm start [-- command]
   serve             run the relay (the default)
   rebuild           drop the read models and build them again from the log, then exit
   backup FOLDER     copy the log and the expiring state of a running relay into FOLDER, then exit
+  keys              tell what each master key wraps, and which old ones may go; a relay may be running
+  rewrap            bring every key under the newest master key, then exit (a running relay does it by itself)
 `;
 
 function settingsOrExit(): Settings {
@@ -72,13 +76,27 @@ async function backup({ config }: Settings): Promise<void> {
   }
 }
 
+async function keys({ config, secrets }: Settings): Promise<void> {
+  const lines = await describeKeys({ config, secrets, logger: createLogger(config.logLevel) }).catch((error: unknown) =>
+    exitBecause("the keys cannot be told", error));
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+async function rewrap({ config, secrets }: Settings): Promise<void> {
+  const count = await rewrapKeys({ config, secrets, logger: createLogger(config.logLevel) }).catch((error: unknown) =>
+    exitBecause("the keys cannot be re-wrapped", error));
+  process.stdout.write(`${count} keys re-wrapped; every key is under the newest master key\n`);
+}
+
 function exitBecause(what: string, error: unknown): never {
   process.stderr.write(`${what}: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }
 
 const command = process.argv[2] ?? "serve";
-const commands: Readonly<Record<string, (settings: Settings) => Promise<void>>> = { serve, rebuild, backup };
+const commands: Readonly<Record<string, (settings: Settings) => Promise<void>>> = {
+  serve, rebuild, backup, keys, rewrap,
+};
 const run = commands[command];
 if (!run) {
   process.stderr.write(usage);

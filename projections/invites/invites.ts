@@ -58,6 +58,7 @@ export const invitesProjection: Projection = {
     ],
     InviteRevoked: ({ inviteId }) => [set(invites, inviteId, { status: "Revoked" })],
     InviteAccepted: ({ inviteId }) => [set(invites, inviteId, { status: "Accepted" })],
+    InviteForgotten: ({ inviteId }) => [set(invites, inviteId, { email: null, status: "Revoked" })],
     // A user who came by an invite has its id.
     UserDeleted: ({ userId }) => [set(invites, userId, { email: null })],
   },

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { PersonEvent } from "../domain/person/person.ts";
+import { masterKeyIdOf } from "../domain/platform/platform.ts";
 import { streams } from "../domain/streams.ts";
 import type { TenantEvent } from "../domain/tenant/events.ts";
 import type { Tenant } from "../domain/tenant/state.ts";
@@ -123,12 +124,29 @@ export class EmailOpener {
   async #tenant(id: string): Promise<KeyedTenant | undefined> {
     const known = this.#tenants.get(id);
     if (known) return known;
-    const [entry] = await this.#parts.store.readStream(streams.tenant(id), { limit: 1 });
-    if (entry?.unreadable !== undefined || entry?.type !== "TenantCreated") return undefined;
-    const { dataKey } = entry.data as Extract<TenantEvent, { type: "TenantCreated" }>["data"];
+    const dataKey = await this.#dataKey(id);
+    if (dataKey === undefined) return undefined;
     this.#tenants.set(id, { id, dataKey });
     return { id, dataKey };
   }
+
+  /** The tenant's data key as it was wrapped first, unless that master key is gone: then as it was wrapped last. */
+  async #dataKey(tenantId: string): Promise<string | undefined> {
+    const { store, sealing } = this.#parts;
+    const [entry] = await store.readStream(streams.tenant(tenantId), { limit: 1 });
+    const first = entry && wrappedIn(entry);
+    if (first === undefined || sealing.masterKeyIds.includes(masterKeyIdOf(first))) return first;
+    const entries = await store.readStream(streams.tenant(tenantId));
+    return entries.reduce((newest, one) => wrappedIn(one) ?? newest, first);
+  }
+}
+
+/** The wrapped data key that a fact about a tenant brings. */
+function wrappedIn(entry: LogEntry): string | undefined {
+  if (entry.unreadable !== undefined) return undefined;
+  const event = entry as unknown as TenantEvent;
+  if (event.type !== "TenantCreated" && event.type !== "TenantDataKeyRewrapped") return undefined;
+  return event.data.dataKey;
 }
 
 async function personKey(

@@ -17,12 +17,26 @@ export interface OpenedPlatformKeys {
   readonly tokenKey: Uint8Array;
 }
 
+/** The newest fact about the platform's keys, and its revision. */
+export interface StoredPlatformKeys {
+  readonly revision: number;
+  readonly fact: PlatformEvent;
+}
+
+/** What the platform's keys work with. */
+export interface PlatformKeyParts {
+  readonly store: EventStore;
+  readonly sealing: Sealing;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
 /** The installation's own keys: made by whichever process needs them first, the same for all from then on. */
 export class PlatformKeys {
-  readonly #parts: { store: EventStore; sealing: Sealing; clock: Clock; ids: Ids };
+  readonly #parts: PlatformKeyParts;
   #keys: Promise<OpenedPlatformKeys> | undefined;
 
-  constructor(parts: { store: EventStore; sealing: Sealing; clock: Clock; ids: Ids }) {
+  constructor(parts: PlatformKeyParts) {
     this.#parts = parts;
   }
 
@@ -40,28 +54,16 @@ export class PlatformKeys {
   }
 
   async #read(): Promise<OpenedPlatformKeys | undefined> {
-    const [entry] = await this.#parts.store.readStream(streams.platform, { limit: 1 });
-    if (!entry) return undefined;
-    if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the platform's keys cannot be read");
-    const { nameHashKey, tokenKey } = (entry as unknown as PlatformEvent).data;
-    const { sealing } = this.#parts;
-    return {
-      nameHashKey: sealing.unwrap(nameHashKey, places.platform("nameHashKey")).bytes,
-      tokenKey: sealing.unwrap(tokenKey, places.platform("tokenKey")).bytes,
-    };
+    const { store, sealing } = this.#parts;
+    const stored = await readPlatformKeys(store);
+    return stored && openPlatformKeys(stored.fact, sealing);
   }
 
   async #create(): Promise<OpenedPlatformKeys> {
     const { store, sealing, clock, ids } = this.#parts;
     const keys = { nameHashKey: ids.secretBytes(32), tokenKey: ids.secretBytes(32) };
-    const event: PlatformEvent = {
-      type: "PlatformKeysCreated",
-      data: {
-        nameHashKey: sealing.wrap({ bytes: keys.nameHashKey }, places.platform("nameHashKey")),
-        tokenKey: sealing.wrap({ bytes: keys.tokenKey }, places.platform("tokenKey")),
-        at: timestamp(clock.now()),
-      },
-    };
+    const at = timestamp(clock.now());
+    const event: PlatformEvent = { type: "PlatformKeysCreated", data: { ...wrapPlatformKeys(keys, sealing), at } };
     const actor = { type: "service", part: "platform" } as const;
     const origin = { actor, correlationId: ids.uuid(), causationId: null };
     try {
@@ -74,4 +76,31 @@ export class PlatformKeys {
       throw error;
     }
   }
+}
+
+/** What the log says of the platform's keys, undefined before there are any. Throws a Refusal if it is unreadable. */
+export async function readPlatformKeys(store: Pick<EventStore, "readStream">): Promise<StoredPlatformKeys | undefined> {
+  const [entry] = await store.readStream(streams.platform, { backwards: true, limit: 1 });
+  if (!entry) return undefined;
+  if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the platform's keys cannot be read");
+  return { revision: entry.revision, fact: entry as unknown as PlatformEvent };
+}
+
+/** Throws Unsealable. */
+export function openPlatformKeys({ data }: PlatformEvent, sealing: Sealing): OpenedPlatformKeys {
+  return {
+    nameHashKey: sealing.unwrap(data.nameHashKey, places.platform("nameHashKey")).bytes,
+    tokenKey: sealing.unwrap(data.tokenKey, places.platform("tokenKey")).bytes,
+  };
+}
+
+/** The keys under the newest master key. */
+export function wrapPlatformKeys(
+  keys: OpenedPlatformKeys,
+  sealing: Sealing,
+): { readonly nameHashKey: string; readonly tokenKey: string } {
+  return {
+    nameHashKey: sealing.wrap({ bytes: keys.nameHashKey }, places.platform("nameHashKey")),
+    tokenKey: sealing.wrap({ bytes: keys.tokenKey }, places.platform("tokenKey")),
+  };
 }

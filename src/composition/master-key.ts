@@ -1,6 +1,9 @@
 import { loadOrCreateMasterKey } from "../adapters/aes-sealing/master-key-file.ts";
+import { MasterKeyMissing, type KeyRotation } from "../application/key-rotation.ts";
+import type { PlatformKeys } from "../application/platform-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
+import { Unsealable } from "../ports/sealing.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { dataFolderProblem } from "./data-folder.ts";
 
@@ -15,5 +18,23 @@ export function masterKeyOf(config: Config, secrets: Secrets, logger: Logger): U
     return key;
   } catch (error) {
     throw dataFolderProblem(error);
+  }
+}
+
+/**
+ * The first start makes the platform's keys; every other must have each master key that something may still be
+ * wrapped under. Rejects with an error that names the variable which lacks one.
+ */
+export async function requireMasterKeys(rotation: KeyRotation, keys: PlatformKeys): Promise<void> {
+  try {
+    await rotation.begin();
+    await keys.get();
+  } catch (error) {
+    if (error instanceof MasterKeyMissing && !error.newest) {
+      const problem = `must hold master key ${error.masterKeyId}, since keys may still be wrapped under it`;
+      throw new Error(`RELAY_OLD_MASTER_KEYS: ${problem}`, { cause: error });
+    }
+    if (!(error instanceof Unsealable) && !(error instanceof MasterKeyMissing)) throw error;
+    throw new Error("RELAY_MASTER_KEY: is not the key that this log was written under", { cause: error });
   }
 }

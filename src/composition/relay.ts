@@ -13,18 +13,19 @@ import { serveAll } from "../application/aggregate-types.ts";
 import { Aggregates } from "../application/aggregates.ts";
 import { Directory } from "../application/directory.ts";
 import { Freshness } from "../application/freshness.ts";
+import { KeyRotation } from "../application/key-rotation.ts";
 import { createServices } from "../application/services.ts";
 import { Vault } from "../application/vault.ts";
 import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { Clock, Timer } from "../ports/clock.ts";
-import { Unsealable } from "../ports/sealing.ts";
 import type { Logger } from "../ports/telemetry.ts";
+import { KeyRotator } from "../workers/key-rotator.ts";
 import { startDelivery } from "./delivery.ts";
 import { openEmbeddedEngines } from "./embedded/engines.ts";
 import { closeServer, listen } from "./listener.ts";
-import { masterKeyOf } from "./master-key.ts";
+import { masterKeyOf, requireMasterKeys } from "./master-key.ts";
 import { readingsOf } from "./readings.ts";
 import { registrationGuards } from "./registration-guards.ts";
 
@@ -72,10 +73,11 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   });
   const { store, readSide } = engines;
   const { readModels, state } = readSide;
-  await requireMasterKey(new PlatformKeys({ store, sealing, clock, ids }));
 
   const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
   serveAll(aggregates);
+  const rotation = new KeyRotation({ store, sealing, readModels, aggregates, clock, ids });
+  await requireMasterKeys(rotation, new PlatformKeys({ store, sealing, clock, ids }));
   const freshness = new Freshness(store, readModels);
   const directory = new Directory({ aggregates, readModels, freshness, clock }, { max: keptInMemory });
   const { categories } = aggregates;
@@ -106,6 +108,8 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
     retry: config.retry,
     deliveryTimeoutMs,
   });
+  const rotator = new KeyRotator({ rotation, clock, logger, metrics });
+  rotator.start();
   metrics.watch(readingsOf({ log: store, readModels, clock }));
 
   const ready = async () => broken;
@@ -116,7 +120,7 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   const end = async (endAt: number) => {
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
-    await Promise.all([closeServer(server, patience), delivery.stop(patience)]);
+    await Promise.all([closeServer(server, patience), delivery.stop(patience), rotator.stop()]);
     await following.stop();
     // An attempt or a password that is still under way was waited for long enough.
     await withinMs(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));
@@ -150,16 +154,6 @@ async function withinMs(clock: Clock, ms: number, task: Promise<unknown>): Promi
   });
   await Promise.race([task, over]);
   timer?.cancel();
-}
-
-/** The first start makes the platform's keys; every other must be able to open them. */
-async function requireMasterKey(keys: PlatformKeys): Promise<void> {
-  try {
-    await keys.get();
-  } catch (error) {
-    if (!(error instanceof Unsealable)) throw error;
-    throw new Error("RELAY_MASTER_KEY: is not the key that this log was written under", { cause: error });
-  }
 }
 
 function requireEmbedded({ eventStore, queue, readModels }: Config): void {

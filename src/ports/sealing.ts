@@ -16,7 +16,9 @@ export class Unsealable extends Error {
  * authenticated with the value, so that a value moved elsewhere does not open. All forms are text.
  */
 export interface Sealing {
-  /** Wraps a key under the master key; the envelope carries the master key's id. */
+  /** Ids of the master keys at hand; the first is the one that wraps. An id tells nothing about its key. */
+  readonly masterKeyIds: readonly string[];
+  /** Wraps a key under the master key; the envelope carries the master key's id, see domain/platform. */
   wrap(key: SealingKey, place: string): string;
   /** Throws Unsealable. */
   unwrap(wrapped: string, place: string): SealingKey;

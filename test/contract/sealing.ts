@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { masterKeyIdOf } from "../../src/domain/platform/platform.ts";
 import { Unsealable, type Sealing, type SealingKey } from "../../src/ports/sealing.ts";
 
 const key: SealingKey = { bytes: Uint8Array.from({ length: 32 }, (_, index) => index) };
@@ -19,6 +20,10 @@ export function sealingContract(make: () => Sealing): void {
 
     it("unwraps what it wrapped", () => {
       expect(make().unwrap(make().wrap(key, place), place).bytes).to.deep.equal(Buffer.from(key.bytes));
+    });
+
+    it("tells which master key wrapped a key", () => {
+      expect(masterKeyIdOf(make().wrap(key, place))).to.equal(make().masterKeyIds[0]);
     });
 
     it("never seals or wraps the same thing to the same text, nor shows it", () => {

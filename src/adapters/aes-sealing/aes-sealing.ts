@@ -15,6 +15,7 @@ const tagBytes = 16;
  * box and the place are authenticated with it.
  */
 export class AesSealing implements Sealing {
+  readonly masterKeyIds: readonly string[];
   readonly #masterKeys: ReadonlyMap<string, Uint8Array>;
   readonly #masterKeyId: string;
 
@@ -24,6 +25,7 @@ export class AesSealing implements Sealing {
     if (all.some((key) => key.length !== keyBytes)) throw new RangeError(`a master key has ${keyBytes} bytes`);
     this.#masterKeys = new Map(all.map((key) => [masterKeyId(key), key]));
     this.#masterKeyId = masterKeyId(masterKey);
+    this.masterKeyIds = [...this.#masterKeys.keys()];
   }
 
   wrap(key: SealingKey, place: string): string {
@@ -34,11 +36,6 @@ export class AesSealing implements Sealing {
     const [, head, id] = /^(w1\.([0-9a-f]{16})\.)/.exec(wrapped) ?? [];
     if (!head || !id) throw new Unsealable("not a wrapped key");
     return { bytes: decrypt(head, wrapped, this.#master(id), place) };
-  }
-
-  /** Whether a wrapped key is under the newest master key, so that it needs no re-wrapping. */
-  isCurrent(wrapped: string): boolean {
-    return wrapped.startsWith(`w1.${this.#masterKeyId}.`);
   }
 
   seal(text: string, key: SealingKey, place: string): string {

@@ -8,15 +8,14 @@ import { MappingProblem } from "./problem.ts";
 
 /** How much text of compiled expressions is kept: a syntax tree takes some hundred times as much. */
 const mostCachedCharacters = 128 * 1024;
-/** How often a run that was cut off before it got half of its time on the processor is begun again. */
-const mostRuns = 2;
-
 boundFunctions();
 
 /** Times, in milliseconds. */
 export interface EvaluatorOptions {
-  /** How long compiling, and how long evaluating, may take. */
+  /** How long compiling, and how long evaluating, may keep the processor busy. */
   readonly timeoutMs: number;
+  /** How long the watchdog waits for that at most, on a machine that is too busy to give it. */
+  readonly patienceMs: number;
   /** The size of a result at most, as UTF-8. */
   readonly maxBytes: number;
 }
@@ -54,17 +53,23 @@ export class Evaluator {
     return resultText(result, this.#options.maxBytes);
   }
 
-  /** Runs within the time limit, again where the machine was too busy to give it that time. */
+  /**
+   * Runs within the time limit. The watchdog knows only the time of day: what it ended on a busy machine before it
+   * had its share of the processor begins again with twice the time, until it has had its share twice.
+   */
   #watched<Result>(run: () => Result): Result {
-    for (let runs = 1; ; runs += 1) {
-      const before = process.threadCpuUsage();
+    const { timeoutMs, patienceMs } = this.#options;
+    const before = process.threadCpuUsage();
+    for (let limitMs = timeoutMs, spentMs = 0; ; limitMs *= 2) {
       try {
-        return watch(run, this.#options.timeoutMs);
+        return watch(run, limitMs);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
         const { user, system } = process.threadCpuUsage(before);
-        const starved = (user + system) / 1_000 < this.#options.timeoutMs / 2;
-        if (!starved || runs === mostRuns) throw new MappingProblem(`takes longer than ${this.#options.timeoutMs} ms`);
+        const nowSpentMs = (user + system) / 1_000;
+        const starved = nowSpentMs - spentMs < timeoutMs * 0.9 && nowSpentMs < timeoutMs * 2;
+        if (!starved || limitMs * 2 > patienceMs) throw new MappingProblem(`takes longer than ${timeoutMs} ms`);
+        spentMs = nowSpentMs;
       }
     }
   }

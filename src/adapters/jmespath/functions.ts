@@ -7,10 +7,15 @@ type Function = (args: readonly JSONValue[]) => JSONValue;
  * The longest text a function may make, in UTF-16 units. A text can grow by three orders of magnitude in one call,
  * which no limit of time can stop half-way, and V8 ends the whole process over a text or an array that is too long.
  */
-const mostCharacters = 1024 * 1024;
+const mostCharacters = 512 * 1024;
+
+/** Characters compared by one search at most: V8's searches can take the product of both lengths, and hear nobody. */
+const mostCompared = 32 * 1024 * 1024;
+
+type Lengths = (args: readonly JSONValue[]) => number;
 
 /** How long the result of a function will be at least, where that is known before. */
-const lengthOf: Readonly<Record<string, (args: readonly JSONValue[]) => number>> = {
+const lengthOf: Readonly<Record<string, Lengths>> = {
   join: ([glue, parts]) =>
     (parts as string[]).reduce((sum, part) => sum + part.length, (glue as string).length * (parts as string[]).length),
   pad_left: ([, width]) => width as number,
@@ -18,13 +23,26 @@ const lengthOf: Readonly<Record<string, (args: readonly JSONValue[]) => number>>
   replace: ([subject, from, to]) => (subject as string).split(from as string).length * (to as string).length,
 };
 
-/** Bounds every function of the library, for the whole process, by the length of the text it makes. */
+const searchOf: Lengths = ([subject, wanted]) =>
+  typeof subject === "string" && typeof wanted === "string" ? subject.length * wanted.length : 0;
+
+/** How many characters a function may have to compare. */
+const comparedBy: Readonly<Record<string, Lengths>> = {
+  contains: searchOf,
+  find_first: searchOf,
+  find_last: searchOf,
+  replace: searchOf,
+  split: searchOf,
+};
+
+/** Bounds every function of the library, for the whole process, by the text it searches and the text it makes. */
 export function boundFunctions(): void {
   const { runtime } = TreeInterpreter;
   for (const [name, entry] of Object.entries(runtime._functionTable)) {
     const run = entry._func.bind(runtime) as Function;
-    const foreseen = lengthOf[name];
+    const [compared, foreseen] = [comparedBy[name], lengthOf[name]];
     entry._func = (args: readonly JSONValue[]) => {
+      if (compared && compared(args) > mostCompared) throw new MappingProblem(`${name}() searches for too long a text`);
       if (foreseen && foreseen(args) > mostCharacters) throw tooLong(name);
       const result = run(args);
       if (typeof result === "string" && result.length > mostCharacters) throw tooLong(name);

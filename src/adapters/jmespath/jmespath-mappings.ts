@@ -6,9 +6,11 @@ import { FairQueue } from "./fair-queue.ts";
 import { MappingProcess } from "./mapping-process.ts";
 import type { Outcome, Task } from "./protocol.ts";
 
-/** How long an expression may run: within the process, and until the process is ended from outside. */
-const timeoutMs = 20;
-const hardLimitMs = 50;
+/** How long an expression may keep the processor busy, and how long the watchdog of the process waits for that. */
+const timeoutMs = 15;
+const watchdogMs = 400;
+/** When a process that no watchdog could stop is ended from outside; a busy machine must not come to this. */
+const hardLimitMs = 1_000;
 /** Whoever kept a processor busy for longer, or lost a process, is slow for some time. */
 const slowMs = 5;
 const slowForMs = 10_000;
@@ -16,8 +18,6 @@ const slowRemembered = 10_000;
 const patienceMs = 2_000;
 const mostWaitingOfTenant = 256;
 const mostWaitingCharacters = 32 * 1024 * 1024;
-const usualCharacters = 262_144 + 4_096;
-const readCharactersPerMs = 20_000;
 const tooMany = "too many payloads wait to be mapped; try again";
 
 interface Waiting {
@@ -40,8 +40,8 @@ export interface JmespathMappingsOptions {
 
 /**
  * JMESPath in processes of its own, started when first needed. Tenants take turns; a tenant whose expressions run
- * long or break a bound gets all processes but one for the next 10 s, together with its like. A process that hangs or
- * breaks is replaced; the task is tried once more, unless it is a slow tenant's.
+ * long or end a process gets all processes but one for the next 10 s, together with its like. A process that hangs or
+ * breaks is replaced, and the task is tried once more.
  */
 export class JmespathMappings implements Mappings {
   readonly #options: JmespathMappingsOptions;
@@ -122,7 +122,7 @@ export class JmespathMappings implements Mappings {
   async #start(): Promise<void> {
     this.#starting = true;
     try {
-      const options = { timeoutMs, maxBytes: this.#options.maxBytes };
+      const options = { timeoutMs, patienceMs: watchdogMs, maxBytes: this.#options.maxBytes };
       const process = await MappingProcess.start(options, (ended) => this.#forget(ended));
       this.#all.add(process);
       this.#idle.push(process);
@@ -140,7 +140,7 @@ export class JmespathMappings implements Mappings {
     const { tenantId, task } = waiting;
     const slow = this.#slow.has(tenantId);
     if (slow) this.#runningSlow += 1;
-    const outcome = await process.run(task, hardLimitMs + readingMs(task));
+    const outcome = await process.run(task, hardLimitMs);
     if (slow) this.#runningSlow -= 1;
     if (outcome === null || outcome.cpuMs > slowMs) this.#slow.set(tenantId, true);
     if (outcome) {
@@ -148,16 +148,16 @@ export class JmespathMappings implements Mappings {
       this.#settle(waiting, outcome);
     } else {
       this.#all.delete(process);
-      this.#lost(waiting, slow);
+      this.#lost(waiting);
     }
     this.#next();
   }
 
   /** The process is gone, and it may not have been the expression's fault: a busy machine stops anything. */
-  #lost(waiting: Waiting, slow: boolean): void {
+  #lost(waiting: Waiting): void {
     this.#metrics.trouble("mapping process lost");
     if (this.#closed) this.#refuse(waiting, "the relay is stopping");
-    else if (slow || waiting.retried) {
+    else if (waiting.retried) {
       this.#settle(waiting, { problem: "goes beyond its bounds of time or memory", cpuMs: hardLimitMs });
     } else {
       waiting.retried = true;
@@ -189,9 +189,4 @@ export class JmespathMappings implements Mappings {
 
 function sizeOf({ expression, payload }: Task): number {
   return expression.length + (payload?.length ?? 0);
-}
-
-/** Where bodies may be larger than by default, reading them takes time of its own. */
-function readingMs(task: Task): number {
-  return Math.max(0, sizeOf(task) - usualCharacters) / readCharactersPerMs;
 }

@@ -21,5 +21,7 @@ export type InviteEvent =
       }
     >
   | DomainEvent<"InviteRevoked", { inviteId: string; tenantId: string; tokenHash: string; at: Timestamp }>
+  /** Its person was deleted: nobody can use it any more, and its address is unreadable. */
+  | DomainEvent<"InviteForgotten", { inviteId: string; tenantId: string; tokenHash: string; at: Timestamp }>
   /** The invite is used up: only who wrote this goes on to create the user. */
   | DomainEvent<"InviteAccepted", { inviteId: string; tenantId: string; at: Timestamp }>;

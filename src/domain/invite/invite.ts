@@ -37,7 +37,9 @@ export type InviteCommand =
       /** The one who accepted before was lost without having created the user, and can do so no more. */
       readonly abandoned: boolean;
       readonly at: Timestamp;
-    };
+    }
+  /** The person it was for is to be forgotten. */
+  | { readonly type: "ForgetInvite"; readonly at: Timestamp };
 
 /** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: InviteState, command: InviteCommand): InviteEvent[] {
@@ -54,6 +56,11 @@ export function decide(state: InviteState, command: InviteCommand): InviteEvent[
     if (state.status === "Accepted") refuse("conflict", "the invite was used already");
     if (state.status === "Revoked") return [];
     return [{ type: "InviteRevoked", data: { ...ids, tokenHash: state.tokenHash, at } }];
+  }
+  if (command.type === "ForgetInvite") {
+    // Its address is the user's by now, and goes with that user.
+    if (state.status === "Accepted") return [];
+    return [{ type: "InviteForgotten", data: { ...ids, tokenHash: state.tokenHash, at } }];
   }
   requireUsable(state, at, command.abandoned);
   return [{ type: "InviteAccepted", data: { ...ids, at } }];
@@ -79,6 +86,6 @@ export function evolve(state: InviteState, event: InviteEvent): InviteState {
     return { ...rest, id, createdAt, status: "Pending", acceptedAt: null };
   }
   if (!state) return state;
-  if (event.type === "InviteRevoked") return { ...state, status: "Revoked" };
+  if (event.type === "InviteRevoked" || event.type === "InviteForgotten") return { ...state, status: "Revoked" };
   return { ...state, status: "Accepted", acceptedAt: event.data.at };
 }

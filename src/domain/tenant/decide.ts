@@ -72,7 +72,19 @@ export type TenantCommand =
       readonly status?: UserStatus | undefined;
       readonly at: string;
     }
-  | { readonly type: "DeleteUser"; readonly by: Caller; readonly userId: string; readonly at: string };
+  | { readonly type: "DeleteUser"; readonly by: Caller; readonly userId: string; readonly at: string }
+  /** Nothing opens a deleted user's addresses any more. */
+  | { readonly type: "ForgetUser"; readonly userId: string; readonly at: string }
+  /** An operator lets an Owner in again. */
+  | {
+      readonly type: "ResetOwnerPassword";
+      readonly userId: string;
+      readonly passwordHash: string;
+      readonly at: string;
+    }
+  /** `from`: the wrapped data key that `dataKey` stands for. */
+  | { readonly type: "RewrapDataKey"; readonly from: string; readonly dataKey: string; readonly at: string }
+  | { readonly type: "EraseTenant"; readonly at: string };
 
 interface NewUser {
   readonly userId: string;
@@ -125,6 +137,24 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
       return changeUser(state, command);
     case "DeleteUser":
       return deleteUser(state, command);
+    case "ForgetUser": {
+      const { userId, at } = command;
+      if (state.users.has(userId)) refuse("conflict", "the user is not deleted");
+      return [{ type: "UserForgotten", data: { tenantId: state.id, userId, at } }];
+    }
+    case "ResetOwnerPassword": {
+      const { userId, passwordHash, at } = command;
+      const user = state.users.get(userId) ?? refuse("not-found", "user not found");
+      if (user.role !== "Owner") refuse("rejected", `the user is not an Owner but a ${user.role}`);
+      return [{ type: "UserPasswordChanged", data: { tenantId: state.id, userId, passwordHash, at } }];
+    }
+    case "RewrapDataKey": {
+      const { from, dataKey, at } = command;
+      if (state.dataKey !== from) return [];
+      return [{ type: "TenantDataKeyRewrapped", data: { tenantId: state.id, dataKey, at } }];
+    }
+    case "EraseTenant":
+      return [{ type: "TenantErased", data: { tenantId: state.id, at: command.at } }];
   }
 }
 

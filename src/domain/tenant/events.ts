@@ -70,6 +70,12 @@ export type TenantEvent =
       { tenantId: string; userId: string; from: UserStatus; status: UserStatus; role: Role; at: Timestamp }
     >
   | DomainEvent<"UserDeleted", { tenantId: string; userId: string; role: Role; status: UserStatus; at: Timestamp }>
+  /** Every key that opened an address of a deleted user is gone. */
+  | DomainEvent<"UserForgotten", { tenantId: string; userId: string; at: Timestamp }>
+  /** The same data key under another master key. */
+  | DomainEvent<"TenantDataKeyRewrapped", { tenantId: string; dataKey: string; at: Timestamp }>
+  /** The tenant is gone with all that was its own. */
+  | DomainEvent<"TenantErased", { tenantId: string; at: Timestamp }>
   /**
    * A stale reservation of this tenant's (`<stream>@<revision>`) was taken over: whoever still meant to
    * use it must lose.

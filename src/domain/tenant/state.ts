@@ -56,6 +56,10 @@ export function evolve(state: TenantState, event: TenantEvent, position = ""): T
   }
   const { data } = event;
   switch (event.type) {
+    case "TenantErased":
+      return undefined;
+    case "TenantDataKeyRewrapped":
+      return { ...state, dataKey: event.data.dataKey };
     case "TenantRenamed":
       return { ...state, name: event.data.name, nameHash: event.data.nameHash, updatedAt: data.at };
     case "TenantDeliveryPolicyChanged": {
@@ -106,6 +110,8 @@ function evolveUsers(users: Map<string, User>, event: UserEvent): Map<string, Us
       return users.set(userId, { ...endSessions(user), status: event.data.status, updatedAt: at });
     case "UserDeleted":
       users.delete(userId);
+      return users;
+    case "UserForgotten":
       return users;
   }
 }

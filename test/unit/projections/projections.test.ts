@@ -35,7 +35,7 @@ const tenantCreated: TenantEvent = {
     nameHash: hash("a"),
     maxTrys: 10,
     circuitBreakerTimer: 300,
-    dataKey: "wrapped",
+    dataKey: "w1.0011223344556677.boxed-data-key",
     webhookSecret: "sealed",
     webhookSecretFingerprint: "0123456789abcdef",
     at: at(0),
@@ -181,7 +181,7 @@ const deleted: DestinationEvent = {
 
 describe("projections", () => {
   it("ignore facts they do not know", () => {
-    for (const type of ["SomethingNew", "constructor", "__proto__", "PlatformKeysCreated"]) {
+    for (const type of ["SomethingNew", "constructor", "__proto__", "PersonKeyCreated"]) {
       expect(project({ type, data: {}, position: "" })).to.deep.equal([]);
     }
   });
@@ -196,7 +196,7 @@ describe("projections", () => {
     const { documents } = (await projected(facts)).contents();
     expect(documents["destinations"]?.[destinationId]).to.include({ authType: "BasicAuth" });
     const text = JSON.stringify(documents);
-    for (const secret of ["payload", "sealed-credentials", "wrapped", "0123456789abcdef", hash("a")]) {
+    for (const secret of ["payload", "sealed-credentials", "boxed-data-key", "0123456789abcdef", hash("a")]) {
       expect(text).to.not.include(secret);
     }
   });

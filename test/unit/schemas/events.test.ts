@@ -32,7 +32,8 @@ type NonNullKind<V> =
   [V] extends [string] ? "string"
     : [V] extends [number] ? "number"
       : [V] extends [boolean] ? "boolean"
-        : "object";
+        : [V] extends [readonly unknown[]] ? "array"
+          : "object";
 
 type Kinds = { readonly [T in AnyEvent["type"]]: { readonly [K in keyof Data<T>]-?: Kind<Data<T>[K]> } };
 
@@ -92,11 +93,13 @@ const kinds: Kinds = {
   IngestTokenRegenerated: { ...destination, ingestTokenHash: s, previousTokenHash: s },
   InviteAccepted: { inviteId: s, tenantId: s, at: s },
   InviteCreated: { inviteId: s, tenantId: s, email: s, role: s, tokenHash: s, expiresAt: s, at: s },
+  InviteForgotten: { inviteId: s, tenantId: s, tokenHash: s, at: s },
   InviteRevoked: { inviteId: s, tenantId: s, tokenHash: s, at: s },
   NameReleased: { holder: "object", at: s },
   NameReserved: { holder: "object", at: s },
   PersonKeyCreated: { userId: s, tenantId: s, key: s, at: s },
   PlatformKeysCreated: { nameHashKey: s, tokenKey: s, at: s },
+  PlatformKeysRewrapped: { nameHashKey: s, tokenKey: s, masterKeys: "array", at: s },
   PurgeCompleted: { purgeId: s, tenantId: s, at: s },
   ReservationRefused: { reservation: s, at: s },
   RetryScheduled: { ...moved, retryCount: n, nextAttemptAt: s },
@@ -112,12 +115,15 @@ const kinds: Kinds = {
   TenantCreated: {
     tenantId: s, name: s, nameHash: s, maxTrys: n, circuitBreakerTimer: n, dataKey: s, ...secret, at: s,
   },
+  TenantDataKeyRewrapped: { tenantId: s, dataKey: s, at: s },
   TenantDeliveryPolicyChanged: { tenantId: s, maxTrys: n, circuitBreakerTimer: n, at: s },
+  TenantErased: { tenantId: s, at: s },
   TenantRenamed: { tenantId: s, name: s, nameHash: s, at: s },
   TenantRetentionChanged: { tenantId: s, retentionDays: "number?", at: s },
   UserCreated: { ...user, email: s, emailHash: s, passwordHash: s, role: s, at: s },
   UserDeleted: { ...user, role: s, status: s, at: s },
   UserEmailChanged: { ...user, email: s, emailHash: s, at: s },
+  UserForgotten: { ...user, at: s },
   UserPasswordChanged: { ...user, passwordHash: s, at: s },
   UserRoleChanged: { ...user, from: s, role: s, status: s, at: s },
   UserStatusChanged: { ...user, from: s, status: s, role: s, at: s },

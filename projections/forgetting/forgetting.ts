@@ -1,0 +1,25 @@
+import { create, remove, type Collection, type Projection } from "../projection.ts";
+
+/** A deleted user whose addresses may still be readable. */
+export type ForgettingDocument = {
+  readonly userId: string;
+  readonly tenantId: string;
+  readonly deletedAt: string;
+};
+
+export const forgetting: Collection<ForgettingDocument> = {
+  name: "forgetting",
+  key: "userId",
+  fields: { userId: "id", tenantId: "id", deletedAt: "time" },
+  indexes: [],
+};
+
+export const forgettingProjection: Projection = {
+  name: "forgetting",
+  version: 1,
+  collections: [forgetting],
+  on: {
+    UserDeleted: ({ userId, tenantId, at }) => [create(forgetting, { userId, tenantId, deletedAt: at })],
+    UserForgotten: ({ userId }) => [remove(forgetting, userId)],
+  },
+};

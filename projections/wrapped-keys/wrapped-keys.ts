@@ -1,0 +1,49 @@
+import { masterKeyIdOf } from "../../src/domain/platform/platform.ts";
+import type { Change } from "../../src/ports/read-models.ts";
+import { create, put, set, type Collection, type Projection } from "../projection.ts";
+
+/** By which master key a key is wrapped; the wrapped key itself stays in the log. */
+export type WrappedKeyDocument = {
+  /** The tenant's id, or `platform/…`. */
+  readonly name: string;
+  readonly tenantId: string | null;
+  readonly masterKeyId: string;
+  /** With the platform's token key: ids of the master keys that may still be needed, where the log names them. */
+  readonly masterKeys: readonly string[] | null;
+};
+
+export const wrappedKeys: Collection<WrappedKeyDocument> = {
+  name: "wrappedKeys",
+  key: "name",
+  fields: { name: "text", tenantId: "id", masterKeyId: "text", masterKeys: "json" },
+  indexes: [["masterKeyId"]],
+};
+
+/** The document that says which master keys may still be needed. */
+export const tokenKeyName = "platform/tokenKey";
+
+function ofPlatform(name: string, wrapped: string, masterKeys: readonly string[] | null): Change {
+  return put(wrappedKeys, { name, tenantId: null, masterKeyId: masterKeyIdOf(wrapped), masterKeys });
+}
+
+export const wrappedKeysProjection: Projection = {
+  name: "wrappedKeys",
+  version: 1,
+  collections: [wrappedKeys],
+  on: {
+    PlatformKeysCreated: ({ nameHashKey, tokenKey }) => [
+      ofPlatform("platform/nameHashKey", nameHashKey, null),
+      ofPlatform(tokenKeyName, tokenKey, null),
+    ],
+    PlatformKeysRewrapped: ({ nameHashKey, tokenKey, masterKeys }) => [
+      ofPlatform("platform/nameHashKey", nameHashKey, null),
+      ofPlatform(tokenKeyName, tokenKey, masterKeys),
+    ],
+    TenantCreated: ({ tenantId, dataKey }) => [
+      create(wrappedKeys, { name: tenantId, tenantId, masterKeyId: masterKeyIdOf(dataKey), masterKeys: null }),
+    ],
+    TenantDataKeyRewrapped: ({ tenantId, dataKey }) => [
+      set(wrappedKeys, tenantId, { masterKeyId: masterKeyIdOf(dataKey) }),
+    ],
+  },
+};

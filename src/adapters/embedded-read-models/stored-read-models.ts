@@ -1,0 +1,45 @@
+import { DatabaseSync } from "node:sqlite";
+import type { CollectionDefinition, Document, FieldValue, Selection } from "../../ports/read-models.ts";
+import { Queries } from "./queries.ts";
+
+/** Read models as they are stored, for a look from outside while another process may be writing them. */
+export class StoredReadModels {
+  readonly #database: DatabaseSync;
+  readonly #definitions: ReadonlyMap<string, CollectionDefinition>;
+  readonly #queries: Queries;
+
+  /** Throws when the file holds no read models. */
+  constructor(file: string) {
+    this.#database = new DatabaseSync(file, { readOnly: true });
+    const row = this.#database.prepare("SELECT definitions FROM state").get();
+    const definitions = JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
+    this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
+    this.#queries = new Queries(this.#database);
+  }
+
+  async get(collection: string, key: string): Promise<Document | null> {
+    return this.#queries.get(this.#definition(collection), key);
+  }
+
+  async distinct(
+    selection: Selection,
+    field: string,
+    options: { readonly after?: FieldValue; readonly limit: number },
+  ): Promise<readonly FieldValue[]> {
+    return this.#queries.distinct(this.#definition(selection.collection), selection, field, options);
+  }
+
+  async count(selection: Selection): Promise<number> {
+    return this.#queries.count(this.#definition(selection.collection), selection);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #definition(collection: string): CollectionDefinition {
+    const definition = this.#definitions.get(collection);
+    if (!definition) throw new Error(`the read models have no collection ${collection} yet: start the relay once`);
+    return definition;
+  }
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import { expect } from "chai";
+import { ApiClient, text } from "../../demo/api-client.ts";
+import { eventually, openAccount, type Account } from "../support/relay.ts";
+import { RelayProcess, runRelay } from "../support/relay-process.ts";
+
+const newKey = () => randomBytes(32).toString("base64");
+
+describe("master key rotation of a running relay", () => {
+  let relay: RelayProcess;
+  let env: Record<string, string>;
+  let accounts: Account[];
+
+  beforeEach(async () => {
+    env = { RELAY_MASTER_KEY: newKey() };
+    relay = await RelayProcess.start(null, { env });
+    accounts = [];
+    for (let n = 0; n < 12; n += 1) accounts.push(await openAccount(relay.url));
+  });
+  afterEach(() => relay.close());
+
+  const keys = async () => (await runRelay(relay.environment, ["keys"])).stdout;
+  const mayGo = "1 of 1 old master keys may be taken out of RELAY_OLD_MASTER_KEYS";
+  const giveNewKey = () => {
+    env["RELAY_OLD_MASTER_KEYS"] = env["RELAY_MASTER_KEY"] ?? "";
+    env["RELAY_MASTER_KEY"] = newKey();
+  };
+
+  /** Fails unless every secret and address can be read, and old passwords and sessions still work. */
+  const requireAllReadable = async () => {
+    for (const { tenantId, webhookSecret, email, password, owner } of accounts) {
+      const again = relay.at(owner);
+      expect(await again.get(`/api/v1/tenants/${tenantId}/webhook-secret`)).to.deep.equal({ webhookSecret });
+      const { items } = (await again.get("/api/v1/users")) as unknown as { items: { email: string }[] };
+      expect(items.map((user) => user.email)).to.deep.equal([email]);
+      const session = await new ApiClient(relay.url).post("/api/v1/auth/login", { email, password });
+      expect(text(session, "accessToken")).to.be.a("string");
+    }
+  };
+
+  it("re-wraps while it serves, says when it is through, and then starts without the old key", async () => {
+    await relay.sigterm();
+    giveNewKey();
+    await relay.start();
+    await requireAllReadable();
+    accounts.push(await openAccount(relay.url));
+    const said = await eventually(keys, (answer) => answer.includes(mayGo));
+    expect(said).to.match(/newest +wraps 15 +needed\n.*old +wraps 0 +needed by nothing\n/);
+    expect(relay.lines.some(({ msg }) => msg?.includes("nothing needs the old ones"))).to.equal(true);
+    await relay.sigterm();
+    delete env["RELAY_OLD_MASTER_KEYS"];
+    await relay.start();
+    await requireAllReadable();
+    expect(await keys()).to.include("there is no old master key");
+    await relay.sigterm();
+    const rebuilt = await relay.command("rebuild");
+    expect(rebuilt.code).to.equal(0);
+    await relay.start();
+    await requireAllReadable();
+  });
+
+  it("is refused without the old key until it is through, however often it is killed on its way", async function () {
+    this.timeout(90_000);
+    await relay.kill9();
+    giveNewKey();
+    const refusals = async () => {
+      const { RELAY_OLD_MASTER_KEYS: _old, ...withoutOld } = relay.environment;
+      const { stderr, code } = await runRelay(withoutOld);
+      expect(code).to.equal(1);
+      return stderr.trim().split("\n");
+    };
+    expect(await refusals()).to.deep.equal([
+      "the relay cannot start: RELAY_MASTER_KEY: is not the key that this log was written under",
+    ]);
+    for (let kill = 0; kill < 3; kill += 1) {
+      await relay.start();
+      await relay.kill9();
+      if ((await keys()).includes(mayGo)) break;
+      const [line, ...more] = await refusals();
+      expect(more).to.deep.equal([]);
+      expect(line).to.match(/^the relay cannot start: RELAY_OLD_MASTER_KEYS: must hold master key [0-9a-f]{16}, since/);
+    }
+    const through = await relay.command("rewrap");
+    expect(through.stdout).to.match(/^\d+ keys re-wrapped; every key is under the newest master key\n$/);
+    delete env["RELAY_OLD_MASTER_KEYS"];
+    await relay.start();
+    await requireAllReadable();
+  });
+});
