@@ -155,15 +155,18 @@ export class Ledger {
       for (const [attempt] of seen.get(eventId) ?? []) {
         if (!attempts.has(attempt)) faults.unclaimed.push(`${eventId} attempt ${attempt}`);
       }
+      let explained = 1;
       for (const [attempt] of delivered) {
-        const ending = attempts.get(attempt)?.ending;
+        const { ending, givenUp } = attempts.get(attempt) ?? {};
         if (ending === "timeout") late += 1;
-        else if (ending !== "succeeded" && ending !== "outcome unknown") {
+        if (ending === "timeout" || givenUp) explained += 1;
+        else if (ending !== "succeeded") {
           faults.unexplained.push(`${eventId} attempt ${attempt}: answered 2xx, booked ${String(ending)}`);
         }
       }
-      for (const [attempt, { ending, startedAt }] of attempts) {
-        if (ending !== "outcome unknown") continue;
+      if (delivered.length > explained) faults.unexplained.push(`${eventId}: delivered ${delivered.length} times`);
+      for (const [attempt, { givenUp, startedAt }] of attempts) {
+        if (!givenUp) continue;
         unknown += 1;
         if (!cutShort(startedAt, lives, deadlineMs)) faults.misjudged.push(`${eventId} attempt ${attempt}`);
       }
@@ -241,6 +244,8 @@ interface Ended {
   readonly startedAt: number;
   /** "succeeded", the reason of its failure, or undefined while it is open. */
   readonly ending: string | undefined;
+  /** Whether it was given up as "outcome unknown", were it that its outcome came late. */
+  readonly givenUp: boolean;
 }
 
 function attemptsOf(facts: readonly Fact[]): Map<number, Ended> {
@@ -248,9 +253,9 @@ function attemptsOf(facts: readonly Fact[]): Map<number, Ended> {
   for (const { type, time, data } of facts) {
     const { attempt, reason } = data;
     if (attempt === undefined) continue;
-    const startedAt = attempts.get(attempt)?.startedAt ?? Date.parse(time);
-    if (type === "DeliveryAttemptStarted") attempts.set(attempt, { startedAt, ending: undefined });
-    else attempts.set(attempt, { startedAt, ending: type === "DeliverySucceeded" ? "succeeded" : reason });
+    const { startedAt = Date.parse(time), givenUp = false } = attempts.get(attempt) ?? {};
+    const ending = type === "DeliverySucceeded" ? "succeeded" : reason;
+    attempts.set(attempt, { startedAt, ending, givenUp: givenUp || reason === "outcome unknown" });
   }
   return attempts;
 }
