@@ -12,7 +12,7 @@ describe("retries that come due at about the same time", function () {
 
   beforeEach(async () => {
     receiver = await startReceiver({ record: false });
-    const env = { RELAY_RETRY_SCHEDULE: "4s", RELAY_RETRY_JITTER: "0.25" };
+    const env = { RELAY_RETRY_SCHEDULE: "4s", RELAY_RETRY_JITTER: "0.5" };
     relay = await RelayProcess.start(receiver, { env });
   });
 
