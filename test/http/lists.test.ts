@@ -31,7 +31,8 @@ describeOnEngines("lists", (freshEngines) => {
     api = await startApi(engines);
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
     for (let n = 0; n < 3; n += 1) targets.push(await openIngest(one.owner.client, one.tenantId));
-    await openIngest(other.owner.client, other.tenantId);
+    const foreign = await openIngest(other.owner.client, other.tenantId);
+    await other.owner.client.post("/api/v1/senders", { name: "Theirs", destinationUrlId: foreign.destinationId });
     for (const [name, target] of ["Shop", "Till", "Shop", "Bank"].map((name, n) => [name, targets[n % 3]] as const)) {
       engines.clock.advance(1_000);
       const answer = await one.owner.client.post("/api/v1/senders", { name, destinationUrlId: target?.destinationId });
