@@ -1,0 +1,138 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { text, type Json } from "../../../demo/api-client.ts";
+import { startReceiver, type Receiver } from "../../support/receiver.ts";
+import { openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
+import { sized } from "../../support/size.ts";
+
+const run = promisify(execFile);
+const requirements = join(import.meta.dirname, "requirements.txt");
+const environment = join(import.meta.dirname, "../../../node_modules/.cache/schemathesis");
+const program = join(environment, "bin", "schemathesis");
+const seconds = sized(40, 1_800);
+const casesPerOperation = sized(15, 1_000);
+
+/** Why what the schemas allow is refused all the same with 400: the application's own rules say more than they can. */
+const sharperThanSchemas: Readonly<Record<string, string>> = {
+  createTenant: "a password is measured in bytes of UTF-8, a name after trimming",
+  updateTenant: "a name is measured after trimming",
+  createUser: "a password is measured in bytes of UTF-8; emails are ASCII with a dot in the domain",
+  updateUser: "a password is measured in bytes of UTF-8; emails are ASCII with a dot in the domain",
+  createInvite: "emails are ASCII with a dot in the domain",
+  register: "a password is measured in bytes of UTF-8",
+  createApiKey: "a name is measured after trimming; a key cannot expire in the past",
+  createDestination: "credentials are those of the authType; URLs are HTTPS and lead to no address of our own networks",
+  updateDestination: "credentials are those of the authType; URLs are HTTPS and lead to no address of our own networks",
+  createSender: "a name is measured after trimming; an expression must compile",
+  updateSender: "a name is measured after trimming; an expression must compile",
+  testMapping: "a payload may come as the text of a JSON object",
+};
+
+/** Makes the environment where it is not there yet. Rejects where Python or its registry is missing. */
+async function makeEnvironment(): Promise<void> {
+  const marker = join(environment, "requirements.txt");
+  const wanted = readFileSync(requirements, "utf8");
+  if (existsSync(marker) && readFileSync(marker, "utf8") === wanted) return;
+  mkdirSync(dirname(environment), { recursive: true });
+  await run("python3", ["-m", "venv", "--clear", environment]);
+  const quick = ["--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "20"];
+  await run(join(environment, "bin", "pip"), ["install", ...quick, "--requirement", requirements]);
+  writeFileSync(marker, wanted);
+}
+
+/** What schemathesis is to know: who asks, things that exist, and which checks ask for too much. */
+function configuration(account: Account, known: Readonly<Record<string, Json>>): string {
+  const { authorization = "" } = account.owner.headers;
+  const { "x-api-key": apiKey = "" } = account.producer.headers;
+  const names = new Set([...Object.keys(known), ...Object.keys(sharperThanSchemas)]);
+  const operations = [...names].flatMap((name) => [
+    "[[operations]]",
+    `include-operation-id = "${name}"`,
+    ...(name in sharperThanSchemas ? ["checks.positive_data_acceptance.enabled = false"] : []),
+    ...Object.entries(known[name] ?? {}).map(([parameter, value]) => `parameters.${parameter} = "${String(value)}"`),
+  ]);
+  return [
+    "warnings = false",
+    "cache.enabled = false",
+    // Well-formed requests may also meet a rule (422), and a healthy relay gives no 5xx.
+    'checks.positive_data_acceptance.expected-statuses = ["2xx", "401", "403", "404", "409", "422"]',
+    `auth.openapi.accessToken.bearer = "${authorization.slice("Bearer ".length)}"`,
+    `auth.openapi.apiKey.api_key = "${apiKey}"`,
+    ...operations,
+    "",
+  ].join("\n");
+}
+
+/** A tenant with one of everything, and what the operations on them are to be asked with. */
+async function furnish(relayUrl: string, url: string): Promise<{ account: Account; known: Record<string, Json> }> {
+  const account = await openAccount(relayUrl);
+  const { owner, producer, tenantId, password } = account;
+  const make = async (path: string, fields: Json) => text(await owner.post(`/api/v1/${path}`, fields), "id");
+  const { id: keptId, ingest } = await account.destination({ url });
+  const [kept, changed] = [{ id: keptId }, { id: await make("destinations", { url }) }];
+  const mapping = { language: "jmespath", expression: "{order: data.id}" };
+  const sender = { id: await make("senders", { name: "Shop", destinationUrlId: keptId, mapping }) };
+  const user = { id: await make("users", { email: "viewer@fuzz.example", password, role: 20 }) };
+  const event = { id: text(await producer.post(ingest, {}), "eventId") };
+  const invite = await owner.post("/api/v1/invites", { email: "new@fuzz.example", role: 0 });
+  const tenant = { id: tenantId };
+  const known = {
+    getTenant: tenant, updateTenant: tenant, getWebhookSecret: tenant, regenerateWebhookSecret: tenant,
+    verifySignature: tenant, getUser: user, updateUser: user, getDestination: kept, updateDestination: changed,
+    regenerateDestinationToken: changed, getSender: sender, updateSender: sender, testMapping: sender, getEvent: event,
+    listAttempts: event, listHistory: event, replayEvent: event, cancelEvent: event,
+    register: { token: text(invite, "inviteToken") },
+    ingest: { tenantId, token: ingest.split("/").at(-1) },
+  };
+  return { account, known };
+}
+
+describe("schemathesis", () => {
+  const scratch = mkdtempSync(join(tmpdir(), "relay-schemathesis-"));
+  let receiver: Receiver | undefined;
+  let relay: TestRelay | undefined;
+  before(async function () {
+    this.timeout(180_000);
+    try {
+      await makeEnvironment();
+    } catch (error) {
+      console.log(`    no schemathesis here: ${String(error).split("\n")[0]}`);
+      this.skip();
+    }
+    receiver = await startReceiver({ record: false });
+    const unlimited = { RELAY_LIMIT_LOGIN_FAILURES: "off", RELAY_LIMIT_INVITE_REGISTRATION: "off" };
+    relay = await startTestRelay(receiver, unlimited);
+  });
+  after(async () => {
+    await relay?.close();
+    await receiver?.close();
+    rmSync(scratch, { recursive: true, force: true });
+  });
+
+  it("finds no answer of a running relay that its document does not promise", async () => {
+    const url = relay?.url ?? expect.fail("no relay");
+    const { account, known } = await furnish(url, `https://127.0.0.1:${receiver?.port}/hook`);
+    const config = join(scratch, "schemathesis.toml");
+    writeFileSync(config, configuration(account, known));
+    const child = spawn(program, [
+      "--config-file", config, "run", `${url}/openapi.json`, "--phases", "examples,coverage,fuzzing",
+      "--continue-on-failure", "--max-examples", String(casesPerOperation),
+      "--max-time", String(seconds), "--workers", "2",
+      // Logging out would end the session under which all the rest is asked.
+      "--exclude-operation-id", "logout",
+    ], { cwd: scratch, stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (part: string) => (output += part));
+    }
+    const [code] = (await once(child, "close")) as [number | null];
+    expect(code, output).to.equal(0);
+    const [, generated] = /(\d+) generated/.exec(output) ?? [];
+    expect(Number(generated), output).to.be.greaterThan(1_000);
+  }).timeout((seconds + 120) * 1_000);
+});
