@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { AttemptLease, DueIndex } from "../application/delivery/due-index.ts";
 import type { Outcome, Outcomes } from "../application/delivery/outcomes.ts";
 import { loadWebhook } from "../application/webhooks.ts";
@@ -14,6 +15,7 @@ const leasesEveryMs = 1_000;
 const everythingEveryMs = 3_000;
 /** First attempts are on their way through the queue; one that waits longer than this was left to the due index. */
 const firstAttemptGraceMs = 1_000;
+const givenUpAtOnce = 50;
 
 interface SweeperParts {
   readonly store: EventStore;
@@ -92,22 +94,31 @@ export class Sweeper {
   async #expireLeases(now: number): Promise<void> {
     const leases = await this.#parts.dueIndex.leases();
     const keys = new Set<string>();
+    const lost: AttemptLease[] = [];
     for (const lease of leases) {
-      const key = `${lease.eventId}:${lease.attempt}`;
+      const key = keyOf(lease);
       keys.add(key);
       const seen = this.#firstSeen.get(key);
       if (seen === undefined) this.#firstSeen.set(key, now);
-      else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) {
-        await this.#giveUp(lease).catch((error: unknown) => {
-          // Something of its own that cannot be read must not keep the others; it has another lease's time.
-          if (!(error instanceof Refusal)) throw error;
-          this.#firstSeen.set(key, now);
-          this.#parts.metrics.trouble("attempt not given up");
-          this.#parts.logger.warn({ err: error, key }, "a lost attempt cannot be given up");
-        });
-      }
+      else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);
     }
     for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);
+    // A lost worker may leave thousands: one by one they would hold up the retries of everyone else.
+    const some = pLimit(givenUpAtOnce);
+    await Promise.all(lost.map((lease) => some(() => this.#tryToGiveUp(lease, now))));
+  }
+
+  async #tryToGiveUp(lease: AttemptLease, now: number): Promise<void> {
+    try {
+      await this.#giveUp(lease);
+    } catch (error) {
+      // Something of its own that cannot be read must not keep the others; it has another lease's time.
+      if (!(error instanceof Refusal)) throw error;
+      const { eventId, attempt } = lease;
+      this.#firstSeen.set(keyOf(lease), now);
+      this.#parts.metrics.trouble("attempt not given up");
+      this.#parts.logger.warn({ err: error, eventId, attempt }, "a lost attempt cannot be given up");
+    }
   }
 
   async #giveUp(lease: AttemptLease): Promise<void> {
@@ -131,4 +142,8 @@ export class Sweeper {
     });
     logger.warn({ eventId: state.id, attempt, worker }, "attempt given up: outcome unknown");
   }
+}
+
+function keyOf({ eventId, attempt }: AttemptLease): string {
+  return `${eventId}:${attempt}`;
 }

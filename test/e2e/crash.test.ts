@@ -108,10 +108,12 @@ describe("kill -9 of the real process", function () {
     ];
     const producers = new Producers(relay, ledger, targets, { producers: 4, pauseMs: 10, random }).start();
     for (let kill = 0; kill < sized(20, 200); kill += 1) {
-      if (random() < 0.75) {
+      if (random() < 0.25) await pause(random() * 800);
+      else {
         await relay.ready();
-        await pause(random() * 1_200);
-      } else await pause(random() * 800);
+        // A life long enough for the leases of those before: without any, they would but pile up.
+        await pause(kill > 0 && kill % 20 === 0 ? leaseMs + graceMs : random() * 1_200);
+      }
       await relay.kill9();
       relay.launch();
     }
