@@ -12,8 +12,8 @@ const noDestination = "destinationUrlId: destination not found";
 const badExpression = "mapping.expression: is not a JMESPath expression: Syntax error: unknown character: #";
 const { name, destinationUrlId, mapping } = sender;
 const bounds =
-  "An expression has at most 4,096 characters, and 15 ms of processor time to yield an object of at most the size a body may have, " +
-  "nested at most 128 deep.";
+  "An expression has at most 4,096 characters, and 15 ms of processor time to yield an object of at most the size a " +
+  "body may have, nested at most 128 deep.";
 
 /** Senders of the caller's tenant. */
 export const senderOperations: readonly Operation[] = [
