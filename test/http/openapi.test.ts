@@ -8,6 +8,7 @@ import { routesOf } from "../../src/http/app.ts";
 import { ingestPath } from "../../src/http/ingest.ts";
 import { apiDocument } from "../../src/http/openapi/document.ts";
 import { operations } from "../../src/http/openapi/operations.ts";
+import { renderPage } from "../../src/http/openapi/page/page.ts";
 import type { Schema } from "../../src/http/openapi/schemas.ts";
 import type { Health } from "../../src/http/routes/health.ts";
 import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
@@ -161,6 +162,14 @@ describe("what describes the API", () => {
       expect(anchors.length).to.be.greaterThan(documented.length);
       expect(ids.map((id) => `#${id}`)).to.include.members(anchors);
       expect(ids).to.include.members(documented.map(({ operation }) => operation.operationId));
+    });
+
+    it("shows what it is given as text, never as markup", () => {
+      const title = `<b onclick="x">'&amp;`;
+      const odd = { ...apiDocument, info: { ...apiDocument.info, title } };
+      const { html } = renderPage(odd);
+      expect(html).not.to.include("<b ");
+      expect(html).to.include("<title>&lt;b onclick=&quot;x&quot;&gt;&#39;&amp;amp; API</title>");
     });
 
     it("shows every operation, parameter, status and schema, as text", () => {
