@@ -22,6 +22,7 @@ export const inviteSortFields = ["id", "email", "role", "createdAt", "expiresAt"
 export const invites: Collection<InviteDocument> = {
   name: "invites",
   key: "id",
+  personal: true,
   fields: {
     id: "id",
     tenantId: "id",

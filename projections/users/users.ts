@@ -23,6 +23,7 @@ const filters: readonly (readonly Sort[])[] = [[], ["status"], ["role"], ["statu
 export const users: Collection<UserDocument> = {
   name: "users",
   key: "id",
+  personal: true,
   fields: {
     id: "id",
     tenantId: "id",

@@ -20,6 +20,7 @@ import { SenderCommands } from "./commands/senders.ts";
 import { TenantCommands } from "./commands/tenants.ts";
 import { UserCommands } from "./commands/users.ts";
 import type { Directory } from "./directory.ts";
+import { Forgetting } from "./forgetting.ts";
 import type { Freshness } from "./freshness.ts";
 import { Ingest } from "./ingest.ts";
 import { Login } from "./login.ts";
@@ -95,6 +96,7 @@ export interface Services {
   readonly sessions: Sessions;
   readonly login: Login;
   readonly ingest: Ingest;
+  readonly forgetting: Forgetting;
 }
 
 /** Puts the services together. */
@@ -110,10 +112,11 @@ export function createServices(world: World, settings: ServiceSettings): Service
   const guards = world.guards ?? openRegistration;
   const shown = new ShownEvents(world);
   const own = { ...world, guards, keys, reservations, people, sessions, shown };
+  const forgetting = new Forgetting(own);
   return {
     commands: {
       tenants: new TenantCommands(own, { creationLimit: limits.tenantCreation }),
-      users: new UserCommands({ ...own, users }),
+      users: new UserCommands({ ...own, users, forgetting }),
       destinations: new DestinationCommands({ ...own, queries: destinations }),
       senders: new SenderCommands({ ...own, queries: senders }),
       apiKeys: new ApiKeyCommands(own),
@@ -134,5 +137,6 @@ export function createServices(world: World, settings: ServiceSettings): Service
     sessions,
     login: new Login(own, { limit: limits.loginFailures }),
     ingest: new Ingest(own),
+    forgetting,
   };
 }

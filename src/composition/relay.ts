@@ -21,6 +21,7 @@ import type { Secrets } from "../config/secrets.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { Clock, Timer } from "../ports/clock.ts";
 import type { Logger } from "../ports/telemetry.ts";
+import { Forgetter } from "../workers/forgetter.ts";
 import { KeyRotator } from "../workers/key-rotator.ts";
 import { startDelivery } from "./delivery.ts";
 import { openEmbeddedEngines } from "./embedded/engines.ts";
@@ -110,6 +111,8 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   });
   const rotator = new KeyRotator({ rotation, clock, logger, metrics });
   rotator.start();
+  const forgetter = new Forgetter({ forgetting: services.forgetting, clock, ids, logger, metrics });
+  forgetter.start();
   metrics.watch(readingsOf({ log: store, readModels, clock }));
 
   const ready = async () => broken;
@@ -120,7 +123,7 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   const end = async (endAt: number) => {
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
-    await Promise.all([closeServer(server, patience), delivery.stop(patience), rotator.stop()]);
+    await Promise.all([closeServer(server, patience), delivery.stop(patience), rotator.stop(), forgetter.stop()]);
     await following.stop();
     // An attempt or a password that is still under way was waited for long enough.
     await withinMs(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));

@@ -14,6 +14,11 @@ export interface CollectionDefinition {
   readonly fields: Readonly<Record<string, FieldKind>>;
   /** Fields of each index, in order; the key is its last part where it is not named. */
   readonly indexes: readonly (readonly string[])[];
+  /**
+   * Holds what people may ask to have erased: what is removed from it, or set to null, is soon to be found in no
+   * file of the engine any more.
+   */
+  readonly personal?: true;
 }
 
 export type FieldValue = string | number | boolean | null | object;

@@ -3,7 +3,10 @@ import { DatabaseSync } from "node:sqlite";
 import { ReadModelsUnavailable } from "../../ports/read-models.ts";
 
 /** 64 MiB of the pages written last stay in memory: indexes by random ids have no other locality. */
-const pragmas = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;";
+const pragmas = `
+  PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;
+  PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;
+`;
 const ownTables = `
   CREATE TABLE IF NOT EXISTS state (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -13,6 +16,7 @@ const ownTables = `
   CREATE TABLE IF NOT EXISTS counters (
     scope INTEGER, bucket INTEGER, total INTEGER NOT NULL, PRIMARY KEY (scope, bucket)
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS scrubs (collection TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 `;
 
 /** SQLite's codes for a file that is damaged, or is no database. */

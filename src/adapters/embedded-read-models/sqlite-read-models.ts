@@ -18,6 +18,7 @@ import { schemaOf, tableOf } from "./columns.ts";
 import { openDatabase, unavailable } from "./database.ts";
 import { fold } from "./fold.ts";
 import { Queries } from "./queries.ts";
+import { Scrubs } from "./scrubs.ts";
 import { Waiters } from "./waiters.ts";
 import { Writer } from "./writer.ts";
 
@@ -35,6 +36,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   readonly #toWrite: DatabaseSync;
   readonly #toRead: DatabaseSync;
   readonly #checkpoints: Checkpoints;
+  readonly #scrubs: Scrubs;
   readonly #waiters: Waiters;
   #definitions: ReadonlyMap<string, CollectionDefinition> = new Map();
   #writer: Writer;
@@ -47,6 +49,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#toWrite = openDatabase(file);
     this.#toRead = new DatabaseSync(file, { readOnly: true });
     this.#checkpoints = new Checkpoints(file, this.#toWrite);
+    this.#scrubs = new Scrubs(this.#toWrite, clock, () => this.scrub());
     this.#waiters = new Waiters(clock);
     this.#writer = new Writer(this.#toWrite, []);
     this.#queries = new Queries(this.#toRead);
@@ -108,9 +111,11 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
         this.#toWrite
           .prepare("INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?)")
           .run(logStart, fingerprint, JSON.stringify(definitions));
+        this.#scrubs.noteReset();
       });
       this.#queries = new Queries(this.#toRead);
       this.#load();
+      this.#scrubs.schedule();
     });
   }
 
@@ -120,24 +125,43 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
         // A batch whose success was not heard of comes again, so what counts is what is stored.
         const done = this.#stored()?.checkpoint;
         if (done === undefined) throw new ReadModelsUnavailable("the read models are not built yet");
-        await this.#writer.write(fold(batch.filter(({ position }) => position > done)));
+        const folded = fold(batch.filter(({ position }) => position > done));
+        await this.#writer.write(folded);
+        this.#scrubs.note(folded, this.#definitions);
         if (checkpoint > done) this.#toWrite.prepare("UPDATE state SET checkpoint = ?").run(checkpoint);
       });
       this.#state = this.#stored();
       this.#waiters.reached(this.#state?.checkpoint ?? logStart);
       this.#checkpoints.committed();
+      this.#scrubs.schedule();
     });
   }
 
   amend(changes: readonly Change[]): Promise<void> {
     return this.#exclusively(async () => {
       if (!this.#state) throw new ReadModelsUnavailable("the read models are not built yet");
-      await this.#transaction(() => this.#writer.write(fold([{ changes }])));
+      await this.#transaction(async () => {
+        const folded = fold([{ changes }]);
+        await this.#writer.write(folded);
+        this.#scrubs.note(folded, this.#definitions);
+      });
+      this.#scrubs.schedule();
+    });
+  }
+
+  /** Gets what was removed from personal collections out of the files; resolves when it is. */
+  scrub(): Promise<void> {
+    return this.#exclusively(async () => {
+      await this.#transaction(async () => this.#scrubs.rewrite(this.#definitions));
+      this.#queries = new Queries(this.#toRead);
+      this.#load();
+      this.#scrubs.empty();
     });
   }
 
   /** Once what is being written is written. Whoever still waits for a position is told false. */
   async close(): Promise<void> {
+    this.#scrubs.close();
     await this.#writing;
     await this.#checkpoints.close();
     this.#waiters.close();

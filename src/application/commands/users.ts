@@ -12,6 +12,7 @@ import type { Passwords } from "../../ports/passwords.ts";
 import { ownTenant } from "../access.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Forgetting } from "../forgetting.ts";
 import { keyedHash } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import type { People } from "../people.ts";
@@ -51,6 +52,7 @@ export interface UserParts {
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly users: UserQueries;
+  readonly forgetting: Forgetting;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -133,7 +135,7 @@ export class UserCommands {
 
   /** Deletes a user for good: its email is free again and can be read nowhere any more. Throws a Refusal. */
   async remove(caller: Caller, userId: string, origin: Origin): Promise<void> {
-    const { aggregates, reservations, people, sessions } = this.#parts;
+    const { aggregates, reservations, forgetting, sessions } = this.#parts;
     const { tenant, user } = await this.#target(caller, userId);
     const command: TenantCommand = { type: "DeleteUser", by: caller, userId, at: this.#now() };
     decide(tenant, command);
@@ -147,7 +149,7 @@ export class UserCommands {
     });
     await sessions.endBelow(userId, null);
     if (reservation?.holder.userId === userId) await reservations.release(reservation, origin);
-    await people.forget(userId);
+    await forgetting.forget({ tenantId: caller.tenantId, userId }, origin);
   }
 
   async #target(caller: Caller, userId: string): Promise<{ readonly tenant: Tenant; readonly user: User }> {

@@ -1,0 +1,95 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Clock, Timer } from "../../ports/clock.ts";
+import type { CollectionDefinition } from "../../ports/read-models.ts";
+import { schemaOf, tableOf } from "./columns.ts";
+import type { Effect, Folded } from "./fold.ts";
+
+const delayMs = 1_000;
+/** A scrub takes the thread from queries; it may have so much of its time, at most. */
+const share = 20;
+
+/**
+ * Gets what was removed from personal collections out of the files. SQLite zeroes what it deletes, but moving rows
+ * between pages leaves copies in their gaps: so such a table is written anew, its old pages are zeroed whole, and
+ * the write-ahead log is emptied. What is due is stored with the removal, so that no crash forgets it.
+ */
+export class Scrubs {
+  readonly #database: DatabaseSync;
+  readonly #clock: Clock;
+  readonly #run: () => Promise<void>;
+  #timer: Timer | undefined;
+  #due: boolean;
+  #pauseMs = delayMs;
+  #startedAt = 0;
+  #closed = false;
+
+  /** `run`: scrubs by calling {@link rewrite} in a transaction, then {@link empty}. */
+  constructor(database: DatabaseSync, clock: Clock, run: () => Promise<void>) {
+    this.#database = database;
+    this.#clock = clock;
+    this.#run = run;
+    this.#due = database.prepare("SELECT 1 FROM scrubs LIMIT 1").get() !== undefined;
+    this.schedule();
+  }
+
+  /** Stores which collections must be scrubbed after this batch; within its transaction. */
+  note({ documents }: Folded, definitions: ReadonlyMap<string, CollectionDefinition>): void {
+    for (const [collection, effects] of documents) {
+      if (definitions.get(collection)?.personal && [...effects.values()].some(takesAway)) this.#note(collection);
+    }
+  }
+
+  /** After a reset only the write-ahead log is left to be emptied; within its transaction. */
+  noteReset(): void {
+    this.#note("");
+  }
+
+  /** Has what is due done in a while. Call after each commit; costs nothing where nothing is due. */
+  schedule(): void {
+    if (!this.#due || this.#timer || this.#closed) return;
+    this.#timer = this.#clock.schedule(this.#pauseMs, () => {
+      // What fails stays due, and a busy file is not for ever.
+      void this.#run().catch(() => undefined).finally(() => {
+        this.#timer = undefined;
+        this.schedule();
+      });
+    });
+  }
+
+  /** Writes the tables that are due anew. */
+  rewrite(definitions: ReadonlyMap<string, CollectionDefinition>): void {
+    this.#startedAt = this.#clock.monotonic();
+    for (const { collection } of this.#database.prepare("SELECT collection FROM scrubs").all()) {
+      const definition = definitions.get(String(collection));
+      if (!definition) continue;
+      const table = tableOf(definition);
+      this.#database.exec(`CREATE TEMP TABLE rewritten AS SELECT * FROM main.${table}; DROP TABLE main.${table};`);
+      for (const sql of schemaOf(definition)) this.#database.exec(sql);
+      this.#database.exec(`INSERT INTO main.${table} SELECT * FROM temp.rewritten; DROP TABLE temp.rewritten;`);
+    }
+  }
+
+  /** Empties the write-ahead log; then nothing is due any more. Throws while a reader is in the way. */
+  empty(): void {
+    if (this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] !== 0) {
+      throw new Error("a reader is in the way");
+    }
+    this.#database.exec("DELETE FROM scrubs");
+    this.#due = false;
+    this.#pauseMs = Math.max(delayMs, share * (this.#clock.monotonic() - this.#startedAt));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#timer?.cancel();
+  }
+
+  #note(collection: string): void {
+    this.#database.prepare("INSERT OR IGNORE INTO scrubs VALUES (?)").run(collection);
+    this.#due = true;
+  }
+}
+
+function takesAway(effect: Effect): boolean {
+  return effect.op === "remove" || (effect.op === "set" && Object.values(effect.fields).includes(null));
+}

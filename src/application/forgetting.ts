@@ -1,0 +1,104 @@
+import { forgetting } from "../../projections/forgetting/forgetting.ts";
+import { invites as inviteDocuments } from "../../projections/invites/invites.ts";
+import { decide as decideInvite } from "../domain/invite/invite.ts";
+import { comparableEmail } from "../domain/reservation/reservation.ts";
+import { streams } from "../domain/streams.ts";
+import { decide } from "../domain/tenant/decide.ts";
+import type { TenantEvent } from "../domain/tenant/events.ts";
+import type { Tenant } from "../domain/tenant/state.ts";
+import { timestamp } from "../domain/time.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { EventStore } from "../ports/event-store.ts";
+import type { ReadModels } from "../ports/read-models.ts";
+import { invites, tenants } from "./aggregate-types.ts";
+import type { Aggregates } from "./aggregates.ts";
+import type { Freshness } from "./freshness.ts";
+import type { Origin } from "./origin.ts";
+import type { People } from "./people.ts";
+
+/** What forgetting works with. */
+export interface ForgettingParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly people: People;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly clock: Clock;
+}
+
+/** A deleted user who is not forgotten yet. */
+export interface Forgotten {
+  readonly tenantId: string;
+  readonly userId: string;
+}
+
+const page = 100;
+
+/**
+ * Makes a deleted user's addresses unreadable wherever they were written, in the log too: the keys that open them
+ * go, the user's own last, since only with it the others are found. Begun again after a crash it comes to the same.
+ */
+export class Forgetting {
+  readonly #parts: ForgettingParts;
+
+  constructor(parts: ForgettingParts) {
+    this.#parts = parts;
+  }
+
+  /** Forgets a user whose deletion is in the log. */
+  async forget({ tenantId, userId }: Forgotten, origin: Origin): Promise<void> {
+    const { aggregates, people, clock } = this.#parts;
+    const { state: tenant } = await aggregates.current(tenants, tenantId);
+    if (tenant) await this.#forgetInvites(tenant, userId, origin);
+    await people.forget(userId);
+    const command = { type: "ForgetUser", userId, at: timestamp(clock.now()) } as const;
+    await aggregates.change(tenants, tenantId, origin, (state) => (state ? decide(state, command) : []));
+  }
+
+  /** Users deleted before `before` (ISO 8601) who are not forgotten, some at a time. */
+  async overdue(before: string): Promise<readonly Forgotten[]> {
+    const order = { field: forgetting.key, descending: false };
+    const found = await this.#parts.readModels.find({ collection: forgetting.name, order, limit: page });
+    return found
+      .filter(({ deletedAt }) => (deletedAt as string) < before)
+      .map(({ tenantId, userId }) => ({ tenantId: tenantId as string, userId: userId as string }));
+  }
+
+  /** Invites of the tenant to one of the user's addresses that nobody came by: they would let the user in again. */
+  async #forgetInvites(tenant: Tenant, userId: string, origin: Origin): Promise<void> {
+    const { aggregates, people, readModels, freshness, clock } = this.#parts;
+    const addresses = await this.#addressesOf(tenant, userId);
+    if (addresses.size === 0) return;
+    await freshness.wait();
+    const { name: collection, key } = inviteDocuments;
+    for (let offset = 0; ; offset += page) {
+      const order = { field: key, descending: false };
+      const where = { tenantId: tenant.id };
+      const found = await readModels.find({ collection, where, order, offset, limit: page });
+      for (const { id, email } of found) {
+        if (email === null || id === userId || !addresses.has(comparableEmail(email as string))) continue;
+        const command = { type: "ForgetInvite", at: timestamp(clock.now()) } as const;
+        const { state } = await aggregates.current(invites, id as string);
+        if (state?.status === "Accepted") continue;
+        await aggregates.change(invites, id as string, origin, (current) => decideInvite(current, command));
+        await people.forget(id as string);
+      }
+      if (found.length < page) return;
+    }
+  }
+
+  /** Every address the user ever had, in comparable form; none once its key is gone. */
+  async #addressesOf(tenant: Tenant, userId: string): Promise<ReadonlySet<string>> {
+    const { store, people } = this.#parts;
+    const addresses = new Set<string>();
+    for (const entry of await store.readStream(streams.tenant(tenant.id))) {
+      if (entry.unreadable !== undefined) continue;
+      const event = entry as unknown as TenantEvent;
+      if (event.type !== "UserCreated" && event.type !== "UserEmailChanged") continue;
+      if (event.data.userId !== userId) continue;
+      const email = await people.open(tenant, userId, event.data.email);
+      if (email !== null) addresses.add(comparableEmail(email));
+    }
+    return addresses;
+  }
+}

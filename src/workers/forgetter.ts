@@ -1,0 +1,71 @@
+import type { Forgetting } from "../application/forgetting.ts";
+import { timestamp } from "../domain/time.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Logger, Metrics } from "../ports/telemetry.ts";
+import { Pause } from "./pause.ts";
+
+const everyMs = 1_000;
+/** Who deletes a user forgets it too; only what that left undone is done here. */
+const graceMs = 2_000;
+
+interface ForgetterParts {
+  readonly forgetting: Forgetting;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
+}
+
+/** Finishes forgetting deleted users where a process died before it had. */
+export class Forgetter {
+  readonly #parts: ForgetterParts;
+  readonly #pause: Pause;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: ForgetterParts) {
+    this.#parts = parts;
+    this.#pause = new Pause(parts.clock);
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#pause.end();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      await this.#sweep().catch((error: unknown) => this.#failed(error, {}));
+      if (!this.#isStopped()) await this.#pause.wait(everyMs);
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { forgetting, clock, ids, logger } = this.#parts;
+    for (const user of await forgetting.overdue(timestamp(clock.now() - graceMs))) {
+      if (this.#stopped) return;
+      const actor = { type: "service", part: "forgetter" } as const;
+      try {
+        await forgetting.forget(user, { actor, correlationId: ids.uuid(), causationId: null });
+        logger.info({ ...user }, "finished forgetting a deleted user");
+      } catch (error) {
+        this.#failed(error, user);
+      }
+    }
+  }
+
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  #failed(error: unknown, fields: object): void {
+    this.#parts.metrics.trouble("forgetter");
+    this.#parts.logger.warn({ err: error, ...fields }, "forgetting a deleted user failed and is tried again");
+  }
+}

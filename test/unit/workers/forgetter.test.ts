@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
+import { Forgetter } from "../../../src/workers/forgetter.ts";
+import { createTenant, createUser, freshEmail, login, password } from "../../support/accounts.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../../support/api.ts";
+import { http } from "../../support/http.ts";
+import { eventually } from "../../support/relay.ts";
+
+const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+describe("forgetting deleted users", () => {
+  let engines: InMemoryEngines;
+  let api: TestApi;
+  beforeEach(async () => {
+    engines = await inMemoryEngines();
+    api = await startApi(engines);
+  });
+  afterEach(async () => {
+    await api.close();
+    await engines.close();
+  });
+
+  const withForgetter = async (check: () => Promise<unknown>) => {
+    const { clock } = engines;
+    const parts = { clock, ids: new SystemIds(), logger: quiet, metrics: { trouble: () => undefined } };
+    const forgetter = new Forgetter({ forgetting: api.services.forgetting, ...parts });
+    forgetter.start();
+    await check();
+    await forgetter.stop();
+  };
+  const personOf = (id: string) => engines.store.readStream(`person-${id}`);
+  const factsOf = async (stream: string) => (await engines.store.readStream(stream)).map(({ type }) => type);
+  const contents = () => JSON.stringify(engines.readModels.contents());
+  /** Invites an address and gives the invite. */
+  const invite = async (client: TestApiClient, email: string) =>
+    (await client.post("/api/v1/invites", { email, role: 0 })).json as { id: string; inviteToken: string };
+  type TestApiClient = Awaited<ReturnType<typeof login>>;
+
+  it("is done by the deletion itself", async () => {
+    const { tenantId, owner } = await createTenant(api.url);
+    const user = await createUser(owner.client, "viewer");
+    const { email } = user;
+    expect(contents()).to.include(email);
+    expect((await owner.client.delete(`/api/v1/users/${user.id}`)).status).to.equal(204);
+    expect(await personOf(user.id)).to.deep.equal([]);
+    expect((await factsOf(`tenant-${tenantId}`)).slice(-2)).to.deep.equal(["UserDeleted", "UserForgotten"]);
+    await engines.readModels.caughtUp(await engines.store.head(), 2_000);
+    expect(contents()).not.to.include(email);
+    expect(engines.readModels.contents().documents["forgetting"] ?? {}).to.deep.equal({});
+  });
+
+  it("is finished where a process died at any moment after the deletion was in the log", async () => {
+    const deleteStream = engines.store.deleteStream.bind(engines.store);
+    for (const dies of ["before any key went", "before it said so"]) {
+      const { tenantId, owner } = await createTenant(api.url);
+      const user = await createUser(owner.client, "viewer");
+      engines.store.deleteStream = async (...args) => {
+        if (dies === "before any key went") throw new Error("died");
+        await deleteStream(...args);
+        engines.store.beforeAppend = () => {
+          throw new Error("died");
+        };
+      };
+      expect((await owner.client.delete(`/api/v1/users/${user.id}`)).status).to.equal(500);
+      engines.store.deleteStream = deleteStream;
+      engines.store.beforeAppend = () => undefined;
+      expect(await factsOf(`tenant-${tenantId}`)).to.include("UserDeleted").and.not.include("UserForgotten");
+      expect((await personOf(user.id)).length, dies).to.equal(dies === "before any key went" ? 1 : 0);
+      engines.clock.advance(10_000);
+      await withForgetter(() =>
+        eventually(() => factsOf(`tenant-${tenantId}`), (facts) => facts.includes("UserForgotten")));
+      expect(await personOf(user.id)).to.deep.equal([]);
+      expect(await personOf(owner.id)).to.have.length(1);
+    }
+    expect(api.errors.length).to.equal(2);
+  });
+
+  it("takes invites of the tenant to any address the user had, and no one else's", async () => {
+    const [here, there] = [await createTenant(api.url), await createTenant(api.url)];
+    const [email, former, bystander] = [freshEmail(), freshEmail(), freshEmail()];
+    const { client } = here.owner;
+    const revoked = await invite(client, email);
+    await client.delete(`/api/v1/invites/${revoked.id}`);
+    const pending = await invite(client, email.toUpperCase());
+    const toFormer = await invite(client, former);
+    const others = await invite(client, bystander);
+    const elsewhere = await invite(there.owner.client, email);
+    const created = await client.post("/api/v1/users", { email: former, password, role: 0 });
+    const { id } = created.json as { id: string };
+    expect((await client.patch(`/api/v1/users/${id}`, { email })).status).to.equal(200);
+    expect((await client.delete(`/api/v1/users/${id}`)).status).to.equal(204);
+
+    for (const gone of [id, revoked.id, pending.id, toFormer.id]) expect(await personOf(gone)).to.deep.equal([]);
+    for (const stays of [others.id, elsewhere.id]) expect(await personOf(stays)).to.have.length(1);
+    const { items } = (await client.get("/api/v1/invites")).json as { items: { id: string; email: string | null }[] };
+    expect(items.filter((item) => item.email !== null).map((item) => item.id)).to.deep.equal([others.id]);
+    const register = (token: string) =>
+      http("POST", `${api.url}/api/v1/invites/${token}/register`, { json: { password } });
+    for (const { inviteToken } of [revoked, pending, toFormer]) {
+      expect((await register(inviteToken)).status).to.equal(404);
+    }
+    expect((await register(elsewhere.inviteToken)).status).to.equal(201);
+  });
+});
