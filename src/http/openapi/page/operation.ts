@@ -43,7 +43,7 @@ function parametersTable({ parameters }: DocumentedOperation): Part {
   const own = parameters.filter((given): given is Parameter => !("$ref" in given));
   if (own.length === 0) return "";
   const rows = own.map(({ name, in: place, required, schema, description }) =>
-    row(name, required, schema, description, html` <small>in ${place}</small>`));
+    row(name, required ? "required" : "none", schema, description, html` <small>in ${place}</small>`));
   return html`<h4>Parameters</h4>
 <div class="wide"><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`;
@@ -52,7 +52,7 @@ function parametersTable({ parameters }: DocumentedOperation): Part {
 function bodySection(document: ApiDocument, type: string, content: MediaType): Markup {
   const schema = resolve(document, content.schema) as Schema;
   const note = schema.properties ? "" : prose(schema.description ?? "");
-  return html`<h4>Body <small>${type}</small></h4>${note}${schemaTable(schema)}${examplesOf(content)}`;
+  return html`<h4>Body <small>${type}</small></h4>${note}${schemaTable(schema, "sent")}${examplesOf(content)}`;
 }
 
 function answerRow(status: string, { description, content = {} }: Response): Markup {

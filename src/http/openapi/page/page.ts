@@ -76,7 +76,7 @@ function navEntry({ method, operation }: Entry): Markup {
 
 function schemaSection([name, schema]: [string, Schema]): Markup {
   return html`<section class="schema"><h3 id="schema-${name}"><a href="#schema-${name}">${name}</a></h3>
-${prose(schema.description ?? "")}${schemaTable(schema)}</section>
+${prose(schema.description ?? "")}${schemaTable(schema, "answered")}</section>
 `;
 }
 

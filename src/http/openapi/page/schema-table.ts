@@ -1,27 +1,39 @@
 import type { Schema } from "../schemas.ts";
 import { html, inline, type Markup, type Part } from "./html.ts";
 
-/** A table of the fields of a schema, those of objects within it among them. */
-export function schemaTable(schema: Schema): Markup {
-  const rows = fieldsOf(schema, "");
+/** What stands beside a name: that it must be sent, or that an answer may lack it. */
+const requirements = {
+  required: html` <span class="required">required</span>`,
+  "not always": html` <small>not always there</small>`,
+  none: "",
+} as const;
+
+/** A table of the fields of a body to send, or of one that is answered; those of objects within it are among them. */
+export function schemaTable(schema: Schema, use: "sent" | "answered"): Markup {
+  const rows = fieldsOf(schema, "", use);
   if (rows.length === 0) return html`<p class="type">${typeOf(schema)}</p>`;
   return html`<div class="wide"><table><thead><tr><th>Field</th><th>Type</th><th>Meaning</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`;
 }
 
 /** Rows for parameters or fields: a name, whether it must be there, what it may be and what it means. */
-export function row(name: string, required: boolean, schema: Schema, description: string, note: Part = ""): Markup {
-  const must = required ? html` <span class="required">required</span>` : "";
-  return html`<tr><th scope="row"><code>${name}</code>${must}${note}</th><td class="type">${typeOf(schema)}</td>
-<td>${inline(description)}</td></tr>
+export function row(
+  name: string,
+  requirement: keyof typeof requirements,
+  schema: Schema,
+  description: string,
+  note: Part = "",
+): Markup {
+  return html`<tr><th scope="row"><code>${name}</code>${requirements[requirement]}${note}</th>
+<td class="type">${typeOf(schema)}</td><td>${inline(description)}</td></tr>
 `;
 }
 
-function fieldsOf(schema: Schema, prefix: string): Markup[] {
-  const { properties = {}, required = [] } = schema;
+function fieldsOf({ properties = {}, required = [] }: Schema, prefix: string, use: "sent" | "answered"): Markup[] {
+  const [always, otherwise] = use === "sent" ? (["required", "none"] as const) : (["none", "not always"] as const);
   return Object.entries(properties).flatMap(([name, property]) => [
-    row(prefix + name, required.includes(name), property, property.description ?? ""),
-    ...fieldsOf(property, `${prefix}${name}.`),
+    row(prefix + name, required.includes(name) ? always : otherwise, property, property.description ?? ""),
+    ...fieldsOf(property, `${prefix}${name}.`, use),
   ]);
 }
 
