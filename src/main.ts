@@ -1,6 +1,7 @@
+import { text as consume } from "node:stream/consumers";
 import { backUp } from "./composition/backup.ts";
 import { describeKeys } from "./composition/keys.ts";
-import { rewrapKeys } from "./composition/operator.ts";
+import { eraseTenant, resetPassword, rewrapKeys } from "./composition/operator.ts";
 import { startRelay } from "./composition/relay.ts";
 import { rebuildReadModels } from "./composition/rebuild.ts";
 import { createLogger } from "./adapters/pino/logger.ts";
@@ -21,6 +22,10 @@ const usage = `usage: npm start [-- command]
   backup FOLDER     copy the log and the expiring state of a running relay into FOLDER, then exit
   keys              tell what each master key wraps, and which old ones may go; a relay may be running
   rewrap            bring every key under the newest master key, then exit (a running relay does it by itself)
+  reset-owner-password EMAIL
+                    give an Owner the password on standard input, or one that is made and printed, then exit
+  erase-tenant TENANT_ID --yes
+                    take a tenant and all that is its own out of every file, for good, then exit
 `;
 
 function settingsOrExit(): Settings {
@@ -63,11 +68,7 @@ async function rebuild({ config, secrets }: Settings): Promise<void> {
 }
 
 async function backup({ config }: Settings): Promise<void> {
-  const folder = process.argv[3];
-  if (folder === undefined) {
-    process.stderr.write(usage);
-    process.exit(2);
-  }
+  const folder = process.argv[3] ?? exitWithUsage();
   try {
     backUp(config, folder);
     process.stdout.write(`backed up to ${folder}; keep the master key apart: the backup cannot be read without it\n`);
@@ -88,6 +89,29 @@ async function rewrap({ config, secrets }: Settings): Promise<void> {
   process.stdout.write(`${count} keys re-wrapped; every key is under the newest master key\n`);
 }
 
+async function resetOwnerPassword({ config, secrets }: Settings): Promise<void> {
+  const email = process.argv[3] ?? exitWithUsage();
+  const given = process.stdin.isTTY ? "" : (await consume(process.stdin)).replace(/\r?\n$/, "");
+  const logger = createLogger(config.logLevel);
+  const password = await resetPassword({ config, secrets, logger }, email, given === "" ? null : given).catch(
+    (error: unknown) => exitBecause("the password cannot be reset", error));
+  process.stdout.write(given === "" ? `the new password: ${password}\n` : "the password was reset\n");
+}
+
+async function eraseOne({ config, secrets }: Settings): Promise<void> {
+  const [tenantId = exitWithUsage(), yes] = process.argv.slice(3);
+  if (yes !== "--yes") exitWithUsage();
+  const logger = createLogger(config.logLevel);
+  const count = await eraseTenant({ config, secrets, logger }, tenantId).catch((error: unknown) =>
+    exitBecause("the tenant cannot be erased", error));
+  process.stdout.write(`tenant ${tenantId} is erased, ${count} streams of it deleted\n`);
+}
+
+function exitWithUsage(): never {
+  process.stderr.write(usage);
+  process.exit(2);
+}
+
 function exitBecause(what: string, error: unknown): never {
   process.stderr.write(`${what}: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
@@ -95,11 +119,7 @@ function exitBecause(what: string, error: unknown): never {
 
 const command = process.argv[2] ?? "serve";
 const commands: Readonly<Record<string, (settings: Settings) => Promise<void>>> = {
-  serve, rebuild, backup, keys, rewrap,
+  serve, rebuild, backup, keys, rewrap, "reset-owner-password": resetOwnerPassword, "erase-tenant": eraseOne,
 };
-const run = commands[command];
-if (!run) {
-  process.stderr.write(usage);
-  process.exit(2);
-}
+const run = commands[command] ?? exitWithUsage();
 await run(settingsOrExit());

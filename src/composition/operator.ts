@@ -1,11 +1,17 @@
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
+import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
+import { JwtTokens } from "../adapters/jose/jwt-tokens.ts";
 import { SystemClock } from "../adapters/system/system-clock.ts";
 import { SystemIds } from "../adapters/system/system-ids.ts";
 import { serveAll } from "../application/aggregate-types.ts";
 import { Aggregates } from "../application/aggregates.ts";
+import { resetOwnerPassword } from "../application/commands/owner-password.ts";
 import { KeyRotation } from "../application/key-rotation.ts";
 import { PlatformKeys } from "../application/platform-keys.ts";
+import { Reservations } from "../application/reservations.ts";
+import { Sessions } from "../application/sessions.ts";
 import { openEmbeddedEngines, type EmbeddedEngines } from "./embedded/engines.ts";
+import { erasureOf } from "./erasure.ts";
 import { masterKeyOf, requireMasterKeys } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";
 
@@ -58,5 +64,34 @@ export function rewrapKeys(settings: RelaySettings): Promise<number> {
     const { rewrapped, left } = await rotation.finish(() => false);
     if (left > 0) throw new Error(`${left} keys cannot be re-wrapped: keep the old master keys`);
     return rewrapped;
+  });
+}
+
+/**
+ * Gives the Owner with this email a password, or one that is made where none is given; answers it. Rejects with what
+ * is wrong with either.
+ */
+export function resetPassword(settings: RelaySettings, email: string, given: string | null): Promise<string> {
+  return atDesk(settings, async (desk) => {
+    const password = given ?? Buffer.from(desk.ids.secretBytes(18)).toString("base64url");
+    const { accessTokenTtlMs, passwordCost } = settings.config;
+    const { state } = desk.readSide;
+    const passwords = new BcryptPasswords(passwordCost);
+    const sessions = new Sessions({ ...desk, state, tokens: new JwtTokens() }, { ttlMs: accessTokenTtlMs });
+    try {
+      await resetOwnerPassword({ ...desk, reservations: new Reservations(desk), passwords, sessions }, email, password);
+    } finally {
+      await passwords.close();
+    }
+    return password;
+  });
+}
+
+/** Erases a tenant, in the files too; answers how many streams it had. Rejects where there is no such tenant. */
+export function eraseTenant(settings: RelaySettings, tenantId: string): Promise<number> {
+  return atDesk(settings, async (desk) => {
+    const erased = await erasureOf(desk).erase(tenantId);
+    await desk.store.scrub();
+    return erased;
   });
 }

@@ -25,6 +25,7 @@ import { Forgetter } from "../workers/forgetter.ts";
 import { KeyRotator } from "../workers/key-rotator.ts";
 import { startDelivery } from "./delivery.ts";
 import { openEmbeddedEngines } from "./embedded/engines.ts";
+import { erasureOf } from "./erasure.ts";
 import { closeServer, listen } from "./listener.ts";
 import { masterKeyOf, requireMasterKeys } from "./master-key.ts";
 import { readingsOf } from "./readings.ts";
@@ -79,6 +80,8 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   serveAll(aggregates);
   const rotation = new KeyRotation({ store, sealing, readModels, aggregates, clock, ids });
   await requireMasterKeys(rotation, new PlatformKeys({ store, sealing, clock, ids }));
+  const resumed = await erasureOf({ ...engines, aggregates, clock, ids }).resume();
+  if (resumed !== null) logger.warn({ tenantId: resumed }, "finished erasing a tenant");
   const freshness = new Freshness(store, readModels);
   const directory = new Directory({ aggregates, readModels, freshness, clock }, { max: keptInMemory });
   const { categories } = aggregates;

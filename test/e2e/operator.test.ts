@@ -1,0 +1,137 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { text as consume } from "node:stream/consumers";
+import { expect } from "chai";
+import { ApiClient, text } from "../../demo/api-client.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventually, openAccount, type Account } from "../support/relay.ts";
+import { RelayProcess } from "../support/relay-process.ts";
+
+const main = join(import.meta.dirname, "../../src/main.ts");
+
+describe("operator commands", () => {
+  let receiver: Receiver;
+  let relay: RelayProcess;
+  let account: Account;
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    relay = await RelayProcess.start(receiver);
+    account = await openAccount(relay.url);
+  });
+  afterEach(async () => {
+    await relay.close();
+    await receiver.close();
+  });
+
+  const login = (email: string, password: string) =>
+    fetch(`${relay.url}/api/v1/auth/login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ email, password }),
+    }).then(({ status }) => status);
+  /** Runs a command with something on its standard input. */
+  const told = async (input: string, ...args: readonly string[]) => {
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
+      env: { ...relay.environment },
+    });
+    child.stdin.end(input);
+    const closed = once(child, "close");
+    const [stdout, stderr] = await Promise.all([consume(child.stdout), consume(child.stderr)]);
+    const [code] = (await closed) as [number | null];
+    return { stdout, stderr, code };
+  };
+  const filesWith = (wanted: string) =>
+    execFileSync("sh", ["-c", 'grep -rlai "$0" "$1" || true', wanted, relay.dataDir], { encoding: "utf8" }).trim();
+
+  describe("reset-owner-password", () => {
+    it("sets the password given, ends the Owner's sessions, and says in the log who did it", async () => {
+      await relay.sigterm();
+      const done = await told("another good password\n", "reset-owner-password", account.email.toUpperCase());
+      expect(done).to.deep.equal({ stdout: "the password was reset\n", stderr: "", code: 0 });
+      await relay.start();
+      expect(await login(account.email, account.password)).to.equal(401);
+      expect(await login(account.email, "another good password")).to.equal(200);
+      const old = await fetch(`${relay.url}/api/v1/users`, { headers: { ...account.owner.headers } });
+      expect(old.status).to.equal(401);
+      await relay.sigterm();
+      expect(filesWith("another good password")).to.equal("");
+      expect(filesWith('"part":"operator"')).to.match(/log\.db/);
+    });
+
+    it("makes one and prints it once where none is given", async () => {
+      await relay.sigterm();
+      const { stdout, code } = await told("", "reset-owner-password", account.email);
+      expect(code).to.equal(0);
+      const [, password = ""] = /^the new password: (\S{24})\n$/.exec(stdout) ?? [];
+      await relay.start();
+      expect(await login(account.email, password)).to.equal(200);
+    });
+
+    it("is refused while a relay runs, for a bad password, an unknown email, and one who is no Owner", async () => {
+      const refused = async (input: string, email: string) => {
+        const { stderr, code, stdout } = await told(input, "reset-owner-password", email);
+        expect([code, stdout]).to.deep.equal([1, ""]);
+        expect(stderr.trim().split("\n")).to.have.length(1);
+        return stderr;
+      };
+      expect(await refused("", account.email)).to.match(/RELAY_DATA_DIR: the data folder .* is in use by another/);
+      const email = "no.owner@example.com";
+      await account.owner.post("/api/v1/users", { email, password: "correct horse battery" });
+      await relay.sigterm();
+      expect(await refused("short", account.email)).to.include("password: must be 8 to 72 bytes");
+      expect(await refused("", "nobody@example.com")).to.include("no user has this email");
+      expect(await refused("", email)).to.include("not an Owner");
+      expect((await told("", "reset-owner-password")).code).to.equal(2);
+    });
+  });
+
+  describe("erase-tenant", () => {
+    it("takes a tenant out of every file, leaves the others, and wants a yes", async () => {
+      const other = await openAccount(relay.url);
+      const secret = "canary-payload-text";
+      const { ingest } = await account.destination({ url: receiver.url("/hook") });
+      await account.producer.post(ingest, { secret });
+      const me = (await account.owner.get("/api/v1/users")) as unknown as { items: { email: string }[] };
+      expect(me.items[0]?.email).to.equal(account.email);
+      expect(filesWith(secret)).not.to.equal("");
+      await relay.sigterm();
+      expect((await relay.command("erase-tenant", account.tenantId)).code).to.equal(2);
+      const unknown = await relay.command("erase-tenant", "0193a1b2-0000-7000-8000-000000000001", "--yes");
+      expect([unknown.code, unknown.stderr]).to.deep.equal([
+        1, "the tenant cannot be erased: there is no tenant 0193a1b2-0000-7000-8000-000000000001\n",
+      ]);
+      const erased = await relay.command("erase-tenant", account.tenantId, "--yes");
+      expect(erased.stderr).to.equal("");
+      expect(erased.stdout).to.match(/^tenant \S+ is erased, \d+ streams of it deleted\n$/);
+      for (const gone of [secret, account.email]) expect(filesWith(gone), gone).to.equal("");
+      expect((await relay.command("erase-tenant", account.tenantId, "--yes")).code).to.equal(1);
+
+      await relay.start();
+      expect(await login(account.email, account.password)).to.equal(401);
+      const session = await new ApiClient(relay.url).post("/api/v1/auth/login", {
+        email: other.email, password: other.password,
+      });
+      expect(text(session, "accessToken")).to.be.a("string");
+      expect(await relay.at(other.owner).get(`/api/v1/tenants/${other.tenantId}`)).to.include({ id: other.tenantId });
+    });
+
+    it("is finished by the next start when it was killed on its way", async function () {
+      this.timeout(60_000);
+      const { ingest } = await account.destination({ url: receiver.url("/hook") });
+      for (let n = 0; n < 300; n += 1) await account.producer.post(ingest, { n, canary: "canary-payload-text" });
+      await relay.sigterm();
+      const child = spawn(process.execPath, [
+        "--disable-warning=ExperimentalWarning", main, "erase-tenant", account.tenantId, "--yes",
+      ], { env: { ...relay.environment } });
+      // From the first fact of it on there is something to be finished.
+      await eventually(async () => child.exitCode !== null || filesWith("TenantErased") !== "", (begun) => begun);
+      child.kill("SIGKILL");
+      await consume(child.stdout);
+      await relay.start();
+      expect(await login(account.email, account.password)).to.equal(401);
+      await relay.sigterm();
+      for (const gone of ["canary-payload-text", account.email]) expect(filesWith(gone), gone).to.equal("");
+    });
+  });
+});
