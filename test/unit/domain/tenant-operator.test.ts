@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import { Refusal } from "../../../src/domain/refusal.ts";
+import { decide, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
+import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
+
+const at = "2026-01-15T09:30:00.000Z";
+const owner = { userId: "owner", email: "sealed", emailHash: "hash", passwordHash: "old" };
+const apply = (state: TenantState, command: TenantCommand): TenantState =>
+  decide(state, command).reduce<TenantState>((folded, fact) => evolve(folded, fact), state);
+const refusal = (state: TenantState, command: TenantCommand) => {
+  try {
+    return decide(state, command);
+  } catch (error) {
+    return error instanceof Refusal ? error.kind : error;
+  }
+};
+
+describe("a tenant in the hands of an operator", () => {
+  let tenant: TenantState;
+  beforeEach(() => {
+    tenant = apply(undefined, {
+      type: "CreateTenant",
+      tenant: {
+        tenantId: "tenant", name: "T", nameHash: "n", maxTrys: 1, circuitBreakerTimer: 1, dataKey: "wrapped",
+        webhookSecret: "sealed", webhookSecretFingerprint: "f",
+      },
+      owner,
+      at,
+    });
+    tenant = apply(tenant, {
+      type: "RegisterUser", user: { ...owner, userId: "viewer", emailHash: "other", role: "Viewer" }, at,
+    });
+  });
+
+  it("is none any more once it was erased, and can be erased once", () => {
+    const erased = apply(tenant, { type: "EraseTenant", at });
+    expect(erased).to.equal(undefined);
+    expect(refusal(erased, { type: "EraseTenant", at })).to.equal("not-found");
+  });
+
+  it("gives an Owner another password, which ends its sessions; nobody else", () => {
+    const command = { type: "ResetOwnerPassword", passwordHash: "new", at } as const;
+    const changed = apply(tenant, { ...command, userId: "owner" })?.users.get("owner");
+    expect(changed).to.include({ passwordHash: "new", sessionVersion: 1 });
+    expect(refusal(tenant, { ...command, userId: "viewer" })).to.equal("rejected");
+    expect(refusal(tenant, { ...command, userId: "nobody" })).to.equal("not-found");
+  });
+
+  it("takes a re-wrapped data key only for the one it has", () => {
+    const rewrapped = apply(tenant, { type: "RewrapDataKey", from: "wrapped", dataKey: "again", at });
+    expect(rewrapped).to.include({ dataKey: "again", updatedAt: tenant?.updatedAt });
+    expect(decide(rewrapped, { type: "RewrapDataKey", from: "wrapped", dataKey: "late", at })).to.deep.equal([]);
+  });
+
+  it("forgets deleted users only", () => {
+    const command = { type: "ForgetUser", userId: "viewer", at } as const;
+    expect(refusal(tenant, command)).to.equal("conflict");
+    const by = { userId: "owner", role: "Owner" } as const;
+    const without = apply(tenant, { type: "DeleteUser", by, userId: "viewer", at });
+    expect(decide(without, command).map(({ type }) => type)).to.deep.equal(["UserForgotten"]);
+    expect([...(apply(without, command)?.users.keys() ?? [])]).to.deep.equal(["owner"]);
+  });
+});
