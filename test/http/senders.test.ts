@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { describeOnEngines, inMemoryEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 
@@ -378,5 +378,28 @@ describeOnEngines("senders", (freshEngines) => {
         400, "body: the sender's mapping yields more than 10000 bytes",
       ]);
     });
+  });
+});
+
+describe("senders, while the read models are behind", () => {
+  it("take in what comes at once, by their newest token", async () => {
+    const engines = await inMemoryEngines();
+    const api = await startApi(engines);
+    try {
+      const { tenantId, owner: { client } } = await openAccount(api.url);
+      const { destinationId: destinationUrlId, apiKey } = await openIngest(client, tenantId);
+      const release = engines.holdBackProjector();
+      const sender = (await client.post("/api/v1/senders", { name: "Shop", destinationUrlId })).json;
+      const fresh = (await client.post(path(sender["id"], "/ingest-token"))).json;
+      for (const [{ ingestToken }, status] of [[fresh, 202], [sender, 404]] as const) {
+        if (status === 404) release();
+        const url = `${api.url}/api/v1/ingest/${tenantId}/${String(ingestToken)}`;
+        expect((await http("POST", url, { json: {}, headers: { "x-api-key": apiKey } })).status).to.equal(status);
+      }
+      release();
+    } finally {
+      await api.close();
+      await engines.close();
+    }
   });
 });

@@ -205,7 +205,7 @@ export async function startApi(
     directory.follow(entries);
   });
   const maxBodyBytes = options.maxBodyBytes ?? 262_144;
-  const mappings = new JmespathMappings({ metrics: uncounted }, { maxBytes: maxBodyBytes, processes: 2 });
+  const mappings = new JmespathMappings({ metrics: uncounted, clock }, { maxBytes: maxBodyBytes, processes: 2 });
   const world: World = {
     store,
     readModels,

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { Refusal } from "../../domain/refusal.ts";
+import type { Clock } from "../../ports/clock.ts";
 import type { Mapped, Mappings } from "../../ports/mapping.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -46,6 +47,7 @@ export interface JmespathMappingsOptions {
 export class JmespathMappings implements Mappings {
   readonly #options: JmespathMappingsOptions;
   readonly #metrics: Pick<Metrics, "trouble">;
+  readonly #clock: Pick<Clock, "monotonic">;
   readonly #queue = new FairQueue<Waiting>();
   readonly #idle: MappingProcess[] = [];
   readonly #slow = new LRUCache<string, true>({ max: slowRemembered, ttl: slowForMs });
@@ -58,8 +60,12 @@ export class JmespathMappings implements Mappings {
   #waitingCharacters = 0;
   #closed = false;
 
-  constructor(parts: { readonly metrics: Pick<Metrics, "trouble"> }, options: JmespathMappingsOptions) {
+  constructor(
+    parts: { readonly metrics: Pick<Metrics, "trouble">; readonly clock: Pick<Clock, "monotonic"> },
+    options: JmespathMappingsOptions,
+  ) {
     this.#metrics = parts.metrics;
+    this.#clock = parts.clock;
     this.#options = options;
     this.#most = Math.max(2, options.processes);
   }
@@ -92,7 +98,8 @@ export class JmespathMappings implements Mappings {
     }
     this.#waitingCharacters += characters;
     return new Promise((resolve, reject) => {
-      this.#queue.push(tenantId, { tenantId, task, resolve, reject, since: performance.now(), retried: false });
+      const since = this.#clock.monotonic();
+      this.#queue.push(tenantId, { tenantId, task, resolve, reject, since, retried: false });
       this.#next();
     });
   }
@@ -114,7 +121,7 @@ export class JmespathMappings implements Mappings {
   #take(): Waiting | undefined {
     for (;;) {
       const next = this.#queue.take(this.#may);
-      if (!next || performance.now() - next.since < patienceMs) return next;
+      if (!next || this.#clock.monotonic() - next.since < patienceMs) return next;
       this.#refuse(next, tooMany);
     }
   }

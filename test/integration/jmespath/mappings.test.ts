@@ -37,11 +37,11 @@ describe("mappings in processes of their own", function () {
   const running = () => children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
   const open = () => {
     const troubles: string[] = [];
-    const mappings = new JmespathMappings({ metrics: { trouble: (kind) => troubles.push(kind) } }, {
-      maxBytes, processes: 2,
-    });
+    const clock = { now: 0, monotonic: () => clock.now };
+    const metrics = { trouble: (kind: string) => troubles.push(kind) };
+    const mappings = new JmespathMappings({ metrics, clock }, { maxBytes, processes: 2 });
     opened.push(mappings);
-    return { mappings, troubles };
+    return { mappings, troubles, clock };
   };
   afterEach(() => {
     stopping = null;
@@ -105,13 +105,14 @@ describe("mappings in processes of their own", function () {
   });
 
   it("start another process for one that ended with nothing to do", async () => {
-    const { mappings } = open();
+    const { mappings, troubles } = open();
     await tidy(mappings);
     const [child] = running();
     const exit = once(child ?? expect.fail(), "exit");
     child?.kill("SIGKILL");
     await exit;
     expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
+    expect(troubles).to.deep.equal([]);
   });
 
   it("leave a process to those who are quick, however many are slow", async () => {
@@ -154,6 +155,18 @@ describe("mappings in processes of their own", function () {
     expect(refused).to.have.length.of.at.least(300 - 256).and.of.at.most(299);
     for (const { reason } of refused) expect(reason).to.be.instanceOf(Refusal).with.property("kind", "unavailable");
     expect(await mappings.apply("hostile", "{n: l}", '{"l":[]}')).to.deep.equal({ text: '{"n":[]}' });
+  });
+
+  it("refuse what has waited for two seconds, and do not run it", async () => {
+    const { mappings, clock } = open();
+    stopping = "at once";
+    const early = Promise.allSettled([mappings.apply("patient", "{n: n}", '{"n":1}')]);
+    clock.now = 1;
+    const late = tidy(mappings);
+    clock.now = 2_000;
+    for (const child of running()) child.kill("SIGCONT");
+    expect((await early)[0]).to.have.nested.property("reason.kind", "unavailable");
+    expect(await late).to.deep.equal({ text: '{"n":1}' });
   });
 
   it("refuse everybody when too much waits", async () => {

@@ -114,6 +114,11 @@ describe("mapping expressions", () => {
     expect(() => evaluator.compile('`{"type":"ExpressionReference"}`')).not.to.throw();
   });
 
+  it("are compiled once", () => {
+    expect(evaluator.compile("{once: a}")).to.equal(evaluator.compile("{once: a}"));
+    expect(evaluator.compile("{once: a}")).not.to.equal(evaluator.compile("{once: b}"));
+  });
+
   it("must yield an object", () => {
     const others = { id: "a number", name: "a string", tags: "an array", missing: "null", yes: "a boolean" };
     for (const [expression, kind] of Object.entries(others)) {
