@@ -42,21 +42,23 @@ function settingsOrExit(): Settings {
 async function serve({ config, secrets, warnings }: Settings): Promise<void> {
   const logger = createLogger(config.logLevel);
   for (const warning of warnings) logger.warn({}, warning);
-  const relay = await startRelay({ config, secrets, logger }).catch((error: unknown) =>
-    exitBecause("the relay cannot start", error));
   let stopping = false;
   const stop = (signal: string) => {
     // Ctrl-C under npm comes twice: from the terminal and from npm.
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, "draining");
-    relay.stop().then(
+    starting.then((relay) => relay.stop()).then(
       () => process.exit(0),
       (error: unknown) => exitBecause("the relay did not stop cleanly", error),
     );
   };
+  // Before the start: it, too, may be told to end, and then is drained like any other.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  const starting = startRelay({ config, secrets, logger }).catch((error: unknown) =>
+    exitBecause("the relay cannot start", error));
+  await starting;
 }
 
 async function rebuild({ config, secrets }: Settings): Promise<void> {

@@ -107,7 +107,7 @@ describe("SIGTERM to the real process", function () {
 
   it("ends in time, however long a receiver and a client take", async () => {
     await relay.sigterm();
-    const patientEnv = { ...env, RELAY_DELIVERY_TIMEOUT: "60s", RELAY_SHUTDOWN_TIMEOUT: "1500ms" };
+    const patientEnv = { ...env, RELAY_DELIVERY_TIMEOUT: "60s", RELAY_SHUTDOWN_TIMEOUT: "3s" };
     const patient = new RelayProcess(receiver, { env: patientEnv });
     try {
       await patient.start();
@@ -120,12 +120,25 @@ describe("SIGTERM to the real process", function () {
       client.on("error", () => undefined);
       client.write(`${requestHead("/api/v1/auth/login", { "content-length": "9" })}{`);
       await fetch(`${patient.url}/healthz`);
-      expectClean(await patient.sigterm(), 1_500);
+      expectClean(await patient.sigterm(), 3_000);
       await patient.start();
       const event = await patient.at(account.owner).get(`/api/v1/events/${String(eventId)}`);
       expect(event["status"]).to.equal("Processing");
     } finally {
       await patient.close();
+    }
+  });
+
+  it("exits 0 when it comes in the middle of a start", async () => {
+    const fresh = new RelayProcess(receiver, { env });
+    try {
+      fresh.launch();
+      await eventually(async () => fresh.lines.length, (count) => count > 0, 10_000);
+      expect(fresh.lives[0]?.readyAt, "not ready yet").to.equal(null);
+      expectClean(await fresh.sigterm());
+      await fresh.start();
+    } finally {
+      await fresh.close();
     }
   });
 
