@@ -51,6 +51,9 @@ export async function listedTotals(owner: ApiClient): Promise<Record<string, num
   return totals;
 }
 
+/** Tables that are no documents; counters are read with the names of their scopes. */
+const bookkeeping = ["state", "scopes", "counters", "scrubs"];
+
 /**
  * A hash of all documents and counters in the embedded read models of a relay that is not running. What only the
  * order of writing decides, such as the numbers of counters' scopes, is left out.
@@ -61,7 +64,7 @@ export function documentsHash(dataDir: string): string {
   const { definitions, checkpoint, fingerprint } = file.prepare("SELECT * FROM state").get() as Record<string, string>;
   hash.update(JSON.stringify([definitions, checkpoint, fingerprint]));
   const tables = file.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
-    .map(({ name }) => String(name)).filter((name) => !["state", "scopes", "counters"].includes(name));
+    .map(({ name }) => String(name)).filter((name) => !bookkeeping.includes(name));
   const selects = tables.map((name) => `SELECT * FROM "${name}"`);
   selects.push("SELECT name, bucket, total FROM counters JOIN scopes ON scopes.number = counters.scope");
   for (const select of selects) {
