@@ -95,7 +95,8 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   const extraCa = extraCaFile === null ? null : readFileSync(extraCaFile, "utf8");
   const outbound = createOutboundClient({ connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCa });
   const passwords = new BcryptPasswords(config.passwordCost);
-  const mappings = new JmespathMappings({ metrics, clock }, { maxBytes: config.maxBodyBytes, processes: mappingProcesses });
+  const mappingBounds = { maxBytes: config.maxBodyBytes, processes: mappingProcesses };
+  const mappings = new JmespathMappings({ metrics, clock }, mappingBounds);
   const vault = new Vault(sealing, { max: keptInMemory });
   const guards = registrationGuards(config, secrets, { outbound, state, metrics });
   const services = createServices(
