@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import type { ApiClient, Json } from "../../demo/api-client.ts";
 import { readAll, statusOf, type Histories } from "./ledger.ts";
+import type { RelayProcess } from "./relay-process.ts";
 
 const statuses = ["Pending", "Processing", "Succeeded", "Failed", "WaitingRetry", "CriticalFailure", "Cancelled"];
 
@@ -55,26 +56,49 @@ export async function listedTotals(owner: ApiClient): Promise<Record<string, num
 const bookkeeping = ["state", "scopes", "counters", "scrubs"];
 
 /**
- * A hash of all documents and counters in the embedded read models of a relay that is not running. What only the
- * order of writing decides, such as the numbers of counters' scopes, is left out.
+ * Hashes of all documents and counters in the embedded read models of a relay that is not running, by table. What
+ * only the order of writing decides, such as the numbers of counters' scopes, is left out.
  */
-export function documentsHash(dataDir: string): string {
+export function documentHashes(dataDir: string): Readonly<Record<string, string>> {
   const file = new DatabaseSync(join(dataDir, "read-models.db"), { readOnly: true });
-  const hash = createHash("sha256");
   const { definitions, checkpoint, fingerprint } = file.prepare("SELECT * FROM state").get() as Record<string, string>;
-  hash.update(JSON.stringify([definitions, checkpoint, fingerprint]));
+  const kind = hashOf([definitions, fingerprint]);
+  const hashes: Record<string, string> = { kind, checkpoint: String(checkpoint) };
   const tables = file.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
     .map(({ name }) => String(name)).filter((name) => !bookkeeping.includes(name));
-  const selects = tables.map((name) => `SELECT * FROM "${name}"`);
-  selects.push("SELECT name, bucket, total FROM counters JOIN scopes ON scopes.number = counters.scope");
-  for (const select of selects) {
+  const selects: Record<string, string> = {
+    counters: "SELECT name, bucket, total FROM counters JOIN scopes ON scopes.number = counters.scope",
+  };
+  for (const name of tables) selects[name] = `SELECT * FROM "${name}"`;
+  for (const [name, select] of Object.entries(selects)) {
     const statement = file.prepare(select);
     statement.setReadBigInts(true);
     const rows = statement.all().map((row) => JSON.stringify(Object.values(row).map(comparable)));
-    hash.update(JSON.stringify([select, rows.toSorted()]));
+    hashes[name] = hashOf(rows.toSorted());
   }
   file.close();
-  return hash.digest("hex");
+  return hashes;
+}
+
+/** Stops a relay with read models that cover its whole log: it may have written after the last look at them. */
+export async function stopCovered(relay: RelayProcess, owner: ApiClient): Promise<void> {
+  for (let time = 1; time <= 5; time += 1) {
+    await relay.at(owner).get("/api/v1/events?Qt=1");
+    await relay.sigterm();
+    const [log, readModels] = ["log.db", "read-models.db"].map((name) =>
+      new DatabaseSync(join(relay.dataDir, name), { readOnly: true })) as [DatabaseSync, DatabaseSync];
+    const head = log.prepare("SELECT max(sequence) AS head FROM log").get()?.["head"];
+    const checkpoint = readModels.prepare("SELECT checkpoint FROM state").get()?.["checkpoint"];
+    log.close();
+    readModels.close();
+    if (Number(head) === Number(checkpoint)) return;
+    await relay.start();
+  }
+  throw new Error("the relay writes whenever nobody looks");
+}
+
+function hashOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
 
 function comparable(value: SQLOutputValue): string | null {

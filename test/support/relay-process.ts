@@ -181,6 +181,12 @@ export class RelayProcess {
     return Number(line?.slice(name.length) ?? 0);
   }
 
+  /** The newest text it printed that matches, whole or the part in brackets; undefined while there is none. */
+  printed(pattern: RegExp): string | undefined {
+    const match = this.#output.map((line) => pattern.exec(line)).findLast((found) => found !== null);
+    return match?.[1] ?? match?.[0];
+  }
+
   /** The end of what it printed, attempts left out, for whoever looks into a failure. */
   tail(): string {
     return this.#output.filter((line) => !/"(delivery attempt|attempt given up: .*)"}$/.test(line)).map((line) => line.slice(0, 400))
