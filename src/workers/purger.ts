@@ -13,9 +13,9 @@ import type { Document, ReadModels, Selection } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
 
 /** Streams deleted before another purge has its turn. */
-const pageSize = 200;
+const pageSize = 500;
 /** Deletions under way at once: enough to share commits, few enough to leave the log to others. */
-const together = 20;
+const together = 50;
 const atOnce = 100;
 
 interface PurgerParts {

@@ -65,8 +65,11 @@ export interface InMemoryEngines extends SharedEngines {
   holdBackProjector(): () => void;
 }
 
-const quiet: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const uncounted: Metrics = {
+const silent = () => undefined;
+/** Says nothing. */
+export const quiet: Logger = { debug: silent, info: silent, warn: silent, error: silent };
+/** Counts nothing. */
+export const uncounted: Metrics = {
   accepted: () => undefined,
   ingest: () => undefined,
   attempt: () => undefined,

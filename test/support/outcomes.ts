@@ -67,6 +67,34 @@ export class Deliveries {
     });
   }
 
+  /** The worker of the newest attempt is given up as lost; the next attempt, if there is one, may begin at once. */
+  async lose(eventId: string, maxTrys = 10): Promise<void> {
+    const { state } = await loadWebhook(this.#world.store, eventId);
+    await this.#apply(eventId, {
+      type: "Fail",
+      attempt: state?.attempts ?? 0,
+      requestHeaders: {},
+      durationMs: 34,
+      reason: "outcome unknown",
+      error: "the worker was lost",
+      answer: null,
+      retryAfterMs: null,
+      policy: { scheduleMs: [0], jitter: 0, maxTrys },
+      destinationDeleted: false,
+      random: 0,
+      at: timestamp(this.#world.clock.now()),
+    });
+  }
+
+  /** An attempt that was held for lost succeeds while the next one is under way. */
+  async succeedLate(eventId: string): Promise<void> {
+    const attempt = await this.start(eventId);
+    await this.lose(eventId);
+    await this.start(eventId);
+    const at = timestamp(this.#world.clock.now());
+    await this.#apply(eventId, { type: "Succeed", attempt, durationMs: 12, requestHeaders, answer: answered(204), at });
+  }
+
   /** The event goes back to work, whatever the API would say. */
   async replay(eventId: string): Promise<void> {
     await this.#apply(eventId, { type: "Replay", at: timestamp(this.#world.clock.now()) });

@@ -1,0 +1,192 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { nameUuid } from "../../../src/application/hashing.ts";
+import { loadWebhook } from "../../../src/application/webhooks.ts";
+import { isPurged, type Placed } from "../../../src/domain/event/purge.ts";
+import { Refusal } from "../../../src/domain/refusal.ts";
+import { RevisionConflict } from "../../../src/ports/event-store.ts";
+import { createTenant, openIngest } from "../../support/accounts.ts";
+import { http } from "../../support/http.ts";
+import { Bench } from "../../support/purge-bench.ts";
+import { sized } from "../../support/size.ts";
+
+interface Step {
+  readonly action: string;
+  readonly which: number;
+  readonly number: number;
+  /** Whether it happens at the same time as the step before. */
+  readonly joined: boolean;
+}
+
+type Tenant = Awaited<ReturnType<typeof createTenant>>;
+type Target = Awaited<ReturnType<typeof openIngest>>;
+
+const eventCount = 5;
+const finished = ["Succeeded", "CriticalFailure", "Cancelled", undefined] as const;
+
+/** What may happen to some events and their purges; what is refused is refused. */
+class Play {
+  readonly #bench: Bench;
+  readonly #tenant: Tenant;
+  readonly #targets: readonly Target[];
+
+  constructor(bench: Bench, tenant: Tenant, targets: readonly Target[]) {
+    this.#bench = bench;
+    this.#tenant = tenant;
+    this.#targets = targets;
+  }
+
+  static async begin(bench: Bench): Promise<Play> {
+    const tenant = await createTenant(bench.api.url);
+    const { owner, tenantId } = tenant;
+    const targets = [await openIngest(owner.client, tenantId), await openIngest(owner.client, tenantId)];
+    return new Play(bench, tenant, targets);
+  }
+
+  readonly actions: Readonly<Record<string, (step: Step) => Promise<unknown>>> = {
+    accept: ({ which, number }) => {
+      const { path, apiKey } = this.#targets[number % 2] as Target;
+      const headers = { "x-api-key": apiKey, "x-idempotency-key": keyOf(which) };
+      return http("POST", this.#bench.api.url + path, { json: { number }, headers });
+    },
+    acceptAndSucceed: async (step) => {
+      await this.actions["accept"]?.(step);
+      await this.actions["succeed"]?.(step);
+    },
+    acceptAndFail: async (step) => {
+      await this.actions["accept"]?.(step);
+      await this.actions["fail"]?.(step);
+    },
+    acceptAndSucceedLate: async (step) => {
+      await this.actions["accept"]?.(step);
+      await this.#bench.deliveries.succeedLate(this.#id(step.which));
+    },
+    succeed: ({ which }) => this.#bench.deliveries.succeed(this.#id(which)),
+    fail: ({ which }) => this.#bench.deliveries.fail(this.#id(which), 1),
+    start: ({ which }) => this.#bench.deliveries.start(this.#id(which)),
+    cancel: ({ which }) => this.#post(`/${this.#id(which)}/cancel`),
+    replay: ({ which }) => this.#post(`/${this.#id(which)}/replay`),
+    // As a process does that has not heard of a purge yet.
+    replayUnheard: ({ which }) => this.#bench.deliveries.replay(this.#id(which)),
+    bulkReplay: () => this.#post("/replay", {}),
+    purge: ({ which, number }) => {
+      const status = finished[which % finished.length];
+      const destinationUrlId = this.#targets[number % 4]?.destinationId;
+      const before = new Date(this.#bench.clock.now() - (number % 20)).toISOString();
+      return this.#post("/purge", {
+        ...(status && { status }),
+        ...(destinationUrlId !== undefined && { destinationUrlId }),
+        ...(number % 3 === 0 && { before }),
+      });
+    },
+    delete: () => this.#bench.purger.step(),
+    deleteAnew: () => {
+      this.#bench.newPurger();
+      return this.#bench.purger.step();
+    },
+    pass: async ({ number }) => this.#bench.clock.advance(number),
+    failToWrite: async ({ number }) => this.#bench.models.failures.push(number % 2 ? "before" : "after"),
+    breakOff: async ({ number }) => {
+      this.#bench.models.failures.push(number % 2 ? "before" : "after");
+      await this.#bench.restartRunner();
+    },
+  };
+
+  async step(step: Step): Promise<void> {
+    try {
+      await this.actions[step.action]?.(step);
+    } catch (error) {
+      if (!(error instanceof Refusal) && !(error instanceof RevisionConflict)) throw error;
+    }
+  }
+
+  /** What the API shows, by event; fails unless lists and gets agree, and no purge took any of it. */
+  async look(): Promise<void> {
+    const { store } = this.#bench;
+    const { items, total } = (await this.#list("")) as { items: { id: string; status: string }[]; total: number };
+    expect(total).to.equal(items.length);
+    const shown = new Map(items.map(({ id, status }) => [id, status]));
+    for (let which = 0; which < eventCount; which += 1) {
+      const id = this.#id(which);
+      const got = await this.#tenant.owner.client.get(`/api/v1/events/${id}`);
+      expect(got.status === 200 ? got.json["status"] : undefined).to.equal(shown.get(id));
+      const { facts } = await loadWebhook(store, id);
+      const taken = isPurged(await store.purges(), facts as unknown as readonly Placed[]);
+      expect(shown.has(id)).to.equal(facts.length > 0 && !taken);
+    }
+    for (const status of new Set(shown.values())) {
+      const { total: counted } = await this.#list(`&Status=${status}`);
+      expect(counted).to.equal(items.filter((item) => item.status === status).length);
+    }
+    expect(store.wronged).to.deep.equal([]);
+  }
+
+  async #list(query: string): Promise<Record<string, unknown>> {
+    const answer = await this.#tenant.owner.client.get(`/api/v1/events?Qt=100${query}`);
+    expect(answer.status, answer.text).to.equal(200);
+    return answer.json;
+  }
+
+  #post(path: string, json?: object): Promise<unknown> {
+    return this.#tenant.owner.client.post(`/api/v1/events${path}`, json);
+  }
+
+  #id(which: number): string {
+    return nameUuid(this.#tenant.tenantId, keyOf(which));
+  }
+}
+
+const keyOf = (which: number) => `key ${which % eventCount}`;
+
+const likely = ["acceptAndSucceed", "acceptAndSucceed", "acceptAndFail", "purge", "purge", "delete"];
+const rare = [
+  "accept", "succeed", "fail", "start", "cancel", "replay", "replayUnheard", "bulkReplay", "deleteAnew", "pass",
+  "breakOff", "failToWrite", "acceptAndSucceedLate",
+];
+const steps = fc.array(
+  fc.record({
+    action: fc.constantFrom(...likely, ...rare),
+    which: fc.nat(31),
+    number: fc.nat(100),
+    joined: fc.boolean(),
+  }),
+  { minLength: 30, maxLength: 80 },
+);
+
+describe("purges of random histories", () => {
+  it("come to the same whatever breaks off or is accepted again, and built again at any time", async () => {
+    let deleted = 0;
+    await fc.assert(
+      fc.asyncProperty(steps, fc.nat(80), async (taken, moment) => {
+        const bench = await Bench.open();
+        const play = await Play.begin(bench);
+        let together: Promise<void>[] = [];
+        for (const [at, step] of taken.entries()) {
+          if (!step.joined) {
+            await Promise.all(together);
+            together = [];
+          }
+          together.push(play.step(step));
+          if (at !== moment) continue;
+          await Promise.all(together);
+          await play.look();
+          const { purging: _live, ...live } = bench.models.contents().documents;
+          const { purging: _built, ...built } = (await bench.rebuilt()).documents;
+          expect(built).to.deep.equal(live);
+        }
+        await Promise.all(together);
+        await play.look();
+        await bench.settle();
+        await play.look();
+        const contents = bench.models.contents();
+        expect(await bench.rebuilt()).to.deep.equal(contents);
+        expect([contents.documents["purges"], contents.documents["purging"]]).to.deep.equal([{}, {}]);
+        deleted += bench.store.deleted;
+        expect(bench.api.errors).to.deep.equal([]);
+        await bench.close();
+      }),
+      { numRuns: sized(30, 2_000) },
+    );
+    expect(deleted).to.be.greaterThan(20);
+  });
+});

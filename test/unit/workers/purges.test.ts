@@ -1,0 +1,234 @@
+import { expect } from "chai";
+import { destinations } from "../../../src/application/aggregate-types.ts";
+import { Outcomes } from "../../../src/application/delivery/outcomes.ts";
+import type { Sender } from "../../../src/application/delivery/sender.ts";
+import { loadWebhook } from "../../../src/application/webhooks.ts";
+import type { RecordedEvent } from "../../../src/ports/event-store.ts";
+import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
+import type { FirstAttempt } from "../../../src/ports/work-queue.ts";
+import { Attempts } from "../../../src/workers/delivery/attempts.ts";
+import { workOf } from "../../../src/workers/forwarder.ts";
+import { createTenant, openIngest } from "../../support/accounts.ts";
+import { quiet } from "../../support/api.ts";
+import { http } from "../../support/http.ts";
+import { Bench } from "../../support/purge-bench.ts";
+
+describe("in the middle of a purge", () => {
+  let bench: Bench;
+  let tenant: Awaited<ReturnType<typeof createTenant>>;
+  let target: Awaited<ReturnType<typeof openIngest>>;
+
+  beforeEach(async () => {
+    bench = await Bench.open();
+    tenant = await createTenant(bench.api.url);
+    target = await openIngest(tenant.owner.client, tenant.tenantId);
+  });
+  afterEach(async () => {
+    expect(bench.api.errors).to.deep.equal([]);
+    expect(bench.store.wronged).to.deep.equal([]);
+    await bench.close();
+  });
+
+  const send = (apiKey = target.apiKey, key = "one") =>
+    http("POST", bench.api.url + target.path, {
+      json: {},
+      headers: { "x-api-key": apiKey, "x-idempotency-key": key },
+    });
+  const accept = async (apiKey?: string) => {
+    bench.clock.advance(1);
+    const answer = await send(apiKey);
+    expect(answer.status, answer.text).to.equal(202);
+    return String(answer.json["eventId"]);
+  };
+  const purge = () => tenant.owner.client.post("/api/v1/events/purge", {});
+  const shown = async () => {
+    const answer = await tenant.owner.client.get("/api/v1/events");
+    expect(answer.status, answer.text).to.equal(200);
+    const { total, items } = answer.json as { total: number; items: { id: string }[] };
+    expect(items.length).to.equal(total);
+    return items.map(({ id }) => id);
+  };
+  const keys = async () =>
+    Object.values((await bench.rebuilt()).documents["apiKeys"] ?? {}).map(({ lastUsedAt }) => lastUsedAt);
+  /** Holds up what clears purged events away, until the answer is called. */
+  const hold = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bench.models.held = promise;
+    return resolve;
+  };
+
+  it("an event accepted again between a look and the deletion stays", async () => {
+    const id = await accept();
+    await bench.deliveries.succeed(id);
+    await purge();
+    expect(await shown()).to.deep.equal([]);
+    bench.store.beforeDelete = async () => {
+      bench.store.beforeDelete = async () => undefined;
+      await accept();
+    };
+    await bench.settle();
+    expect(await shown()).to.deep.equal([id]);
+    expect((await send()).status).to.equal(200);
+  });
+
+  it("of two that accept it again, neither takes the other's away", async () => {
+    const id = await accept();
+    await bench.deliveries.succeed(id);
+    await purge();
+    let first: Promise<string> | undefined;
+    bench.store.beforeDelete = async () => {
+      bench.store.beforeDelete = async () => undefined;
+      await (first = accept());
+    };
+    expect((await send()).status).to.equal(200);
+    expect(await first).to.equal(id);
+    expect(await shown()).to.deep.equal([id]);
+  });
+
+  it("an event accepted again while it is still in sight is shown once, as it is now", async () => {
+    const id = await accept();
+    await bench.deliveries.succeed(id);
+    expect(await shown()).to.deep.equal([id]);
+    // The purge and what comes after it are then projected at one go.
+    await bench.stopRunner();
+    await purge();
+    await accept();
+    await bench.deliveries.fail(id, 1);
+    bench.startRunner();
+    const list = (await tenant.owner.client.get("/api/v1/events")).json;
+    expect(list).to.deep.include({ total: 1 }).and.nested.include({ "items[0].status": "CriticalFailure" });
+    await bench.settle();
+    expect(await bench.rebuilt()).to.deep.equal(bench.models.contents());
+  });
+
+  it("the tenant's lists wait, and give 503 when it takes long; others are not held up", async () => {
+    await bench.deliveries.succeed(await accept());
+    const other = await createTenant(bench.api.url);
+    const goOn = hold();
+    await purge();
+    const waiting = tenant.owner.client.get("/api/v1/events");
+    expect((await other.owner.client.get("/api/v1/events")).status).to.equal(200);
+    expect((await tenant.owner.client.get("/api/v1/users")).status).to.equal(200);
+    expect((await waiting).status).to.equal(503);
+    const list = tenant.owner.client.get("/api/v1/events");
+    goOn();
+    expect((await list).json).to.deep.equal({ total: 0, items: [] });
+  });
+
+  it("what fails on the way is done again", async () => {
+    await bench.deliveries.succeed(await accept());
+    bench.models.failingAmends = 3;
+    await purge();
+    expect(await shown()).to.deep.equal([]);
+    expect(bench.models.failingAmends).to.equal(0);
+  });
+
+  it("an outcome of before is not one of the event that is accepted again", async () => {
+    const { world } = bench.api;
+    const outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
+    const id = await accept();
+    await bench.deliveries.start(id);
+    const known = await loadWebhook(bench.store, id);
+    await bench.deliveries.lose(id, 1);
+    await purge();
+    await accept();
+    expect(await bench.deliveries.start(id)).to.equal(1);
+    const answer = { statusCode: 204, headers: {}, body: "", truncated: false };
+    const late = { ok: true, durationMs: 9, requestHeaders: {}, answer } as const;
+    const origin = { actor: { type: "service", part: "test" }, correlationId: "late", causationId: null } as const;
+    await outcomes.record({ state: known.state!, revision: known.revision }, 1, late, origin);
+    expect((await tenant.owner.client.get(`/api/v1/events/${id}`)).json).to.include({ status: "Processing" });
+  });
+
+  it("the first attempt at an event that is accepted again needs nothing read back", async () => {
+    const { world } = bench.api;
+    await bench.deliveries.succeed(await accept());
+    await purge();
+    const id = await accept();
+    const [accepted] = await bench.store.readStream(`event-${id}`);
+    expect(accepted?.revision).to.be.greaterThan(0);
+    const [item] = workOf(accepted as RecordedEvent) as [FirstAttempt];
+    const answer = { statusCode: 204, headers: {}, body: "", truncated: false };
+    const send = async () => ({ ok: true, durationMs: 9, requestHeaders: {}, answer }) as const;
+    const sender = { send } as unknown as Sender;
+    const outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
+    const attempts = new Attempts({ ...world, outcomes, sender, logger: quiet, workerId: "w", deliveryTimeoutMs: 9 });
+    await world.aggregates.read(destinations, target.destinationId);
+    expect(await attempts.run({ kind: "first", eventId: id, item }, false)).to.equal("done");
+    expect((await tenant.owner.client.get(`/api/v1/events/${id}`)).json).to.include({ status: "Succeeded" });
+  });
+
+  it("a runner that starts again goes on with it", async () => {
+    await bench.deliveries.succeed(await accept());
+    bench.models.held = Promise.reject(new ReadModelsUnavailable("down"));
+    bench.models.held.catch(() => undefined);
+    await purge();
+    await bench.drained();
+    await bench.restartRunner();
+    bench.models.held = Promise.resolve();
+    expect(await shown()).to.deep.equal([]);
+  });
+
+  it("a replay that a purge overtakes finds nothing", async () => {
+    const id = await accept();
+    await bench.deliveries.fail(id, 1);
+    bench.store.beforeAppend = async (stream) => {
+      if (!stream.startsWith("event-")) return;
+      bench.store.beforeAppend = () => undefined;
+      await purge();
+    };
+    expect((await tenant.owner.client.post(`/api/v1/events/${id}/replay`)).status).to.equal(404);
+    expect(await shown()).to.deep.equal([]);
+    await bench.settle();
+    expect(await bench.rebuilt()).to.deep.equal(bench.models.contents());
+  });
+
+  it("the time of a key's last use outlives the events, whoever deletes them", async () => {
+    const second = String((await tenant.owner.client.post("/api/v1/api-keys", { name: "second" })).json["apiKey"]);
+    const id = await accept();
+    await bench.deliveries.succeed(id);
+    const before = await keys();
+    await purge();
+    await accept(second);
+    expect((await keys()).filter((used) => used !== null)).to.have.length(2).and.to.include(before[0]);
+    await bench.deliveries.succeed(id);
+    await purge();
+    const uses = await keys();
+    await bench.settle();
+    expect(await keys()).to.deep.equal(uses);
+  });
+
+  it("the time of a key's last use never goes back", async () => {
+    const id = await accept();
+    await bench.deliveries.succeed(id);
+    await purge();
+    expect(await shown()).to.deep.equal([]);
+    let acceptedAt: unknown;
+    bench.store.beforeAppend = async (stream) => {
+      if (!stream.startsWith("apiKey-")) return;
+      bench.store.beforeAppend = () => undefined;
+      bench.clock.advance(1);
+      ({ acceptedAt } = (await send(undefined, "two")).json);
+    };
+    await bench.settle();
+    expect(acceptedAt).to.be.a("string");
+    expect(Object.values(bench.models.contents().documents["apiKeys"] ?? {})).to.have.nested.property(
+      "[0].lastUsedAt",
+      acceptedAt,
+    );
+    expect(await keys()).to.deep.equal([acceptedAt]);
+  });
+
+  it("the streams go, and one fact of the purge stays", async () => {
+    const id = await accept();
+    await bench.deliveries.succeed(id);
+    await purge();
+    await bench.settle();
+    expect(bench.store.deleted).to.equal(1);
+    expect((await bench.store.readStream(`event-${id}`)).length).to.equal(0);
+    const purges = await bench.store.purges();
+    expect(purges).to.have.length(1);
+    const facts = await bench.store.readStream(`tenant-${tenant.tenantId}`);
+    expect(facts.map(({ type }) => type).slice(-2)).to.deep.equal(["EventsPurged", "PurgeCompleted"]);
+  });
+});
