@@ -174,6 +174,8 @@ describe("poison in the log", function () {
     await relay.kill9();
     await planted((log) => log.plant(`tenant-${lost.tenantId}`, unknownType(log.last(`tenant-${lost.tenantId}`))));
     await eventReaches(relay.at(account.owner), id, "Succeeded", 15_000);
+    expect(await relay.metric('relay_troubles_total{kind="attempt not given up"}')).to.be.greaterThan(0);
+    expect(await relay.metric('relay_troubles_total{kind="sweeper"}'), "sweeps that failed").to.equal(0);
   });
 
   it("passes over an event that was spoiled where it stands, without holding up those behind it", async () => {
