@@ -122,9 +122,11 @@ export class RelayProcess {
     this.#child = child;
     createInterface({ input: child.stdout }).on("line", (line) => this.#read(line, life));
     createInterface({ input: child.stderr }).on("line", (line) => this.#output.push(line));
-    child.once("exit", () => {
-      life.endedAt = Date.now();
-      if (life === this.#awaited && life.readyAt === null) this.#ready.reject(new Error(`it ended\n${this.tail()}`));
+    child.once("exit", () => (life.endedAt = Date.now()));
+    // What it said at the end may come after the end itself.
+    child.once("close", (code, signal) => {
+      if (life !== this.#awaited || life.readyAt !== null) return;
+      this.#ready.reject(new Error(`it ended by itself: code ${code}, signal ${signal}\n${this.tail()}`));
     });
   }
 
