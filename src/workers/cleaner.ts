@@ -7,7 +7,8 @@ import type { Retention } from "./retention.ts";
 const tickMs = 500;
 const retentionEveryMs = 60_000;
 const leaseName = "cleaner";
-const leaseMs = 30_000;
+/** Short: who takes over from a process that died should not wait long. */
+const leaseMs = 5_000;
 
 interface CleanerParts {
   readonly purger: Purger;

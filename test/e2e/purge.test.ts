@@ -1,0 +1,127 @@
+import { execFileSync } from "node:child_process";
+import { expect } from "chai";
+import { text, type Json } from "../../demo/api-client.ts";
+import { createLogger } from "../../src/adapters/pino/logger.ts";
+import { atDesk } from "../../src/composition/operator.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { readSecrets } from "../../src/config/secrets.ts";
+import { documentHashes, stopCovered } from "../support/ledger-snapshot.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";
+import { RelayProcess } from "../support/relay-process.ts";
+
+describe("a purge, in the files of the embedded engines", () => {
+  let receiver: Receiver;
+  let relay: RelayProcess;
+  beforeEach(async () => {
+    receiver = await startReceiver({ script: ({ path }) => ({ status: path === "/bad" ? 500 : 204 }) });
+    relay = await RelayProcess.start(receiver, { env: { RELAY_RETRY_SCHEDULE: "1h" } });
+  });
+  afterEach(async () => {
+    await relay.close();
+    await receiver.close();
+  });
+
+  /** Files of the data folder that hold the text. */
+  const filesWith = (wanted: string) =>
+    execFileSync("sh", ["-c", 'grep -rla "$0" "$1" || true', wanted, relay.dataDir], { encoding: "utf8" })
+      .split("\n").filter((line) => line !== "").map((file) => file.split("/").at(-1));
+  const gone = (canary: string) => eventually(async () => filesWith(canary), (files) => files.length === 0);
+  const through = () =>
+    eventually(async () => relay.lines.some(({ msg }) => msg?.startsWith("a purge is through")), Boolean);
+  const at = (account: Account) => relay.at(account.owner);
+  const post = async (account: Account, ingest: string, body: Json, headers: Record<string, string> = {}) =>
+    text(await relay.at(account.producer).as(headers).post(ingest, body), "eventId");
+  const list = async (account: Account) => {
+    const { total, items } = (await at(account).get("/api/v1/events?Qt=100")) as { total: number; items: Json[] };
+    expect(total).to.equal(items.length);
+    return items.map((item) => text(item, "id"));
+  };
+  /** Events that were delivered, all of them with the canary in them. */
+  const delivered = async (account: Account, ingest: string, canary: string, count: number) => {
+    const ids = await Promise.all(Array.from({ length: count }, (_, n) => post(account, ingest, { n, canary })));
+    await eventually(
+      async () => Number((await at(account).get("/api/v1/events?Status=Succeeded&Qt=1"))["total"]),
+      (total) => total === count,
+    );
+    return ids;
+  };
+  const purge = async (account: Account) => {
+    const url = `${relay.url}/api/v1/events/purge`;
+    const headers = { ...account.owner.headers, "content-type": "application/json" };
+    expect((await fetch(url, { method: "POST", headers, body: "{}" })).status).to.equal(204);
+  };
+  /** The types of the facts about a tenant that stand in the log of a relay that does not run. */
+  const tenantFacts = (tenantId: string) => {
+    const config = readConfig(relay.environment);
+    const settings = { config, secrets: readSecrets(relay.environment, config), logger: createLogger("silent") };
+    return atDesk(settings, async ({ store }) => {
+      const facts = await store.readStream(`tenant-${tenantId}`);
+      return facts.flatMap((fact) => (fact.unreadable === undefined ? [fact] : []));
+    });
+  };
+
+  it("leaves no byte of what it took, all of what it did not, and one fact", async () => {
+    const account = await openAccount(relay.url);
+    const good = await account.destination({ url: receiver.url("/good") });
+    const bad = await account.destination({ url: receiver.url("/bad") });
+    const ids = await delivered(account, good.ingest, "canary-of-the-purged", 40);
+    const kept = await post(account, bad.ingest, { canary: "canary-of-the-kept" });
+    await eventReaches(account.owner, kept, "WaitingRetry");
+    expect(filesWith("canary-of-the-purged")).to.include("log.db-wal");
+    await purge(account);
+    expect(await list(account)).to.deep.equal([kept]);
+    for (const id of ids.slice(0, 3)) {
+      const answer = await fetch(`${relay.url}/api/v1/events/${id}`, { headers: { ...account.owner.headers } });
+      expect(answer.status).to.equal(404);
+    }
+    await gone("canary-of-the-purged");
+    expect(filesWith("canary-of-the-kept")).to.not.be.empty;
+    await through();
+    await relay.sigterm();
+    const facts = await tenantFacts(account.tenantId);
+    const purged = facts.filter(({ type }) => type === "EventsPurged");
+    expect(purged.map(({ data }) => data)).to.have.length(1);
+    expect(purged[0]?.data).to.include({ matched: 40, before: null, status: null, destinationId: null });
+    expect(purged[0]?.metadata.actor).to.include({ type: "user", role: "Owner" });
+  });
+
+  it("goes on after a kill, and read models built again at any time are the same", async () => {
+    const account = await openAccount(relay.url);
+    const { ingest } = await account.destination({ url: receiver.url("/good") });
+    await delivered(account, ingest, "canary-of-the-purged", 600);
+    const key = { "x-idempotency-key": "kept" };
+    await purge(account);
+    await relay.kill9();
+    expect(await relay.command("rebuild")).to.include({ code: 0 });
+    await relay.start();
+    expect(await list(account)).to.deep.equal([]);
+    const kept = await post(account, ingest, { canary: "canary-of-the-kept" }, key);
+    await eventReaches(at(account), kept, "Succeeded");
+    await relay.kill9();
+    await relay.start();
+    await gone("canary-of-the-purged");
+    expect(await list(account)).to.deep.equal([kept]);
+    await through();
+    await stopCovered(relay, at(account));
+    const live = documentHashes(relay.dataDir);
+    expect(await relay.command("rebuild")).to.include({ code: 0 });
+    expect(documentHashes(relay.dataDir)).to.deep.equal(live);
+    await relay.start();
+    expect(await list(account)).to.deep.equal([kept]);
+  });
+
+  it("frees idempotency keys, and what is accepted again is delivered again", async () => {
+    const account = await openAccount(relay.url);
+    const { ingest } = await account.destination({ url: receiver.url("/good") });
+    const key = { "x-idempotency-key": "again" };
+    for (let round = 1; round <= 3; round += 1) {
+      const id = await post(account, ingest, { round }, key);
+      await eventReaches(account.owner, id, "Succeeded");
+      expect(receiver.requestsTo("/good").filter(({ headers }) => headers["webhook-id"] === id)).to.have.length(round);
+      expect(text(await relay.at(account.producer).as(key).post(ingest, { round }), "status")).to.equal("Succeeded");
+      await purge(account);
+      expect(await list(account)).to.deep.equal([]);
+    }
+  });
+});

@@ -1,0 +1,186 @@
+import { expect } from "chai";
+import { decide as decideApiKey, evolve as evolveApiKey } from "../../../src/domain/api-key/api-key.ts";
+import type { ApiKeyState } from "../../../src/domain/api-key/api-key.ts";
+import type { ApiKeyEvent } from "../../../src/domain/api-key/events.ts";
+import { eventStatuses, type EventStatus } from "../../../src/domain/event/events.ts";
+import { finishedStatuses, isFinished, isMeant, isPurged } from "../../../src/domain/event/purge.ts";
+import type { Placed, Purge, PurgeFilter } from "../../../src/domain/event/purge.ts";
+import { roles } from "../../../src/domain/roles.ts";
+import { decide, type Caller, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
+import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
+import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
+import { specificationsOf } from "../../support/given.ts";
+
+const tenantId = "0193a1b2-c3d4-7000-8000-000000000001";
+const destinationId = "0193a1b2-c3d4-7000-8000-000000000003";
+const otherDestination = "0193a1b2-c3d4-7000-8000-0000000000d2";
+const eventId = "0193a1b2-c3d4-7000-8000-000000000005";
+const [purgeId, secondId] = ["0193a1b2-c3d4-7000-8000-00000000000c", "0193a1b2-c3d4-7000-8000-00000000000d"];
+const [early, at, late] = ["2026-01-15T09:29:59.999Z", "2026-01-15T09:30:00.000Z", "2026-01-15T09:30:00.001Z"];
+const all: PurgeFilter = { before: null, status: null, destinationId: null };
+
+describe("what a purge means", () => {
+  const event = (status: EventStatus) => ({ status, acceptedAt: at, destinationId });
+
+  it("is finished: Succeeded, CriticalFailure or Cancelled", () => {
+    expect(eventStatuses.filter(isFinished)).to.deep.equal(["Succeeded", "CriticalFailure", "Cancelled"]);
+    for (const status of eventStatuses) expect(isMeant(all, event(status)), status).to.equal(isFinished(status));
+  });
+
+  it("is of the status asked for", () => {
+    for (const status of finishedStatuses) {
+      const meant = eventStatuses.filter((one) => isMeant({ ...all, status }, event(one)));
+      expect(meant).to.deep.equal([status]);
+    }
+  });
+
+  it("is of the destination asked for", () => {
+    expect(isMeant({ ...all, destinationId }, event("Succeeded"))).to.equal(true);
+    expect(isMeant({ ...all, destinationId: otherDestination }, event("Succeeded"))).to.equal(false);
+  });
+
+  it("was accepted before the time asked for, not at it", () => {
+    const meant = [early, at, late].filter((before) => isMeant({ ...all, before }, event("Succeeded")));
+    expect(meant).to.deep.equal([late]);
+  });
+});
+
+describe("what a purge took", () => {
+  const place = (n: number) => String(n).padStart(16, "0");
+  const accepted = (n: number): Placed => ({
+    type: "EventAccepted",
+    data: {
+      eventId, tenantId, destinationId, apiKeyId: "k", senderId: null, idempotencyKey: null, payload: "{}",
+      original: null, at,
+    },
+    position: place(n),
+  });
+  const moved = { eventId, tenantId, destinationId, acceptedAt: at, at };
+  const cancelled = (n: number): Placed => ({
+    type: "EventCancelled",
+    data: { ...moved, from: "Pending", to: "Cancelled", reason: "requested" },
+    position: place(n),
+  });
+  const exhausted = (n: number): Placed => ({
+    type: "DeliveryExhausted",
+    data: { ...moved, from: "Failed", to: "CriticalFailure", retryCount: 1, reason: "gone" },
+    position: place(n),
+  });
+  const replayed = (n: number): Placed => ({
+    type: "EventReplayed",
+    data: { ...moved, from: "CriticalFailure", to: "Pending", nextAttemptAt: at },
+    position: place(n),
+  });
+  const purge = (n: number, filter: Partial<PurgeFilter> = {}): Purge => ({
+    ...all, ...filter, id: purgeId, position: place(n),
+  });
+
+  it("had finished by then", () => {
+    expect(isPurged([purge(9)], [accepted(1), cancelled(2)])).to.equal(true);
+    expect(isPurged([purge(9)], [accepted(1)])).to.equal(false);
+    expect(isPurged([purge(2)], [accepted(1), cancelled(3)])).to.equal(false);
+    expect(isPurged([], [accepted(1), cancelled(2)])).to.equal(false);
+    expect(isPurged([purge(9)], [])).to.equal(false);
+  });
+
+  it("stays taken, whatever comes after", () => {
+    expect(isPurged([purge(3)], [accepted(1), exhausted(2), replayed(4)])).to.equal(true);
+    const facts = [accepted(1), exhausted(2), cancelled(4)];
+    expect(isPurged([purge(3, { status: "CriticalFailure" })], facts)).to.equal(true);
+    expect(isPurged([purge(3, { status: "Cancelled" })], facts)).to.equal(false);
+  });
+
+  it("is judged as it stood then, not as it stood before", () => {
+    expect(isPurged([purge(9)], [accepted(1), exhausted(2), replayed(3)])).to.equal(false);
+  });
+
+  it("is nothing that begins after the purge", () => {
+    expect(isPurged([purge(5)], [accepted(6), cancelled(7)])).to.equal(false);
+    expect(isPurged([purge(5), purge(8)], [accepted(6), cancelled(7)])).to.equal(true);
+  });
+});
+
+describe("purging, of a tenant", () => {
+  const decider = { initial: (): TenantState => undefined, evolve, decide };
+  const given = specificationsOf<TenantState, TenantCommand, TenantEvent>(decider);
+  const created: TenantEvent = {
+    type: "TenantCreated",
+    data: {
+      tenantId, name: "A", nameHash: "h", maxTrys: 10, circuitBreakerTimer: 300, dataKey: "w1.0011223344556677.key",
+      webhookSecret: "s1.sealed", webhookSecretFingerprint: "0123456789abcdef", at,
+    },
+  };
+  const purged = (id: string): TenantEvent => ({
+    type: "EventsPurged",
+    data: { purgeId: id, tenantId, ...all, matched: 7, at },
+  });
+  const completed = (id: string): TenantEvent => ({ type: "PurgeCompleted", data: { purgeId: id, tenantId, at } });
+  const by = (role: (typeof roles)[number]) => ({ userId: "u", role });
+  const purge = (caller: Caller | null) =>
+    ({ type: "PurgeEvents", by: caller, purgeId, filter: all, matched: 7, at }) as const;
+
+  it("is for Admin, Owner and the tenant's own retention", () => {
+    for (const caller of [by("Admin"), by("Owner"), null]) given([created]).when(purge(caller)).gives(purged(purgeId));
+    for (const role of ["Viewer", "Developer"] as const) {
+      given([created]).when(purge(by(role))).refused("forbidden", "Admin");
+    }
+    given([]).when(purge(null)).refused("not-found", "tenant");
+  });
+
+  it("is under way until it is completed, once", () => {
+    given([created, purged(purgeId)]).when({ type: "CompletePurge", purgeId, at }).gives(completed(purgeId));
+    given([created, purged(purgeId), completed(purgeId)]).when({ type: "CompletePurge", purgeId, at }).changesNothing();
+    given([created]).when({ type: "CompletePurge", purgeId, at }).changesNothing();
+    given([created, purged(purgeId), purged(secondId), completed(purgeId)])
+      .when({ type: "CompletePurge", purgeId: secondId, at })
+      .gives(completed(secondId));
+  });
+
+  it("is remembered with its place in the log", () => {
+    const facts = [created, purged(purgeId), purged(secondId), completed(purgeId)];
+    const state = facts.reduce<TenantState>((folded, fact, n) => evolve(folded, fact, String(n)), undefined);
+    expect(state?.purges).to.deep.equal([{ id: secondId, position: "2", ...all }]);
+  });
+
+  const keep = (retentionDays: number | null | undefined, role: (typeof roles)[number] = "Admin") =>
+    ({ type: "ChangeTenant", by: by(role), retentionDays, at }) as const;
+  const kept = (retentionDays: number | null): TenantEvent => ({
+    type: "TenantRetentionChanged",
+    data: { tenantId, retentionDays, at },
+  });
+
+  it("comes by itself only where it was asked for: no retention at first, set and unset by Admins", () => {
+    expect(evolve(undefined, created)?.retentionDays).to.equal(null);
+    given([created]).when(keep(30)).gives(kept(30));
+    given([created, kept(30)]).when(keep(null)).gives(kept(null));
+    given([created, kept(30)]).when(keep(30)).changesNothing();
+    given([created]).when(keep(null)).changesNothing();
+    given([created, kept(30)]).when(keep(undefined)).changesNothing();
+    given([created]).when(keep(30, "Developer")).refused("forbidden", "Admin");
+    expect(given([created, kept(30)]).when(keep(undefined)).state()?.retentionDays).to.equal(30);
+  });
+});
+
+describe("an API key's last use", () => {
+  const decider = { initial: (): ApiKeyState => undefined, evolve: evolveApiKey, decide: decideApiKey };
+  const given = specificationsOf(decider);
+  const ids = { keyId: "0193a1b2-c3d4-7000-8000-000000000004", tenantId };
+  const issued: ApiKeyEvent = {
+    type: "ApiKeyIssued",
+    data: { ...ids, name: "k", keyHash: "h", prefix: "rk_", last4: "abcd", expiresAt: null, at },
+  };
+  const used = (usedAt: string): ApiKeyEvent => ({ type: "ApiKeyUsed", data: { ...ids, usedAt, at } });
+  const revoked: ApiKeyEvent = { type: "ApiKeyRevoked", data: { ...ids, keyHash: "h", at } };
+
+  it("is written down when it is news, and the key is in use", () => {
+    const record = (usedAt: string) => ({ type: "RecordUse", usedAt, at }) as const;
+    given([issued]).when(record(early)).gives(used(early));
+    given([issued, used(early)]).when(record(at)).gives(used(at));
+    given([issued, used(at)]).when(record(at)).changesNothing();
+    given([issued, used(at)]).when(record(early)).changesNothing();
+    given([issued, revoked]).when(record(at)).changesNothing();
+    given([]).when(record(at)).changesNothing();
+    const state = given([issued, used(at)]).when({ type: "RevokeApiKey", at }).state();
+    expect(state).to.include({ revoked: true, usedAt: at });
+  });
+});

@@ -1,0 +1,204 @@
+import { expect } from "chai";
+import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-store.ts";
+import { Cleaner } from "../../../src/workers/cleaner.ts";
+import type { Purger } from "../../../src/workers/purger.ts";
+import { Retention } from "../../../src/workers/retention.ts";
+import { createTenant, login, openIngest } from "../../support/accounts.ts";
+import { quiet } from "../../support/api.ts";
+import { http } from "../../support/http.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { Bench } from "../../support/purge-bench.ts";
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+describe("retention", () => {
+  let bench: Bench;
+  let state: SqliteExpiringState;
+  let troubles: string[];
+  beforeEach(async () => {
+    bench = await Bench.open();
+    state = new SqliteExpiringState(":memory:", bench.clock);
+    troubles = [];
+  });
+  afterEach(async () => {
+    expect(bench.api.errors).to.deep.equal([]);
+    await state.close();
+    await bench.close();
+  });
+
+  const newRetention = () =>
+    new Retention({
+      ...bench.api.world,
+      state,
+      purge: bench.api.services.commands.purge,
+      logger: quiet,
+      metrics: { trouble: (of) => troubles.push(of) },
+    });
+  /** A tenant that keeps events for so many days. */
+  const open = async (retentionDays: number | null) => {
+    const tenant = await createTenant(bench.api.url);
+    const path = `/api/v1/tenants/${tenant.tenantId}`;
+    const answer = await tenant.owner.client.patch(path, { retentionDays });
+    expect([answer.status, answer.json["retentionDays"]]).to.deep.equal([200, retentionDays]);
+    const { path: ingest, apiKey } = await openIngest(tenant.owner.client, tenant.tenantId);
+    return {
+      ...tenant,
+      accept: async () => {
+        const answer = await http("POST", bench.api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
+        return String(answer.json["eventId"]);
+      },
+      shown: async () => {
+        const client = await login(bench.api.url, tenant.owner.email);
+        const { items } = (await client.get("/api/v1/events?Qt=100")).json as { items: { id: string }[] };
+        return items.map(({ id }) => id);
+      },
+    };
+  };
+  const purges = async () => (await bench.store.purges()).length;
+
+  it("purges finished events older than a tenant keeps them, and nothing of others'", async () => {
+    const [short, long, none] = [await open(1), await open(30), await open(null)];
+    const old = { short: await short.accept(), long: await long.accept(), none: await none.accept() };
+    for (const id of Object.values(old)) await bench.deliveries.succeed(id);
+    const waiting = await short.accept();
+    bench.clock.advance(dayMs - 60_000);
+    const young = await short.accept();
+    await bench.deliveries.succeed(young);
+    await newRetention().run();
+    expect(await short.shown()).to.have.members([old.short, waiting, young]);
+    bench.clock.advance(hourMs);
+    await newRetention().run();
+    expect(await short.shown()).to.have.members([waiting, young]);
+    expect(await long.shown()).to.deep.equal([old.long]);
+    expect(await none.shown()).to.deep.equal([old.none]);
+    const facts = await bench.store.readStream(`tenant-${short.tenantId}`);
+    const [purge] = facts.filter(({ type }) => type === "EventsPurged") as unknown as readonly RecordedEvent[];
+    expect(purge?.data).to.include({ status: null, destinationId: null, matched: 1 });
+    expect(purge?.metadata.actor).to.deep.equal({ type: "service", part: "retention" });
+    expect(troubles).to.deep.equal([]);
+  });
+
+  it("leaves no trace where there is nothing to purge", async () => {
+    const tenant = await open(1);
+    await tenant.accept();
+    bench.clock.advance(3 * dayMs);
+    await newRetention().run();
+    expect(await purges()).to.equal(0);
+  });
+
+  it("looks after a tenant once an hour, whichever process does", async () => {
+    const tenant = await open(1);
+    const finish = async () => bench.deliveries.succeed(await tenant.accept());
+    await finish();
+    bench.clock.advance(hourMs / 2);
+    await finish();
+    bench.clock.advance(dayMs - hourMs / 2 + 1_000);
+    await newRetention().run();
+    expect(await purges()).to.equal(1);
+    bench.clock.advance(hourMs / 2);
+    await newRetention().run();
+    expect(await purges()).to.equal(1);
+    bench.clock.advance(hourMs / 2);
+    await newRetention().run();
+    expect(await purges()).to.equal(2);
+    expect(await tenant.shown()).to.deep.equal([]);
+  });
+
+  it("tries again at once what failed, and looks after the others meanwhile", async () => {
+    const [one, other] = [await open(1), await open(2)];
+    for (const { accept } of [one, other]) await bench.deliveries.succeed(await accept());
+    bench.clock.advance(3 * dayMs);
+    bench.store.beforeAppend = (stream) => {
+      if (stream === `tenant-${one.tenantId}`) throw new LogUnavailable("away");
+    };
+    await newRetention().run();
+    expect([troubles, await purges()]).to.deep.equal([["retention"], 1]);
+    expect(await other.shown()).to.deep.equal([]);
+    bench.store.beforeAppend = () => undefined;
+    await newRetention().run();
+    expect(await purges()).to.equal(2);
+    expect(await one.shown()).to.deep.equal([]);
+  });
+});
+
+describe("cleaner", () => {
+  let clock: ManualClock;
+  let state: SqliteExpiringState;
+  let steps: string[];
+  let troubles: string[];
+  /** What the purger finds to do, step by step. */
+  let work: (boolean | Error)[];
+  beforeEach(() => {
+    clock = new ManualClock();
+    state = new SqliteExpiringState(":memory:", clock);
+    [steps, troubles, work] = [[], [], []];
+  });
+  afterEach(() => state.close());
+
+  const newCleaner = (workerId: string) =>
+    new Cleaner({
+      purger: {
+        step: async () => {
+          steps.push(`${workerId} purges`);
+          const found = work.shift() ?? false;
+          if (found instanceof Error) throw found;
+          return found;
+        },
+      } as Purger,
+      retention: { run: async () => void steps.push(`${workerId} retains`) } as Retention,
+      state,
+      clock,
+      logger: quiet,
+      metrics: { trouble: (of) => troubles.push(of) },
+      workerId,
+    });
+  const pass = async (ms: number) => {
+    clock.advance(ms);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    return steps.splice(0);
+  };
+
+  it("purges until there is nothing to do, twice a second, and looks after retention every minute", async () => {
+    const cleaner = newCleaner("a");
+    cleaner.start();
+    work = [true, true, false];
+    expect(await pass(500)).to.deep.equal(["a retains", "a purges", "a purges", "a purges"]);
+    expect(await pass(499)).to.deep.equal([]);
+    expect(await pass(1)).to.deep.equal(["a purges"]);
+    await pass(59_000);
+    expect(await pass(500)).to.deep.equal(["a retains", "a purges"]);
+    await cleaner.stop();
+    expect(await pass(120_000)).to.deep.equal([]);
+  });
+
+  it("leaves it to another process that is at it, and takes over when that ends or dies", async () => {
+    const [first, second] = [newCleaner("a"), newCleaner("b")];
+    first.start();
+    await pass(500);
+    second.start();
+    expect(await pass(500)).to.deep.equal(["a purges"]);
+    await first.stop();
+    expect(await pass(500)).to.deep.equal(["b retains", "b purges"]);
+    const third = newCleaner("c");
+    third.start();
+    expect(await pass(500)).to.deep.equal(["b purges"]);
+    await second.stop();
+    // One that dies does not say so.
+    await state.lease("cleaner", "dead", 5_000);
+    expect(await pass(4_500)).to.deep.equal([]);
+    expect(await pass(1_000)).to.deep.equal(["c retains", "c purges"]);
+    await third.stop();
+  });
+
+  it("does again what failed", async () => {
+    const cleaner = newCleaner("a");
+    cleaner.start();
+    work = [new Error("the log is away"), true];
+    expect(await pass(500)).to.deep.equal(["a retains", "a purges"]);
+    expect(troubles).to.deep.equal(["cleaner"]);
+    expect(await pass(500)).to.deep.equal(["a purges", "a purges"]);
+    await cleaner.stop();
+  });
+});
