@@ -103,6 +103,8 @@ export interface SubscriptionOptions {
   readonly after: Position;
   /** Only streams of these categories (see domain/streams); all of them when left out. */
   readonly categories?: readonly string[];
+  /** Only entries of these types, as they are stored; all of them when left out. */
+  readonly types?: readonly string[];
 }
 
 export interface Subscription {

@@ -133,8 +133,14 @@ export interface ReadModels {
 export interface ReadModelWriter {
   /** The position and definition fingerprint the stored read models were built under; null when there are none. */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null>;
-  /** Drops everything and makes empty collections for the definitions. */
+  /**
+   * Begins anew with empty collections for the definitions. An adapter may keep answering {@link ReadModels}' questions
+   * from what there was until {@link publish}; the writer's own view, {@link ReadModelWriter.state} included, is of the
+   * new ones at once, and a writer that starts after a crash carries on with them.
+   */
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void>;
+  /** The collections of the last {@link reset} are caught up: they answer from now on, and what was before may go. */
+  publish(): Promise<void>;
   /**
    * Applies the changes and moves the checkpoint, such that a crash at any moment resumes exactly:
    * a batch applied twice from the same checkpoint has the effect of one.

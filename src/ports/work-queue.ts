@@ -28,15 +28,20 @@ export type WorkItem = FirstAttempt | WakeUp;
 
 /** A worker's membership: while it lasts, the destinations of its items are this worker's alone. */
 export interface QueueSession {
-  /** False once it is over; a worker starts nothing under a session that is not alive. */
+  /**
+   * False once it is over, or cannot be told to go on; a worker starts nothing under a session that is not alive.
+   */
   readonly alive: boolean;
 }
 
 export interface WorkConsumer {
   /** Takes items over; returns at once, never waits for a delivery. */
   take(items: readonly WorkItem[], session: QueueSession): void;
-  /** Destinations for which `isLost` holds now belong to another worker. */
-  release(isLost: (destinationId: string) => boolean): void;
+  /**
+   * The membership has changed: destinations for which `isLost` holds belong to another worker from now on, those
+   * already held go on under `session`.
+   */
+  reassign(isLost: (destinationId: string) => boolean, session: QueueSession): void;
 }
 
 /** A hint and a load balancer: losing, repeating or reordering items costs time, never an event. */

@@ -8,6 +8,10 @@ import type { WorkItem, WorkQueue } from "../ports/work-queue.ts";
 
 const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
+/** The facts that call for work, see {@link workOf}. */
+const types: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
+  "EventAccepted", "EventReplayed", "DestinationActivated", "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened",
+];
 
 /**
  * Follows the log and publishes what it calls for: an item for each accepted event, a wake-up where a
@@ -30,9 +34,7 @@ export class Forwarder {
     const [saved] = await state.get([checkpointKey]);
     const head = await log.head();
     const after = saved !== undefined && saved !== null && saved <= head ? saved : head;
-    this.#subscription = log.subscribe({ after, categories: ["event", "destination", "circuit"] }, (entries, upTo) =>
-      this.#forward(entries, upTo),
-    );
+    this.#subscription = log.subscribe({ after, types }, (entries, upTo) => this.#forward(entries, upTo));
   }
 
   async stop(): Promise<void> {

@@ -24,6 +24,7 @@ const longestPauseMs = 5_000;
 export interface ProjectionRunnerParts {
   readonly log: EventLog;
   readonly writer: ReadModelWriter;
+  /** The writer's own view. */
   readonly readModels: Pick<ReadModels, "find" | "get">;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -103,11 +104,13 @@ export class ProjectionRunner {
     await this.#persist(() => this.#reset());
     await this.#catchUp();
     while (this.#purging) await this.#purging;
+    await this.#persist(() => this.#parts.writer.publish());
   }
 
   async #run(): Promise<void> {
     await this.#persist(() => this.#begin());
     await this.#catchUp();
+    await this.#persist(() => this.#parts.writer.publish());
     this.#subscription = this.#parts.log.subscribe({ after: this.#applied }, (entries, upTo) =>
       this.#take(entries, upTo).catch(untilStopped));
   }

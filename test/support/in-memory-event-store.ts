@@ -85,7 +85,7 @@ export class InMemoryEventStore implements EventStore {
     return this.#log.length === 0 ? logStart : positionOf(this.#log.length);
   }
 
-  subscribe({ after, categories }: SubscriptionOptions, handle: BatchHandler): Subscription {
+  subscribe({ after, categories, types }: SubscriptionOptions, handle: BatchHandler): Subscription {
     let position = after;
     let running: Promise<void> | undefined;
     const run = async () => {
@@ -93,7 +93,8 @@ export class InMemoryEventStore implements EventStore {
         const { entries, upTo } = await this.readLog(position, 1_000);
         if (upTo === position) return;
         await handle(
-          entries.filter(({ stream }) => !categories || categories.includes(categoryOf(stream))),
+          entries.filter(({ stream, type }) =>
+            (categories?.includes(categoryOf(stream)) ?? true) && (types?.includes(type) ?? true)),
           upTo,
         );
         position = upTo;

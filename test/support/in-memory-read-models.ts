@@ -76,6 +76,8 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     this.#state = { checkpoint: logStart, fingerprint };
   }
 
+  async publish(): Promise<void> {}
+
   async apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
     const state = this.#state;
     if (!state) throw new Error("reset first");

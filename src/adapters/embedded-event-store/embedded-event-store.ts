@@ -7,7 +7,7 @@ import {
   type SubscriptionOptions,
 } from "../../ports/event-store.ts";
 import { AppendQueue } from "./append-queue.ts";
-import { decoded, LogReader } from "./log-reader.ts";
+import { decoded, LogReader, type Wanted } from "./log-reader.ts";
 import { positionOf, sequenceOf, type Sequence } from "./positions.ts";
 import {
   defaultTuning, entryTexts,
@@ -168,16 +168,16 @@ export class EmbeddedEventStore implements EventStore {
     return positionOf(this.#committed());
   }
 
-  subscribe({ after, categories }: SubscriptionOptions, handle: BatchHandler): Subscription {
+  subscribe({ after, ...wanted }: SubscriptionOptions, handle: BatchHandler): Subscription {
     const source = {
       clock: this.#clock,
       head: () => this.#committed(),
-      read: (from: Sequence, limit: number, wanted?: readonly string[]) => this.#read(from, limit, wanted),
+      read: (from: Sequence, limit: number, only: Wanted) => this.#read(from, limit, only),
       arm: () => void Atomics.store(this.#armed, 0, 1),
       onTrouble: this.#onTrouble,
     };
     const subscription = new LogSubscription(
-      source, sequenceOf(after), categories, handle, this.#tuning.subscriptionEntries,
+      source, sequenceOf(after), wanted, handle, this.#tuning.subscriptionEntries,
     );
     this.#subscriptions.add(subscription);
     const stop = async () => {
@@ -226,9 +226,9 @@ export class EmbeddedEventStore implements EventStore {
     return Number(Atomics.load(this.#head, 0));
   }
 
-  #read(after: Sequence, limit: number, categories?: readonly string[]) {
+  #read(after: Sequence, limit: number, wanted?: Wanted) {
     try {
-      return this.#reader.read(after, this.#committed(), limit, categories);
+      return this.#reader.read(after, this.#committed(), limit, wanted);
     } catch (error) {
       throw new LogUnavailable("the log cannot be read", { cause: error });
     }

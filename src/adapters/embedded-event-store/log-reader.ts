@@ -9,6 +9,12 @@ export interface Stretch {
   readonly upTo: Sequence;
 }
 
+/** Which entries are wanted; all of them where nothing is said. */
+export interface Wanted {
+  readonly categories?: readonly string[];
+  readonly types?: readonly string[];
+}
+
 /** Rows looked at in one go, wanted or not, and bytes taken: a read never holds its thread for long. */
 const windowRows = 4096;
 const windowBytes = 4 * 1024 * 1024;
@@ -28,11 +34,12 @@ export class LogReader {
    * Up to `limit` entries after `after`, and how far that reaches: up to `head`, the last sequence known to be
    * committed, when the window ends there.
    */
-  read(after: Sequence, head: Sequence, limit: number, categories?: readonly string[]): Stretch {
+  read(after: Sequence, head: Sequence, limit: number, wanted: Wanted = {}): Stretch {
     const end = Math.min(after + windowRows, head);
     const entries: LogEntry[] = [];
     let bytes = 0;
-    for (const row of this.#select(categories).iterate(after, end, ...(categories ?? []))) {
+    const { categories = [], types = [] } = wanted;
+    for (const row of this.#select(wanted).iterate(after, end, ...categories, ...types)) {
       const [sequence, stream, revision, id, type, metadata, data] = row as unknown as
         [number, string, number, string, string, string, string];
       entries.push(decoded(this.#codec, { stream, revision, sequence, id }, { type, metadata, data }));
@@ -46,13 +53,14 @@ export class LogReader {
     this.#db.close();
   }
 
-  #select(categories: readonly string[] | undefined): StatementSync {
-    const count = categories?.length ?? -1;
-    const key = String(count);
+  #select({ categories, types }: Wanted): StatementSync {
+    const key = `${categories?.length} ${types?.length}`;
     const known = this.#statements.get(key);
     if (known) return known;
     const category = "CASE instr(stream, '-') WHEN 0 THEN stream ELSE substr(stream, 1, instr(stream, '-') - 1) END";
-    const filter = count < 0 ? "" : `AND ${category} IN (${Array(count).fill("?").join(", ")})`;
+    const within = (expression: string, values: readonly string[] | undefined) =>
+      values ? `AND ${expression} IN (${Array(values.length).fill("?").join(", ")})` : "";
+    const filter = `${within(category, categories)} ${within("type", types)}`;
     const statement = this.#db.prepare(`
       SELECT sequence, stream, revision, id, type, metadata, data FROM log
       WHERE sequence > ? AND sequence <= ? AND type <> '' ${filter} ORDER BY sequence`);

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { categoryOf } from "../../domain/streams.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { BatchHandler, LogEntry, RecordedEvent, Subscription } from "../../ports/event-store.ts";
-import type { Stretch } from "./log-reader.ts";
+import type { Stretch, Wanted } from "./log-reader.ts";
 import { positionOf, type Sequence } from "./positions.ts";
 
 /** Entries read from the log at once. */
@@ -17,7 +17,7 @@ export interface LogSource {
   readonly clock: Clock;
   /** The last committed sequence. */
   head(): Sequence;
-  read(after: Sequence, limit: number, categories?: readonly string[]): Stretch;
+  read(after: Sequence, limit: number, wanted: Wanted): Stretch;
   /** Asks for {@link LogSubscription.wake} once others' entries are committed. */
   arm(): void;
   /** A handler or a read failed and is tried again. */
@@ -40,7 +40,7 @@ export interface OwnCommit {
  */
 export class LogSubscription implements Subscription {
   readonly #source: LogSource;
-  readonly #categories: readonly string[] | undefined;
+  readonly #wanted: Wanted;
   readonly #handle: BatchHandler;
   readonly #bufferEntries: number;
   /** Everything up to here was handled. */
@@ -58,12 +58,12 @@ export class LogSubscription implements Subscription {
   constructor(
     source: LogSource,
     after: Sequence,
-    categories: readonly string[] | undefined,
+    wanted: Wanted,
     handle: BatchHandler,
     bufferEntries: number,
   ) {
     this.#source = source;
-    this.#categories = categories;
+    this.#wanted = wanted;
     this.#handle = handle;
     this.#bufferEntries = bufferEntries;
     this.#handled = this.#covered = after;
@@ -73,10 +73,7 @@ export class LogSubscription implements Subscription {
   /** Hands over a commit of this client's. */
   offer(commit: OwnCommit): void {
     if (!this.#live || this.#stopped || commit.upTo <= this.#covered) return;
-    const categories = this.#categories;
-    const wanted = categories
-      ? commit.entries.filter(({ stream }) => categories.includes(categoryOf(stream)))
-      : commit.entries;
+    const wanted = commit.entries.filter((entry) => this.#wants(entry));
     if (commit.after !== this.#covered || (this.#busy && !this.#hasRoomFor(wanted.length, commit.bytes))) {
       this.#fallBehind();
     } else if (this.#busy) {
@@ -104,6 +101,11 @@ export class LogSubscription implements Subscription {
     this.#stopped = true;
     this.#endPause?.();
     await this.#ended;
+  }
+
+  #wants({ stream, type }: RecordedEvent): boolean {
+    const { categories, types } = this.#wanted;
+    return (types?.includes(type) ?? true) && (categories?.includes(categoryOf(stream)) ?? true);
   }
 
   #hasRoomFor(entries: number, bytes: number): boolean {
@@ -138,7 +140,7 @@ export class LogSubscription implements Subscription {
       try {
         // Reads and decoding hold the thread: others get their turn between two of them.
         await setImmediate();
-        const stretch = this.#source.read(this.#handled, readEntries, this.#categories);
+        const stretch = this.#source.read(this.#handled, readEntries, this.#wanted);
         if (stretch.upTo > this.#handled) return stretch;
         this.#covered = this.#handled;
         this.#live = true;

@@ -20,7 +20,7 @@ export class EmbeddedQueue implements WorkQueue {
       stop: async () => {
         session.alive = false;
         if (this.#consumer === consumer) this.#consumer = undefined;
-        consumer.release(() => true);
+        consumer.reassign(() => true, session);
       },
     };
   }

@@ -119,6 +119,9 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     });
   }
 
+  /** A reset replaces what there was at once. */
+  async publish(): Promise<void> {}
+
   apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
     return this.#exclusively(async () => {
       await this.#transaction(async () => {

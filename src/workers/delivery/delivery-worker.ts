@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Position } from "../../ports/event-store.ts";
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
 import { Lane, type LaneParts } from "./lane.ts";
 
@@ -12,12 +13,14 @@ export class DeliveryWorker implements WorkConsumer {
   readonly #parts: LaneParts;
   readonly #clock: Clock;
   readonly #lanes = new Map<string, Lane>();
+  readonly #starts = new WeakMap<QueueSession, Promise<Position>>();
   #consumption: { stop(): Promise<void> } | undefined;
   #idleTimer: Timer | undefined;
 
-  constructor(queue: WorkQueue, parts: Omit<LaneParts, "rotation">) {
+  constructor(queue: WorkQueue, parts: Omit<LaneParts, "rotation" | "startOf">) {
     this.#queue = queue;
-    this.#parts = { ...parts, rotation: new EventEmitter().setMaxListeners(0) };
+    const startOf = (session: QueueSession) => this.#startOf(session);
+    this.#parts = { ...parts, rotation: new EventEmitter().setMaxListeners(0), startOf };
     this.#clock = parts.clock;
   }
 
@@ -38,18 +41,17 @@ export class DeliveryWorker implements WorkConsumer {
   take(items: readonly WorkItem[], session: QueueSession): void {
     const touched = new Set<Lane>();
     for (const item of items) {
-      const lane = this.#laneOf(item.destinationId, session);
+      const lane = this.#laneOf(item.destinationId);
       lane.offer(item, session);
       touched.add(lane);
     }
     for (const lane of touched) lane.pump();
   }
 
-  release(isLost: (destinationId: string) => boolean): void {
+  reassign(isLost: (destinationId: string) => boolean, session: QueueSession): void {
     for (const [id, lane] of this.#lanes) {
-      if (!isLost(id)) continue;
-      lane.stop();
-      this.#lanes.delete(id);
+      if (isLost(id)) lane.leave();
+      else lane.carryOn(session);
     }
   }
 
@@ -58,20 +60,29 @@ export class DeliveryWorker implements WorkConsumer {
     return this.#lanes.size;
   }
 
-  #laneOf(destinationId: string, session: QueueSession): Lane {
+  #laneOf(destinationId: string): Lane {
     let lane = this.#lanes.get(destinationId);
     if (!lane) {
-      lane = new Lane(destinationId, session, this.#parts);
+      lane = new Lane(destinationId, this.#parts);
       this.#lanes.set(destinationId, lane);
     }
     return lane;
+  }
+
+  #startOf(session: QueueSession): Promise<Position> {
+    const known = this.#starts.get(session);
+    if (known) return known;
+    const start = this.#parts.log.head();
+    this.#starts.set(session, start);
+    start.catch(() => this.#starts.delete(session));
+    return start;
   }
 
   #dropIdleLanes(): void {
     const since = this.#clock.monotonic() - idleMs;
     for (const [id, lane] of this.#lanes) {
       if (!lane.idleSince(since)) continue;
-      lane.stop();
+      lane.close();
       this.#lanes.delete(id);
     }
     this.#idleTimer = this.#clock.schedule(sweepMs, () => this.#dropIdleLanes());

@@ -27,6 +27,8 @@ export interface LaneParts {
   readonly logger: Logger;
   /** The one rotation of all breakers' statistics. */
   readonly rotation: EventEmitter;
+  /** Where the log ended when a membership began: what earlier owners of its destinations claimed stands before. */
+  readonly startOf: (session: QueueSession) => Promise<Position>;
   readonly workerId: string;
 }
 
@@ -48,7 +50,8 @@ export class Lane {
   readonly #parts: LaneParts;
   readonly #limit: LimitFunction = pLimit(1);
   readonly #gate: CircuitBreaker<[Work], Result>;
-  #session: QueueSession;
+  /** None while the destination is another worker's. */
+  #session: QueueSession | undefined;
   #window: Work[] = [];
   /** Ids of events in the window or under way: the due index may still name them. */
   readonly #present = new Set<string>();
@@ -62,16 +65,15 @@ export class Lane {
   #probing: Promise<void> | undefined;
   #paused = false;
   #loaded = false;
-  #stopped = false;
+  #loading = false;
   /** Attempts of an earlier owner that may still be under way: the monotonic moment each is over. */
   #foreign: number[] = [];
   /** The standing probe this lane did not claim, and when it was first seen (monotonic). */
   #seenProbe: { readonly eventId: string; readonly leaseUntil: string; readonly since: number } | undefined;
   #lastActive: number;
 
-  constructor(destinationId: string, session: QueueSession, parts: LaneParts) {
+  constructor(destinationId: string, parts: LaneParts) {
     this.destinationId = destinationId;
-    this.#session = session;
     this.#parts = parts;
     this.#lastActive = parts.clock.monotonic();
     this.#gate = new CircuitBreaker((work: Work) => this.#perform(work, false), {
@@ -84,12 +86,11 @@ export class Lane {
       rotateBucketController: parts.rotation,
       resetTimeout: 2 ** 31 - 1,
     });
-    void this.#load();
   }
 
   /** Takes an item over, or leaves it to the due index when there is no room. */
   offer(item: WorkItem, session: QueueSession): void {
-    this.#session = session;
+    this.#join(session);
     this.#lastActive = this.#parts.clock.monotonic();
     if (item.kind === "wake") this.#wantRefill(item.position);
     else if (this.#knows(item.eventId)) return;
@@ -99,12 +100,12 @@ export class Lane {
 
   /** Starts what may be started. Call after offering. */
   pump(): void {
-    if (this.#stopped || this.#paused || !this.#loaded || !this.#session.alive) return;
+    if (this.#paused || !this.#loaded || !this.#session?.alive) return;
     const destination = this.#parts.aggregates.peek(destinations, this.destinationId);
     const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
     if (!destination || !circuit) {
       this.#loaded = false;
-      void this.#load();
+      this.#startLoading();
     } else if (!destination.state || destination.state.deleted) {
       this.#flow(destination.state?.serverRateLimit ?? 1);
     } else if (!destination.state.active) {
@@ -120,9 +121,23 @@ export class Lane {
     return !this.#refilling && !this.#paused && this.#refillFrom === undefined && this.#lastActive <= since;
   }
 
-  /** Starts nothing more; what is under way goes on. */
-  stop(): void {
-    this.#stopped = true;
+  /** The destination stays this worker's, under a new membership. */
+  carryOn(session: QueueSession): void {
+    if (this.#session === undefined) return;
+    this.#join(session);
+    this.pump();
+  }
+
+  /** The destination is another worker's: nothing more is started until it comes back; what is under way goes on. */
+  leave(): void {
+    this.#session = undefined;
+    this.#loaded = false;
+    this.#hold();
+  }
+
+  /** Lets go of what an idle lane holds. */
+  close(): void {
+    this.#session = undefined;
     this.#gate.shutdown();
   }
 
@@ -300,9 +315,28 @@ export class Lane {
     this.#lastActive = this.#parts.clock.monotonic();
   }
 
+  #join(session: QueueSession): void {
+    this.#session = session;
+    if (!this.#loaded && !this.#paused) this.#startLoading();
+  }
+
+  #startLoading(): void {
+    if (this.#loading) return;
+    this.#loading = true;
+    void this.#load().finally(() => {
+      this.#loading = false;
+      if (this.#loaded) this.pump();
+      // Left and taken again meanwhile: what another owner claimed in between was not looked for.
+      else if (this.#session && !this.#paused) this.#startLoading();
+    });
+  }
+
   async #load(): Promise<void> {
-    const { aggregates, dueIndex, clock, workerId } = this.#parts;
+    const { aggregates, dueIndex, clock, workerId, startOf } = this.#parts;
+    const session = this.#session;
     await this.#guarded(async () => {
+      if (!session) return;
+      if (!(await dueIndex.covers(await startOf(session), catchUpMs))) throw new Error("the due index is behind");
       await aggregates.read(destinations, this.destinationId);
       await aggregates.read(circuits, this.destinationId);
       const now = clock.monotonic();
@@ -312,9 +346,8 @@ export class Lane {
         .map((lease) => now + millis(lease.leaseUntil) - millis(lease.startedAt));
       // With the last of them over nothing else would say that there is room now.
       if (this.#foreign.length > 0) clock.schedule(Math.max(...this.#foreign) - now, () => this.pump());
-      this.#loaded = true;
+      this.#loaded = this.#session === session;
     }, "");
-    this.pump();
   }
 
   /** Trouble with an engine costs a pause and a look into the due index, never the lane. */
@@ -328,7 +361,7 @@ export class Lane {
         this.#paused = false;
         this.#wantRefill(retryFrom ?? "");
         if (this.#loaded) this.pump();
-        else void this.#load();
+        else if (this.#session) this.#startLoading();
       });
       return undefined;
     }

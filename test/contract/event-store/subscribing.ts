@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import {
-  type EventStore, type LogEntry, type Position,
-} from "../../../src/ports/event-store.ts";
+import { noStream, type EventStore, type LogEntry, type Position } from "../../../src/ports/event-store.ts";
 import { expectOrdered, freshStream, note, texts, until, type Bench, type Follower } from "./harness.ts";
 
 /** Subscriptions: catching up, following, resuming, failing, stopping. */
@@ -123,6 +121,38 @@ export function subscribingContract(bench: () => Bench): void {
       });
       await subscription.stop();
       expect(texts(seen)).to.deep.equal(["old", "no dash", "new"]);
+    });
+
+    it("looks only at the types asked for, read or live, of the categories asked for", async () => {
+      const category = `typed${randomUUID().slice(0, 8)}`;
+      const [mine, other] = [freshStream(category), freshStream()];
+      const wanted = `Wanted${randomUUID().slice(0, 8)}`;
+      const after = await bench().store.head();
+      const write = async (text: string) => {
+        const { revision = noStream } = (await bench().store.readStream(mine, { backwards: true, limit: 1 }))[0] ?? {};
+        await bench().store.append(mine, revision, [
+          note("other type"), note(text, randomUUID(), wanted), note("other type", randomUUID(), `${wanted}x`),
+        ]);
+        await bench().store.append(freshStream(), noStream, [note("other category", randomUUID(), wanted)]);
+        await bench().write(other, "neither");
+      };
+      await write("old");
+      const seen: LogEntry[] = [];
+      const anywhere: LogEntry[] = [];
+      const subscriptions = [
+        bench().store.subscribe({ after, categories: [category], types: [wanted, "Absent"] }, (entries) => {
+          seen.push(...entries);
+        }),
+        bench().store.subscribe({ after, types: [wanted] }, (entries) => {
+          anywhere.push(...entries);
+        }),
+      ];
+      await until("the old ones were seen", () => seen.length >= 1 && anywhere.length >= 2);
+      await write("new");
+      await until("the new ones were seen", () => seen.length >= 2 && anywhere.length >= 4);
+      await Promise.all(subscriptions.map((subscription) => subscription.stop()));
+      expect(texts(seen)).to.deep.equal(["old", "new"]);
+      expect(texts(anywhere)).to.deep.equal(["old", "other category", "new", "other category"]);
     });
 
     it("gives one batch at a time", async () => {

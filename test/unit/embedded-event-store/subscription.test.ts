@@ -40,7 +40,7 @@ class Scene {
       },
       onTrouble: (error) => this.troubles.push(error),
     };
-    this.subscription = new LogSubscription(source, 0, undefined, (entries, upTo) => {
+    this.subscription = new LogSubscription(source, 0, {}, (entries, upTo) => {
       this.seen.push(...entries.map(({ position }) => position));
       return handle(entries, upTo);
     }, bufferEntries);
