@@ -3,7 +3,7 @@ import { Erasure } from "../application/erasure.ts";
 import { Reservations } from "../application/reservations.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { EmbeddedEngines } from "./embedded/engines.ts";
+import type { EmbeddedEngines } from "./engines/engines.ts";
 
 interface Parts extends Pick<EmbeddedEngines, "store" | "readSide"> {
   readonly aggregates: Aggregates;

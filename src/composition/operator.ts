@@ -10,7 +10,7 @@ import { KeyRotation } from "../application/key-rotation.ts";
 import { PlatformKeys } from "../application/platform-keys.ts";
 import { Reservations } from "../application/reservations.ts";
 import { Sessions } from "../application/sessions.ts";
-import { openEmbeddedEngines, type EmbeddedEngines } from "./embedded/engines.ts";
+import { openEmbeddedEngines, type EmbeddedEngines } from "./engines/engines.ts";
 import { erasureOf } from "./erasure.ts";
 import { masterKeyOf, requireMasterKeys } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";

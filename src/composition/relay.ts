@@ -24,7 +24,7 @@ import type { Logger } from "../ports/telemetry.ts";
 import { Forgetter } from "../workers/forgetter.ts";
 import { KeyRotator } from "../workers/key-rotator.ts";
 import { startDelivery } from "./delivery.ts";
-import { openEmbeddedEngines } from "./embedded/engines.ts";
+import { openEmbeddedEngines } from "./engines/engines.ts";
 import { erasureOf } from "./erasure.ts";
 import { closeServer, listen } from "./listener.ts";
 import { masterKeyOf, requireMasterKeys } from "./master-key.ts";

@@ -20,7 +20,7 @@ import { EmailOpener } from "../../src/application/people.ts";
 import type { RegistrationGuards } from "../../src/application/registration-guards.ts";
 import { createServices, type ServiceSettings, type World } from "../../src/application/services.ts";
 import { Vault } from "../../src/application/vault.ts";
-import { openEmbeddedEngines } from "../../src/composition/embedded/engines.ts";
+import { openEmbeddedEngines } from "../../src/composition/engines/engines.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { EventStore } from "../../src/ports/event-store.ts";
 import type { ExpiringState } from "../../src/ports/expiring-state.ts";
