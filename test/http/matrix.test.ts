@@ -1,0 +1,295 @@
+import { expect } from "chai";
+import { apiDocument } from "../../src/http/openapi/document.ts";
+import { openAccount, openIngest, type Account, type Client } from "../support/accounts.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+import { badTokens } from "../support/bad-tokens.ts";
+import { Belongings } from "../support/belongings.ts";
+import { givenUpEvent, type Scene } from "../support/good-requests.ts";
+import { http, type HttpAnswer } from "../support/http.ts";
+import { aboutNobodys, freshAsker, requestOf, type Asker, type MatrixRequest } from "../support/matrix-requests.ts";
+
+/**
+ * What every operation answers to whom. `nobody`: without a token, and with every bad one. Then Viewer, Developer,
+ * Admin and Owner about what is their own tenant's, another tenant's, and nowhere; empty where that cannot be.
+ */
+const matrix = `
+                                            |        | own tenant's    | another's       | nowhere
+operation, and with what                    | nobody | V   D   A   O   | V   D   A   O   | V   D   A   O
+createTenant                                | 201    |                 |                 |
+getTenant                                   | 401    | 200 200 200 200 | 404 404 404 404 | 404 404 404 404
+updateTenant                                | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
+getWebhookSecret                            | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+regenerateWebhookSecret                     | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+verifySignature                             | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+
+login                                       | 200    |                 |                 |
+logout                                      | 401    | 204 204 204 204 |                 |
+
+createUser                                  | 401    | 403 201 201 201 |                 |
+createUser a Viewer                         | 401    | 403 201 201 201 |                 |
+createUser a Developer                      | 401    | 403 201 201 201 |                 |
+createUser an Admin                         | 401    | 403 403 201 201 |                 |
+createUser an Owner                         | 401    | 403 403 403 201 |                 |
+listUsers                                   | 401    | 200 200 200 200 |                 |
+getUser                                     | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+updateUser                                  | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
+updateUser its own email                    | 401    | 200 200 200 200 |                 |
+updateUser its own password                 | 401    | 200 200 200 200 |                 |
+updateUser its own role, to Viewer          | 401    | 200 403 200 200 |                 |
+updateUser its own role, to Owner           | 401    | 403 403 403 200 |                 |
+updateUser its own status                   | 401    | 403 403 200 200 |                 |
+updateUser a Viewer's password              | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
+updateUser a Viewer's status                | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
+updateUser a Viewer's role, to Developer    | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
+updateUser a Viewer's role, to Owner        | 401    | 403 403 403 200 | 403 403 403 403 | 404 404 404 404
+updateUser an Admin's email                 | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
+updateUser an Owner's email                 | 401    | 403 403 403 200 | 403 403 403 403 | 404 404 404 404
+updateUser an Owner's password              | 401    | 403 403 403 200 | 403 403 403 403 | 404 404 404 404
+updateUser an Owner's role, to Viewer       | 401    | 403 403 403 200 | 403 403 403 403 | 404 404 404 404
+deleteUser                                  | 401    | 403 403 204 204 | 403 403 403 403 | 404 404 404 404
+deleteUser an Admin                         | 401    | 403 403 204 204 | 403 403 403 403 | 404 404 404 404
+deleteUser an Owner                         | 401    | 403 403 403 204 | 403 403 403 403 | 404 404 404 404
+deleteUser itself                           | 401    | 403 403 204 204 |                 |
+
+createInvite                                | 401    | 403 403 201 201 |                 |
+createInvite for a Viewer                   | 401    | 403 403 201 201 |                 |
+createInvite for an Admin                   | 401    | 403 403 201 201 |                 |
+createInvite for an Owner                   | 401    | 403 403 403 201 |                 |
+listInvites                                 | 401    | 200 200 200 200 |                 |
+revokeInvite                                | 401    | 403 403 204 204 | 403 403 403 403 | 404 404 404 404
+register                                    | 201    |                 |                 |
+register with nobody's token                | 404    |                 |                 |
+register with a revoked token               | 404    |                 |                 |
+
+createApiKey                                | 401    | 403 201 201 201 |                 |
+listApiKeys                                 | 401    | 200 200 200 200 |                 |
+deleteApiKey                                | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
+
+createDestination                           | 401    | 403 201 201 201 |                 |
+listDestinations                            | 401    | 200 200 200 200 |                 |
+getDestination                              | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+updateDestination                           | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+updateDestination to inactive               | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+deleteDestination                           | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
+regenerateDestinationToken                  | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+
+createSender                                | 401    | 403 201 201 201 | 403 403 403 403 | 404 404 404 404
+listSenders                                 | 401    | 200 200 200 200 |                 |
+getSender                                   | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+updateSender                                | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+updateSender to another tenant's destination| 401    | 403 403 403 403 | 403 403 403 403 | 404 404 404 404
+updateSender to nobody's destination        | 401    | 404 404 404 404 | 404 404 404 404 | 404 404 404 404
+deleteSender                                | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
+regenerateSenderToken                       | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+testMapping                                 | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+
+listEvents                                  | 401    | 200 200 200 200 |                 |
+listEvents of another tenant's destination  | 401    | 200 200 200 200 |                 |
+listEvents of nobody's destination          | 401    | 200 200 200 200 |                 |
+getEvent                                    | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+listAttempts                                | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+listHistory                                 | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+replayEvent                                 | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+cancelEvent                                 | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+replayEvents                                | 401    | 403 200 200 200 |                 |
+replayEvents of one destination             | 401    | 403 200 200 200 | 403 200 200 200 | 403 200 200 200
+purgeEvents                                 | 401    | 403 403 204 204 |                 |
+purgeEvents of one destination              | 401    | 403 403 204 204 | 403 403 204 204 | 403 403 204 204
+
+getHealth                                   | 200    |                 |                 |
+getReadiness                                | 200    |                 |                 |
+getMetrics                                  | 200    |                 |                 |
+getOpenapiDocument                          | 200    |                 |                 |
+getDocs                                     | 200    |                 |                 |
+`;
+
+/** The same for ingest, whose caller is an API key: which key, whose tenant in the path, which token in the path. */
+const ingestMatrix = `
+API key             | tenant    | ingest token                     | status
+own                 | own       | own destination                  | 202
+own                 | own       | own sender                       | 202
+none                | own       | own destination                  | 401
+unknown             | own       | own destination                  | 401
+re-spelled          | own       | own destination                  | 401
+expired             | own       | own destination                  | 401
+deleted             | own       | own destination                  | 401
+an access token     | own       | own destination                  | 401
+as a bearer token   | own       | own destination                  | 401
+none                | nowhere   | nobody's                         | 401
+own                 | own       | without a known prefix           | 400
+own                 | nowhere   | without a known prefix           | 400
+own                 | nowhere   | own destination                  | 404
+own                 | no UUID   | own destination                  | 404
+own                 | another's | another's destination            | 403
+own                 | another's | own destination                  | 403
+another's           | own       | own destination                  | 403
+another's           | own       | own sender                       | 403
+another's           | own       | nobody's                         | 403
+own                 | own       | nobody's                         | 404
+own                 | own       | regenerated since                | 404
+own                 | own       | deleted destination              | 404
+own                 | own       | deleted sender                   | 404
+own                 | own       | another's destination            | 403
+own                 | own       | another's sender                 | 403
+own                 | own       | inactive destination             | 422
+own                 | own       | inactive sender                  | 422
+own                 | own       | own sender, its destination gone | 422
+`;
+
+interface Row {
+  readonly name: string;
+  readonly operationId: string;
+  readonly nobody: number;
+  readonly own: readonly number[];
+  readonly foreign: readonly number[];
+  readonly nowhere: readonly number[];
+}
+
+const cellsOf = (text: string) => text.split("\n").filter((line) => /\|.*\d/.test(line))
+  .map((line) => line.split("|").map((cell) => cell.trim()));
+const numbers = (text = "") => text.split(/\s+/).filter(Boolean).map(Number);
+const rows = cellsOf(matrix).map(([name = "", nobody, own, foreign, nowhere]): Row => ({
+  name, operationId: name.split(" ")[0] ?? "", nobody: Number(nobody),
+  own: numbers(own), foreign: numbers(foreign), nowhere: numbers(nowhere),
+}));
+const roles = ["viewer", "developer", "admin", "owner"] as const;
+
+const operations = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { operationId, security, requestBody }]) => ({
+    operationId, path, method: method.toUpperCase(), security: Object.keys(security[0] ?? {})[0],
+    hasBody: requestBody !== undefined,
+  })));
+const operationOf = (row: Pick<Row, "operationId">) =>
+  operations.find(({ operationId }) => operationId === row.operationId) ?? expect.fail(`no ${row.operationId}`);
+
+describe("S5 who may do what to whose", () => {
+  let engines: InMemoryEngines;
+  let api: TestApi;
+  let scene: Scene;
+  let belongings: Belongings;
+  before(async () => {
+    engines = await inMemoryEngines();
+    api = await startApi(engines);
+    const [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
+    scene = { api, clock: engines.clock, one, other, ingest: await openIngest(one.owner.client, one.tenantId) };
+    belongings = new Belongings(engines.store, [one, other]);
+    await Promise.all([one, other].map((account) => belongings.plant(account)));
+  });
+  after(async () => {
+    await api.close();
+    await engines.close();
+  });
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  /** Sends a row's request; a refusal must have written nothing. */
+  const ask = async (
+    row: Row, request: MatrixRequest, client: Client | string, body?: string,
+  ): Promise<HttpAnswer> => {
+    const { path, method } = operationOf(row);
+    const filled = path.replace(/\{(\w+)\}/g, (_all, name: string) => request.params?.[name] ?? "");
+    const authorization = typeof client === "string" ? client : `Bearer ${client.token ?? ""}`;
+    const head = await engines.store.head();
+    const answer = await http(method, api.url + filled + (request.query ?? ""), {
+      headers: { ...request.headers, ...(authorization === "" ? {} : { authorization }) },
+      ...(body === undefined ? request.json && { json: request.json } : { body }),
+    });
+    if (answer.status >= 400) expect(await engines.store.head(), "a refusal wrote something").to.equal(head);
+    return answer;
+  };
+  const askAs = async (row: Row, asker: Asker, change = (request: MatrixRequest) => request, body?: string) => {
+    const answer = await ask(row, change(await requestOf(row.name, scene, asker)), asker.client, body);
+    belongings.seen(asker.account, row.name, answer);
+    return answer.status;
+  };
+  const statusesOf = async (row: Row, account: Account, change?: (request: MatrixRequest) => MatrixRequest) => {
+    const statuses: number[] = [];
+    for (const role of roles) statuses.push(await askAs(row, await freshAsker(account, role), change));
+    return statuses;
+  };
+  const nobodys = async (row: Row) => requestOf(row.name, scene, await freshAsker(scene.one, "owner"));
+
+  it("is said of every operation there is, and of no other", () => {
+    const known = operations.map(({ operationId }) => operationId).filter((id) => id !== "ingest");
+    expect([...new Set(rows.map(({ operationId }) => operationId))]).to.have.members(known);
+    for (const row of rows) {
+      const { security, path } = operationOf(row);
+      const [open, hasId] = [security === undefined, path.includes("{id}")];
+      expect(row.own.length, row.name).to.equal(open ? 0 : 4);
+      const ofOthers = [row.foreign.length, row.nowhere.length];
+      if (hasId && !/ its(elf| own)/.test(row.name)) expect(ofOthers, row.name).to.deep.equal([4, 4]);
+      if (!open) expect(row.nobody, row.name).to.equal(401);
+    }
+    expect(new Set(rows.map(({ name }) => name)).size).to.equal(rows.length);
+  });
+
+  for (const row of rows) {
+    it(row.name, async () => {
+      expect((await ask(row, await nobodys(row), "")).status, "nobody").to.equal(row.nobody);
+      if (row.own.length > 0) expect(await statusesOf(row, scene.one), "own").to.deep.equal(row.own);
+      if (row.foreign.length > 0) expect(await statusesOf(row, scene.other), "another's").to.deep.equal(row.foreign);
+      if (row.nowhere.length > 0) {
+        expect(await statusesOf(row, scene.one, aboutNobodys), "nowhere").to.deep.equal(row.nowhere);
+      }
+    });
+  }
+
+  it("401 comes first, then what is wrong with the body, before it is told whether a thing exists", async () => {
+    for (const row of rows) {
+      const { hasBody, security } = operationOf(row);
+      if (!hasBody) continue;
+      const request = await nobodys(row);
+      if (security !== undefined) expect((await ask(row, request, "", "no json")).status, row.name).to.equal(401);
+      if (row.foreign.length === 0) continue;
+      const viewer = await freshAsker(scene.other, "viewer");
+      for (const change of [(same: MatrixRequest) => same, aboutNobodys]) {
+        expect(await askAs(row, viewer, change, "no json"), row.name).to.equal(400);
+      }
+    }
+  });
+
+  it("bad tokens are nobody's, on every operation", async () => {
+    const tokens = await badTokens(api, scene);
+    expect(tokens.length).to.be.greaterThan(20);
+    for (const row of rows.filter(({ name, operationId }) => name === operationId && name !== "login")) {
+      const once = await nobodys(row);
+      for (const { kind, authorization } of tokens) {
+        // Who is let in without a token uses up what it asks for.
+        const answer = await ask(row, row.nobody === 401 ? once : await nobodys(row), authorization);
+        expect(answer.status, `${row.name} with a token that is ${kind}`).to.equal(row.nobody);
+      }
+    }
+  }).timeout(60_000);
+
+  describe("ingest", () => {
+    for (const [key = "", tenant = "", token = "", status] of cellsOf(ingestMatrix)) {
+      it(`API key: ${key}; tenant: ${tenant}; token: ${token} -> ${status ?? ""}`, async () => {
+        const answer = await belongings.ingest(scene, engines.clock, { key, tenant, token });
+        expect(answer.status).to.equal(Number(status));
+        belongings.seen(scene.one, `ingest ${key} ${tenant} ${token}`, answer);
+      });
+    }
+  });
+
+  it("what an order over many events names of another tenant stays as it is", async () => {
+    const { one, other, ingest } = scene;
+    const id = await givenUpEvent(scene);
+    const named = { destinationUrlId: ingest.destinationId };
+    const replayed = await other.owner.client.post("/api/v1/events/replay", named);
+    expect(replayed.json).to.deep.equal({ matched: 0, replayed: 0 });
+    expect((await other.owner.client.post("/api/v1/events/purge", named)).status).to.equal(204);
+    expect((await one.owner.client.get(`/api/v1/events/${id}`)).json["status"]).to.equal("CriticalFailure");
+  });
+
+  describe("whatever was asked", () => {
+    it("no answer holds a byte of another tenant", async () => {
+      const leaks = await belongings.leaks();
+      expect(leaks).to.deep.equal([]);
+      expect(belongings.answers).to.be.greaterThan(rows.length * 4);
+      // What is searched for is what the owner itself is told, so that the search is known to find it.
+      const lists = ["listUsers", "listEvents", "listSenders", "listApiKeys", "listInvites", "listDestinations"];
+      for (const place of lists) {
+        expect(await belongings.owned(place), place).to.be.greaterThan(0);
+      }
+    });
+  });
+});

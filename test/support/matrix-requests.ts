@@ -1,0 +1,118 @@
+import { createUser, freshEmail, password, roleCodes, type Account, type Client } from "./accounts.ts";
+import { freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene } from "./good-requests.ts";
+
+/** Who asks, and the tenant it belongs to. */
+export interface Asker {
+  readonly role: keyof typeof roleCodes;
+  readonly id: string;
+  readonly client: Client;
+  readonly account: Account;
+}
+
+/** A request of the matrix; `query` goes with it. */
+export interface MatrixRequest extends GoodRequest {
+  readonly query?: string;
+}
+
+type Make = (scene: Scene, asker: Asker) => MatrixRequest | Promise<MatrixRequest>;
+
+const changeOf = (role: keyof typeof roleCodes, json: () => object): Make => async ({ one }) => ({
+  params: { id: (await createUser(one.owner.client, role)).id },
+  json: json(),
+});
+const itself = (json: () => object): Make => (_scene, { id }) => ({ params: { id }, json: json() });
+const newUser = (role: keyof typeof roleCodes): Make => () => ({
+  json: { email: freshEmail(), password, role: roleCodes[role] },
+});
+const newInvite = (role: keyof typeof roleCodes): Make => () => ({
+  json: { email: freshEmail(), role: roleCodes[role] },
+});
+const deletionOf = (role: keyof typeof roleCodes): Make => async ({ one }) => ({
+  params: { id: (await createUser(one.owner.client, role)).id },
+});
+const nobodys = "0193a1b2-0000-7000-8000-00000000ffff";
+
+/** What else is asked of an operation than its good request, by the words of the matrix. */
+export const variants: Readonly<Record<string, Make>> = {
+  "createUser a Viewer": newUser("viewer"),
+  "createUser a Developer": newUser("developer"),
+  "createUser an Admin": newUser("admin"),
+  "createUser an Owner": newUser("owner"),
+  "updateUser its own email": itself(() => ({ email: freshEmail() })),
+  "updateUser its own password": itself(() => ({ password: "another good password" })),
+  "updateUser its own role, to Viewer": itself(() => ({ role: roleCodes.viewer })),
+  "updateUser its own role, to Owner": itself(() => ({ role: roleCodes.owner })),
+  "updateUser its own status": itself(() => ({ status: 1 })),
+  "updateUser a Viewer's password": changeOf("viewer", () => ({ password: "another good password" })),
+  "updateUser a Viewer's status": changeOf("viewer", () => ({ status: 1 })),
+  "updateUser a Viewer's role, to Developer": changeOf("viewer", () => ({ role: roleCodes.developer })),
+  "updateUser a Viewer's role, to Owner": changeOf("viewer", () => ({ role: roleCodes.owner })),
+  "updateUser an Admin's email": changeOf("admin", () => ({ email: freshEmail() })),
+  "updateUser an Owner's email": changeOf("owner", () => ({ email: freshEmail() })),
+  "updateUser an Owner's password": changeOf("owner", () => ({ password: "another good password" })),
+  "updateUser an Owner's role, to Viewer": changeOf("owner", () => ({ role: roleCodes.viewer })),
+  "deleteUser an Admin": deletionOf("admin"),
+  "deleteUser an Owner": deletionOf("owner"),
+  "deleteUser itself": (_scene, { id }) => ({ params: { id } }),
+  "createInvite for a Viewer": newInvite("viewer"),
+  "createInvite for an Admin": newInvite("admin"),
+  "createInvite for an Owner": newInvite("owner"),
+  "register with nobody's token": () => ({ params: { token: "inv_nobodys" }, json: { password } }),
+  "register with a revoked token": async (scene) => {
+    const { id, inviteToken } = await freshInvite(scene);
+    await scene.one.owner.client.delete(`/api/v1/invites/${id}`);
+    return { params: { token: inviteToken }, json: { password } };
+  },
+  "updateDestination to inactive": async ({ one }) => {
+    const made = await one.owner.client.post("/api/v1/destinations", { url: "https://receiver.example/hook" });
+    return { params: { id: String(made.json["id"]) }, json: { status: "inactive" } };
+  },
+  "updateSender to another tenant's destination": async ({ one, other }, { account }) => ({
+    params: { id: await senderOf(account) },
+    json: { destinationUrlId: await destinationOf(one === account ? other : one) },
+  }),
+  "updateSender to nobody's destination": async (_scene, { account }) => ({
+    params: { id: await senderOf(account) }, json: { destinationUrlId: nobodys },
+  }),
+  "listEvents of another tenant's destination": async ({ one, other }, { account }) => ({
+    query: `?DestinationUrlId=${await destinationOf(account === one ? other : one)}`,
+  }),
+  "listEvents of nobody's destination": () => ({ query: `?DestinationUrlId=${nobodys}` }),
+  "replayEvents of one destination": async (scene) => {
+    await givenUpEvent(scene);
+    return { json: { destinationUrlId: scene.ingest.destinationId } };
+  },
+  "purgeEvents of one destination": async (scene) => {
+    await givenUpEvent(scene);
+    return { json: { destinationUrlId: scene.ingest.destinationId } };
+  },
+};
+
+/** The request of a row: the operation's own, or the variant that the words name. */
+export async function requestOf(row: string, scene: Scene, asker: Asker): Promise<MatrixRequest> {
+  const make: Make | undefined = variants[row] ?? goodRequests[row];
+  if (!make) throw new Error(`no request for the row ${row}`);
+  return make(scene, asker);
+}
+
+/** The same request about what exists nowhere. */
+export function aboutNobodys(request: MatrixRequest): MatrixRequest {
+  const { params, json } = request;
+  const named = json && "destinationUrlId" in json ? { ...json, destinationUrlId: nobodys } : json;
+  return { ...request, ...(params && { params: { ...params, id: nobodys } }), ...(named && { json: named }) };
+}
+
+/** Somebody of that role and tenant whom no other request uses. */
+export async function freshAsker(account: Account, role: Asker["role"]): Promise<Asker> {
+  return { ...(await createUser(account.owner.client, role)), role, account };
+}
+
+async function destinationOf({ owner }: Account): Promise<string> {
+  const made = await owner.client.post("/api/v1/destinations", { url: "https://receiver.example/hook" });
+  return String(made.json["id"]);
+}
+
+async function senderOf(account: Account): Promise<string> {
+  const made = { name: "Shop", destinationUrlId: await destinationOf(account) };
+  return String((await account.owner.client.post("/api/v1/senders", made)).json["id"]);
+}
