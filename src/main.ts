@@ -48,6 +48,8 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
     if (stopping) return;
     stopping = true;
     logger.info({ signal }, "draining");
+    // One that still waits for an engine has acknowledged nothing.
+    setTimeout(() => process.exit(0), config.shutdownTimeoutMs);
     starting.then((relay) => relay.stop()).then(
       () => process.exit(0),
       (error: unknown) => exitBecause("the relay did not stop cleanly", error),

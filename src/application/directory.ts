@@ -6,6 +6,7 @@ import type { DestinationEvent } from "../domain/destination/events.ts";
 import type { Destination } from "../domain/destination/state.ts";
 import type { SenderEvent } from "../domain/sender/events.ts";
 import type { Sender } from "../domain/sender/state.ts";
+import { refuse } from "../domain/refusal.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogEntry } from "../ports/event-store.ts";
@@ -33,18 +34,24 @@ export class Directory {
   readonly #readModels: ReadModels;
   readonly #freshness: Freshness;
   readonly #clock: Clock;
+  readonly #isFresh: () => boolean;
   readonly #keys: LRUCache<string, string>;
   readonly #tokens: LRUCache<string, string>;
   readonly #senderTokens: LRUCache<string, string>;
 
   constructor(
-    parts: { aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; clock: Clock },
+    parts: {
+      aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; clock: Clock;
+      /** Whether what others changed a second ago is known here. */
+      isFresh: () => boolean;
+    },
     options: { readonly max: number },
   ) {
     this.#aggregates = parts.aggregates;
     this.#readModels = parts.readModels;
     this.#freshness = parts.freshness;
     this.#clock = parts.clock;
+    this.#isFresh = parts.isFresh;
     this.#keys = new LRUCache({ max: options.max });
     this.#tokens = new LRUCache({ max: options.max });
     this.#senderTokens = new LRUCache({ max: options.max });
@@ -64,8 +71,12 @@ export class Directory {
     }
   }
 
-  /** The usable API key of a hash, or undefined. Answers at once where everything is in memory. */
+  /**
+   * The usable API key of a hash, or undefined. Answers at once where everything is in memory. Throws a Refusal
+   * (unavailable) where that may be out of date.
+   */
   apiKey(hash: string): ApiKey | undefined | Promise<ApiKey | undefined> {
+    if (!this.#isFresh()) refuse("unavailable", "the log is out of reach; try again");
     const id = this.#keys.get(hash);
     const cached = id === undefined ? undefined : this.#aggregates.peek(apiKeys, id);
     return cached ? this.#usable(cached.state, hash) : this.#findApiKey(hash);

@@ -5,47 +5,82 @@ import { Sender } from "../application/delivery/sender.ts";
 import { createTokenCache } from "../application/delivery/token-cache.ts";
 import type { Aggregates } from "../application/aggregates.ts";
 import type { PurgeCommands } from "../application/commands/purge.ts";
+import type { Forgetting } from "../application/forgetting.ts";
+import type { KeyRotation } from "../application/key-rotation.ts";
 import type { Vault } from "../application/vault.ts";
+import type { ProcessRole } from "../config/config.ts";
 import type { RetryPolicy } from "../domain/event/retry-policy.ts";
-import type { Clock } from "../ports/clock.ts";
 import type { EventStore } from "../ports/event-store.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { OutboundClient } from "../ports/outbound.ts";
 import type { ReadModels } from "../ports/read-models.ts";
-import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { Metrics } from "../ports/telemetry.ts";
 import type { WorkQueue } from "../ports/work-queue.ts";
 import { Cleaner } from "../workers/cleaner.ts";
 import { Attempts } from "../workers/delivery/attempts.ts";
 import { DeliveryWorker } from "../workers/delivery/delivery-worker.ts";
+import { Forgetter } from "../workers/forgetter.ts";
 import { Forwarder } from "../workers/forwarder.ts";
+import { KeyRotator } from "../workers/key-rotator.ts";
 import { Purger } from "../workers/purger.ts";
 import { Retention } from "../workers/retention.ts";
+import type { Role } from "../workers/role.ts";
 import { Sweeper } from "../workers/sweeper.ts";
+import { single, type SingleParts } from "./roles.ts";
 import { version } from "./version.ts";
 
-export interface DeliveryParts {
+export interface DeliveryParts extends SingleParts {
+  readonly state: ExpiringState;
   readonly store: EventStore;
   readonly readModels: ReadModels;
-  readonly state: ExpiringState;
   readonly queue: WorkQueue;
   readonly outbound: OutboundClient;
   readonly aggregates: Aggregates;
   readonly vault: Vault;
   readonly purge: PurgeCommands;
-  readonly clock: Clock;
+  readonly forgetting: Forgetting;
+  readonly rotation: KeyRotation;
   readonly ids: Ids;
   readonly metrics: Metrics;
-  readonly logger: Logger;
   readonly retry: RetryPolicy;
   readonly deliveryTimeoutMs: number;
 }
 
 const grantsKept = 10_000;
 
-/** Starts the way from the log to the receivers: forwarder, delivery worker, sweeper; and what clears up after it. */
-export async function startDelivery(parts: DeliveryParts): Promise<{ stop(patienceMs: number): Promise<void> }> {
+/**
+ * The way from the log to the receivers, and what clears up after it, as far as it is this process's. Where the queue
+ * is the process's own, all of it goes together: a wake-up must reach the worker that has the destination.
+ */
+export function deliveryRoles(parts: DeliveryParts, roles: ReadonlySet<ProcessRole>): Role[] {
+  if (!parts.shared.queue) return roles.has("delivery") ? [single("delivery", parts, () => wholeDelivery(parts))] : [];
+  return [
+    ...(roles.has("delivery") ? [deliveryWorker(parts)] : []),
+    ...(roles.has("sweeper") ? [single("sweeper", parts, () => housekeeping(parts))] : []),
+    ...(roles.has("forwarder") ? [single("forwarder", parts, () => forwarder(parts))] : []),
+  ];
+}
+
+function wholeDelivery(parts: DeliveryParts): Role {
+  const [worker, keeping, forwarding] = [deliveryWorker(parts), housekeeping(parts), forwarder(parts)];
+  return {
+    start: async () => {
+      await worker.start();
+      await keeping.start();
+      await forwarding.start();
+    },
+    stop: async (patienceMs) => {
+      // First of all, so that it does not count as forwarded what no worker takes any more.
+      await forwarding.stop(patienceMs);
+      await Promise.all([keeping.stop(patienceMs), worker.stop(patienceMs)]);
+    },
+  };
+}
+
+function deliveryWorker(parts: DeliveryParts): Role {
   const { store, outbound, clock, deliveryTimeoutMs, queue } = parts;
+  // Its own for each term: what an earlier one left under way counts as another worker's.
   const workerId = parts.ids.uuid();
   const agent = userAgent(version);
   const dueIndex = new DueIndex(parts.readModels);
@@ -55,19 +90,26 @@ export async function startDelivery(parts: DeliveryParts): Promise<{ stop(patien
   });
   const sender = new Sender({ ...parts, tokens, userAgent: agent });
   const attempts = new Attempts({ ...parts, outcomes, sender, workerId });
-  const worker = new DeliveryWorker(queue, { ...parts, log: store, dueIndex, outcomes, attempts, workerId });
-  const forwarder = new Forwarder({ ...parts, log: store });
-  const sweeper = new Sweeper({ ...parts, dueIndex, outcomes });
-  const cleaner = new Cleaner({ ...parts, purger: new Purger(parts), retention: new Retention(parts), workerId });
-  await worker.start();
-  await forwarder.start();
-  sweeper.start();
-  cleaner.start();
+  return new DeliveryWorker(queue, { ...parts, log: store, dueIndex, outcomes, attempts, workerId });
+}
+
+function forwarder(parts: DeliveryParts): Role {
+  return new Forwarder({ ...parts, log: parts.store });
+}
+
+function housekeeping(parts: DeliveryParts): Role {
+  const keepers: readonly Role[] = [
+    new Sweeper({ ...parts, dueIndex: new DueIndex(parts.readModels), outcomes: new Outcomes(parts) }),
+    new Cleaner({ ...parts, purger: new Purger(parts), retention: new Retention(parts) }),
+    new KeyRotator(parts),
+    new Forgetter(parts),
+  ];
   return {
-    async stop(patienceMs) {
-      // First of all, so that it does not count as forwarded what no worker takes any more.
-      await forwarder.stop();
-      await Promise.all([sweeper.stop(), cleaner.stop(), worker.stop(patienceMs)]);
+    start: () => {
+      for (const keeper of keepers) void keeper.start();
+    },
+    stop: async (patienceMs) => {
+      await Promise.all(keepers.map((keeper) => keeper.stop(patienceMs)));
     },
   };
 }

@@ -10,15 +10,22 @@ import { KeyRotation } from "../application/key-rotation.ts";
 import { PlatformKeys } from "../application/platform-keys.ts";
 import { Reservations } from "../application/reservations.ts";
 import { Sessions } from "../application/sessions.ts";
-import { openEmbeddedEngines, type EmbeddedEngines } from "./engines/engines.ts";
+import type { Logger, Metrics } from "../ports/telemetry.ts";
+import { alone } from "./alone.ts";
+import { openEngines, type Engines } from "./engines/engines.ts";
+import type { Projector } from "./engines/projector.ts";
 import { erasureOf } from "./erasure.ts";
 import { masterKeyOf, requireMasterKeys } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";
+import { projectingRole } from "./roles.ts";
 
-/** What an operator's command works with, on a data folder that no relay is using. */
-export interface OperatorDesk extends EmbeddedEngines {
+/** What an operator's command works with. Embedded engines are this process's alone; others a relay may be using. */
+export interface OperatorDesk extends Engines {
+  readonly projector: Projector;
   readonly clock: SystemClock;
   readonly ids: SystemIds;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
   readonly sealing: AesSealing;
   readonly aggregates: Aggregates;
   readonly keys: PlatformKeys;
@@ -26,8 +33,9 @@ export interface OperatorDesk extends EmbeddedEngines {
 }
 
 const keptInMemory = 1_000;
+const stopPatienceMs = 5_000;
 
-/** Runs a command on the data folder by itself. Rejects when a relay is using it, or a master key is missing. */
+/** Runs a command on the engines. Rejects when a relay is using embedded ones, or a master key is missing. */
 export async function atDesk<Result>(
   { config, secrets, logger }: RelaySettings,
   command: (desk: OperatorDesk) => Promise<Result>,
@@ -35,23 +43,21 @@ export async function atDesk<Result>(
   const clock = new SystemClock();
   const ids = new SystemIds();
   const masterKey = masterKeyOf(config, secrets, logger);
-  const { oldMasterKeys } = secrets;
-  const sealing = new AesSealing(masterKey, oldMasterKeys);
-  const fail = (error: Error) => {
+  const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
+  const onFatal = (error: Error) => {
     throw error;
   };
   const metrics = { trouble: (of: string) => logger.warn({ of }, "trouble") };
-  const engines = await openEmbeddedEngines({
-    dataDir: config.dataDir, masterKey, oldMasterKeys, clock, logger, metrics, onFatal: fail,
-  });
+  const engines = await openEngines({ config, secrets, masterKey, projects: true, clock, logger, metrics, onFatal });
   try {
-    const { store, readSide: { readModels } } = engines;
+    const { store, readModels } = engines;
     const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
     serveAll(aggregates);
     const keys = new PlatformKeys({ store, sealing, clock, ids });
     const rotation = new KeyRotation({ store, sealing, readModels, aggregates, clock, ids });
     await requireMasterKeys(rotation, keys);
-    return await command({ ...engines, clock, ids, sealing, aggregates, keys, rotation });
+    const projector = engines.projector as Projector;
+    return await command({ ...engines, projector, clock, ids, logger, metrics, sealing, aggregates, keys, rotation });
   } finally {
     await engines.close();
   }
@@ -59,11 +65,16 @@ export async function atDesk<Result>(
 
 /** Re-wraps every key under the newest master key at once. Answers how many that were. */
 export function rewrapKeys(settings: RelaySettings): Promise<number> {
-  return atDesk(settings, async ({ readSide, rotation }) => {
-    readSide.follow();
-    const { rewrapped, left } = await rotation.finish(() => false);
-    if (left > 0) throw new Error(`${left} keys cannot be re-wrapped: keep the old master keys`);
-    return rewrapped;
+  return atDesk(settings, async (desk) => {
+    const projecting = projectingRole({ ...desk, owner: desk.ids.uuid() });
+    await projecting.start();
+    try {
+      const { rewrapped, left } = await desk.rotation.finish(() => false);
+      if (left > 0) throw new Error(`${left} keys cannot be re-wrapped: keep the old master keys`);
+      return rewrapped;
+    } finally {
+      await projecting.stop(stopPatienceMs);
+    }
   });
 }
 
@@ -75,9 +86,8 @@ export function resetPassword(settings: RelaySettings, email: string, given: str
   return atDesk(settings, async (desk) => {
     const password = given ?? Buffer.from(desk.ids.secretBytes(18)).toString("base64url");
     const { accessTokenTtlMs, passwordCost } = settings.config;
-    const { state } = desk.readSide;
     const passwords = new BcryptPasswords(passwordCost);
-    const sessions = new Sessions({ ...desk, state, tokens: new JwtTokens() }, { ttlMs: accessTokenTtlMs });
+    const sessions = new Sessions({ ...desk, tokens: new JwtTokens() }, { ttlMs: accessTokenTtlMs });
     try {
       await resetOwnerPassword({ ...desk, reservations: new Reservations(desk), passwords, sessions }, email, password);
     } finally {
@@ -87,11 +97,16 @@ export function resetPassword(settings: RelaySettings, email: string, given: str
   });
 }
 
-/** Erases a tenant, in the files too; answers how many streams it had. Rejects where there is no such tenant. */
+/** Erases a tenant, in this machine's files too; answers how many streams it had. Rejects where there is none. */
 export function eraseTenant(settings: RelaySettings, tenantId: string): Promise<number> {
-  return atDesk(settings, async (desk) => {
-    const erased = await erasureOf(desk).erase(tenantId);
-    await desk.store.scrub();
+  return atDesk(settings, (desk) => undisturbed(desk, async () => {
+    const erased = await erasureOf(desk, desk.projector).erase(tenantId);
+    await desk.scrub();
     return erased;
-  });
+  }));
+}
+
+/** Does it while no relay interferes: embedded engines are this process's anyway. */
+export function undisturbed<Result>(desk: OperatorDesk, task: () => Promise<Result>): Promise<Result> {
+  return desk.shared.readModels ? alone({ ...desk, owner: desk.ids.uuid() }, task) : task();
 }

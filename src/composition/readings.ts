@@ -4,18 +4,23 @@ import { millis } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EventLog, LogEntry } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
+import { Leadership } from "../workers/leadership.ts";
+import type { Role } from "../workers/role.ts";
+import type { EngineWatch } from "./engine-watch.ts";
+import type { Engines } from "./engines/engines.ts";
 
 interface Sources {
   readonly log: EventLog;
   readonly readModels: ReadModels;
   readonly clock: Clock;
+  readonly engines: Pick<Engines, "outside" | "queueLag">;
+  readonly watch: Pick<EngineWatch, "answers">;
+  readonly roles: readonly Role[];
 }
 
-/** What `/metrics` shows of what waits and of how far the read models are. */
-export function readingsOf({ log, readModels, clock }: Sources): Pick<
-  Readings,
-  "backlog" | "oldestDueSeconds" | "projectionLagSeconds" | "circuits"
-> {
+/** What `/metrics` shows of what waits, how far the read models are, and of engines and roles shared with others. */
+export function readingsOf({ log, readModels, clock, engines, watch, roles }: Sources): Partial<Readings> {
+  const leaderships = roles.filter((role) => role instanceof Leadership);
   const secondsSince = (at: string | undefined) =>
     at === undefined ? 0 : Math.max(0, clock.now() - millis(at)) / 1000;
   return {
@@ -36,6 +41,9 @@ export function readingsOf({ log, readModels, clock }: Sources): Pick<
       const count = (position: string) => readModels.count({ collection: circuits.name, where: { position } });
       return { Open: await count("Open"), HalfOpen: await count("HalfOpen") };
     },
+    engines: () => Object.fromEntries(engines.outside.map((engine) => [engine.name, Number(watch.answers(engine))])),
+    leading: () => Object.fromEntries(leaderships.map(({ name, leading }) => [name, Number(leading)])),
+    ...(engines.queueLag && { queueLag: engines.queueLag }),
   };
 }
 

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
-import { EmbeddedQueue } from "../adapters/embedded-queue/embedded-queue.ts";
 import { JmespathMappings } from "../adapters/jmespath/jmespath-mappings.ts";
 import { JwtTokens } from "../adapters/jose/jwt-tokens.ts";
 import { createOutboundClient } from "../adapters/outbound/client.ts";
@@ -18,18 +17,24 @@ import { createServices } from "../application/services.ts";
 import { Vault } from "../application/vault.ts";
 import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
+import { createApp } from "../http/app.ts";
+import { createHealthApp } from "../http/health-app.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { Clock, Timer } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/telemetry.ts";
-import { Forgetter } from "../workers/forgetter.ts";
-import { KeyRotator } from "../workers/key-rotator.ts";
-import { startDelivery } from "./delivery.ts";
-import { openEmbeddedEngines } from "./engines/engines.ts";
+import { Follower } from "../workers/follower.ts";
+import type { Role } from "../workers/role.ts";
+import { deliveryRoles } from "./delivery.ts";
+import { EngineWatch } from "./engine-watch.ts";
+import { openEngines, type Engines } from "./engines/engines.ts";
 import { erasureOf } from "./erasure.ts";
 import { closeServer, listen } from "./listener.ts";
 import { masterKeyOf, requireMasterKeys } from "./master-key.ts";
+import { readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
 import { registrationGuards } from "./registration-guards.ts";
+import { projectingRole } from "./roles.ts";
 
 /** A running relay. */
 export interface Relay {
@@ -53,43 +58,44 @@ const mappingProcesses = 2;
 const drainShare = 0.8;
 
 /**
- * Starts everything in order: the engines, what follows the log, the workers, and last the API, which
+ * Starts everything in order: the engines, what follows the log, the roles, and last the API, which
  * answers only when all the rest is up. Rejects with an error that says what stands in the way.
  */
 export async function startRelay({ config, secrets, logger }: RelaySettings): Promise<Relay> {
-  requireEmbedded(config);
   const clock = new SystemClock();
   const ids = new SystemIds();
   const metrics = new PrometheusMetrics();
+  const owner = ids.uuid();
   const masterKey = masterKeyOf(config, secrets, logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
-  let broken: string | null = null;
+  let broken = false;
   const onFatal = (error: Error) => {
-    broken = "an engine has failed";
+    broken = true;
     metrics.trouble("engine");
     logger.error({ err: error }, "an engine has failed; the relay must be started again");
   };
-  const { oldMasterKeys } = secrets;
-  const engines = await openEmbeddedEngines({
-    dataDir: config.dataDir, masterKey, oldMasterKeys, clock, logger, metrics, onFatal,
-  });
-  const { store, readSide } = engines;
-  const { readModels, state } = readSide;
+  const projects = config.roles.has("projector");
+  const engines = await openEngines({ config, secrets, masterKey, projects, clock, logger, metrics, onFatal });
+  const { store, readModels, state, queue, shared } = engines;
+  const watch = new EngineWatch(engines.outside, { clock, logger });
+  await watch.start();
 
   const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
   serveAll(aggregates);
   const rotation = new KeyRotation({ store, sealing, readModels, aggregates, clock, ids });
   await requireMasterKeys(rotation, new PlatformKeys({ store, sealing, clock, ids }));
-  const resumed = await erasureOf({ ...engines, aggregates, clock, ids }).resume();
-  if (resumed !== null) logger.warn({ tenantId: resumed }, "finished erasing a tenant");
+  await finishErasure(engines, { aggregates, clock, ids, logger });
   const freshness = new Freshness(store, readModels);
-  const directory = new Directory({ aggregates, readModels, freshness, clock }, { max: keptInMemory });
-  const { categories } = aggregates;
-  const following = store.subscribe({ after: await store.head(), categories }, (entries) => {
-    aggregates.follow(entries);
-    directory.follow(entries);
+  const isFresh = () => !shared.log || follower.fresh;
+  const directory = new Directory({ aggregates, readModels, freshness, clock, isFresh }, { max: keptInMemory });
+  const follower = new Follower({
+    log: store, clock, logger, metrics, categories: aggregates.categories,
+    handle: (entries) => {
+      aggregates.follow(entries);
+      directory.follow(entries);
+    },
   });
-  readSide.follow();
+  await follower.start();
 
   const { connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCaFile } = config.outbound;
   const extraCa = extraCaFile === null ? null : readFileSync(extraCaFile, "utf8");
@@ -106,29 +112,29 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
     },
     { accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory },
   );
-  const delivery = await startDelivery({
-    store, readModels, state, outbound, clock, ids, metrics, logger, aggregates, vault,
-    purge: services.commands.purge,
-    queue: new EmbeddedQueue(),
-    retry: config.retry,
-    deliveryTimeoutMs,
-  });
-  const rotator = new KeyRotator({ rotation, clock, logger, metrics });
-  rotator.start();
-  const forgetter = new Forgetter({ forgetting: services.forgetting, clock, ids, logger, metrics });
-  forgetter.start();
-  metrics.watch(readingsOf({ log: store, readModels, clock }));
+  const singleParts = { state, shared, owner, clock, logger, metrics };
+  const projecting = engines.projector && projectingRole({ ...singleParts, projector: engines.projector });
+  const delivering = deliveryRoles({
+    ...singleParts, store, readModels, queue, outbound, ids, aggregates, vault, rotation, deliveryTimeoutMs,
+    purge: services.commands.purge, forgetting: services.forgetting, retry: config.retry,
+  }, config.roles);
+  const roles: readonly Role[] = [...(projecting ? [projecting] : []), ...delivering];
+  for (const role of roles) await role.start();
+  metrics.watch(readingsOf({ log: store, readModels, clock, engines, watch, roles }));
 
-  const ready = async () => broken;
+  const ready = async () => readiness({ broken, engines, watch, isFresh, roles: config.roles });
   const health = { ready, metrics: () => metrics.text() };
   const { maxBodyBytes, trustedProxies } = config;
-  const server = createHttpServer({ services, health, clock, ids, logger, metrics, maxBodyBytes, trustedProxies });
+  const common = { health, clock, ids, logger, metrics };
+  const server = config.roles.has("api")
+    ? createHttpServer(createApp({ ...common, services, maxBodyBytes, trustedProxies }))
+    : createHttpServer(createHealthApp(common));
 
   const end = async (endAt: number) => {
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
-    await Promise.all([closeServer(server, patience), delivery.stop(patience), rotator.stop(), forgetter.stop()]);
-    await following.stop();
+    await Promise.all([closeServer(server, patience), ...delivering.map((role) => role.stop(patience))]);
+    await Promise.all([projecting?.stop(left() / 2), follower.stop(), watch.stop()]);
     // An attempt or a password that is still under way was waited for long enough.
     await withinMs(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));
     mappings.close();
@@ -153,6 +159,16 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   };
 }
 
+/** Where all engines are this process's own, finishes what a kill left of an erasure. */
+async function finishErasure(
+  { projector, shared, ...engines }: Engines,
+  parts: { readonly aggregates: Aggregates; readonly clock: Clock; readonly ids: Ids; readonly logger: Logger },
+): Promise<void> {
+  if (!projector || shared.log || shared.readModels) return;
+  const resumed = await erasureOf({ ...engines, ...parts }, projector).resume();
+  if (resumed !== null) parts.logger.warn({ tenantId: resumed }, "finished erasing a tenant");
+}
+
 /** Resolves with the task, or after `ms`. */
 async function withinMs(clock: Clock, ms: number, task: Promise<unknown>): Promise<void> {
   let timer: Timer | undefined;
@@ -161,11 +177,4 @@ async function withinMs(clock: Clock, ms: number, task: Promise<unknown>): Promi
   });
   await Promise.race([task, over]);
   timer?.cancel();
-}
-
-function requireEmbedded({ eventStore, queue, readModels }: Config): void {
-  const chosen = { RELAY_EVENT_STORE: eventStore, RELAY_QUEUE: queue, RELAY_READ_MODELS: readModels };
-  for (const [variable, { engine }] of Object.entries(chosen)) {
-    if (engine !== "embedded") throw new Error(`${variable}: ${engine} is not part of this version`);
-  }
 }

@@ -4,14 +4,18 @@ import type { Ids } from "../ports/ids.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Health } from "./routes/health.ts";
 
-/** All that the HTTP layer needs. */
-export interface Api {
-  readonly services: Services;
+/** What answers need, whatever they are about. */
+export interface Common {
   readonly health: Health;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly metrics: Metrics;
+}
+
+/** All that the API needs. */
+export interface Api extends Common {
+  readonly services: Services;
   readonly maxBodyBytes: number;
   /** How many proxies' entries of `X-Forwarded-For` to believe. */
   readonly trustedProxies: number;

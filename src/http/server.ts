@@ -1,6 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { Api } from "./api.ts";
-import { createApp } from "./app.ts";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 
 /** How long a connection may stay idle between requests; longer than a load balancer's own 60 s. */
 const keepAliveMs = 65_000;
@@ -10,9 +8,8 @@ const requestMs = 30_000;
 const checkEveryMs = 1_000;
 const headerBytes = 16_384;
 
-/** An HTTP server for the API, not yet listening. While it closes, answers tell clients to come back elsewhere. */
-export function createHttpServer(api: Api): Server {
-  const app = createApp(api);
+/** An HTTP server, not yet listening. While it closes, answers tell clients to come back elsewhere. */
+export function createHttpServer(app: RequestListener): Server {
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
     app(request, response);

@@ -1,23 +1,17 @@
 import type { Clock, Timer } from "../ports/clock.ts";
-import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Purger } from "./purger.ts";
 import type { Retention } from "./retention.ts";
 
 const tickMs = 500;
 const retentionEveryMs = 60_000;
-const leaseName = "cleaner";
-/** Short: who takes over from a process that died should not wait long. */
-const leaseMs = 5_000;
 
 interface CleanerParts {
   readonly purger: Purger;
   readonly retention: Retention;
-  readonly state: ExpiringState;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "trouble">;
-  readonly workerId: string;
 }
 
 /**
@@ -41,11 +35,9 @@ export class Cleaner {
 
   /** Resolves when the step under way is done. */
   async stop(): Promise<void> {
-    const { state, workerId } = this.#parts;
     this.#stopped = true;
     this.#timer?.cancel();
     await this.#running;
-    await state.release(leaseName, workerId);
   }
 
   #next(): void {
@@ -62,16 +54,11 @@ export class Cleaner {
 
   async #tick(): Promise<void> {
     const { purger, retention, clock } = this.#parts;
-    if (!(await this.#holdsLease())) return;
     if (clock.monotonic() - this.#retainedAt >= retentionEveryMs) {
       await retention.run();
       this.#retainedAt = clock.monotonic();
     }
     let worked = true;
-    while (worked && !this.#stopped) worked = (await this.#holdsLease()) && (await purger.step());
-  }
-
-  #holdsLease(): Promise<boolean> {
-    return this.#parts.state.lease(leaseName, this.#parts.workerId, leaseMs);
+    while (worked && !this.#stopped) worked = await purger.step();
   }
 }

@@ -1,8 +1,10 @@
 import { collections, fingerprint, project } from "../../projections/index.ts";
+import { categoryOf } from "../domain/streams.ts";
 import type { Clock } from "../ports/clock.ts";
 import {
   logStart,
   type EventLog,
+  type EventStore,
   type LogEntry,
   type Position,
   type Subscription,
@@ -22,7 +24,7 @@ const firstPauseMs = 50;
 const longestPauseMs = 5_000;
 
 export interface ProjectionRunnerParts {
-  readonly log: EventLog;
+  readonly log: EventLog & Pick<EventStore, "readStream">;
   readonly writer: ReadModelWriter;
   /** The writer's own view. */
   readonly readModels: Pick<ReadModels, "find" | "get">;
@@ -158,9 +160,7 @@ export class ProjectionRunner {
     let batch: PositionedChanges[] = [];
     let done = this.#applied;
     for (const entry of await this.#persist(() => prepare(entries))) {
-      const before = this.#purges.concerns(entry)
-        ? await this.#persist(() => this.#purges.changesBefore(entry))
-        : [];
+      const before = this.#purges.concerns(entry) ? await this.#persist(() => this.#changesBefore(entry)) : [];
       const changes = before === null || this.#aside.has(entry) ? [] : changesOf(entry);
       if ("unreadable" in changes) {
         // What is set aside with the stream follows from what was applied before.
@@ -180,12 +180,26 @@ export class ProjectionRunner {
     await this.#apply(batch, upTo);
   }
 
+  async #changesBefore(entry: LogEntry): Promise<readonly Change[] | null> {
+    const eventId = await this.#eventIdOf(entry);
+    return eventId === undefined ? [] : this.#purges.changesBefore(entry, eventId);
+  }
+
+  /** The event that an entry is about, if any; of an unreadable one the beginning of its stream may tell. */
+  async #eventIdOf(entry: LogEntry): Promise<string | undefined> {
+    const { stream } = entry;
+    if (categoryOf(stream) !== "event") return undefined;
+    const [told] = entry.unreadable === undefined ? [entry] : await this.#parts.log.readStream(stream, { limit: 1 });
+    const data = told?.unreadable === undefined ? told?.data : undefined;
+    return (data as { readonly eventId?: string } | null | undefined)?.eventId;
+  }
+
   #setAside(entry: UnreadableEntry): Promise<readonly Change[]> {
     const { stream, revision, type, position, unreadable } = entry;
     this.#parts.metrics.trouble("stream set aside");
     const fields = { stream, revision, type, position, unreadable };
     this.#parts.logger.error(fields, "an entry cannot be read: its stream is set aside");
-    return this.#persist(() => this.#aside.add(entry));
+    return this.#persist(async () => this.#aside.add(entry, await this.#eventIdOf(entry)));
   }
 
   async #apply(batch: readonly PositionedChanges[], upTo: Position): Promise<void> {

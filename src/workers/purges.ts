@@ -11,7 +11,7 @@ import {
 } from "../../projections/purges/purges.ts";
 import { remove, set } from "../../projections/projection.ts";
 import { pagesInTime } from "../application/pages.ts";
-import { categoryOf, streams, subjectOf } from "../domain/streams.ts";
+import { categoryOf, streams } from "../domain/streams.ts";
 import type { LogEntry } from "../ports/event-store.ts";
 import type { Change, Document, Query, ReadModels, ReadModelWriter } from "../ports/read-models.ts";
 
@@ -73,11 +73,10 @@ export class Purges {
   }
 
   /**
-   * What has to change before an entry's own changes do; null for an entry about an event that a purge took,
-   * which changes nothing any more. Every entry up to the newest purge must have been applied.
+   * What has to change before the changes of an entry about an event do; null where a purge took that event, which
+   * then changes no more. Every entry up to the newest purge must have been applied.
    */
-  async changesBefore(entry: LogEntry): Promise<readonly Change[] | null> {
-    const eventId = subjectOf(entry.stream);
+  async changesBefore(entry: LogEntry, eventId: string): Promise<readonly Change[] | null> {
     if (this.#begunAgain.has(eventId)) return [];
     const { readModels } = this.#parts;
     const [event, taken] = (await Promise.all([

@@ -1,6 +1,5 @@
 import { leases } from "../../projections/due/due.ts";
 import { setAside, setStreamAside } from "../../projections/set-aside/set-aside.ts";
-import { categoryOf, subjectOf } from "../domain/streams.ts";
 import type { LogEntry, UnreadableEntry } from "../ports/event-store.ts";
 import type { Change, Document, Query, ReadModels } from "../ports/read-models.ts";
 
@@ -28,11 +27,16 @@ export class StreamsAside {
     return this.#streams.has(stream);
   }
 
-  /** Sets the entry's stream aside; answers what that changes. Every earlier entry must have been applied. */
-  async add({ stream, revision, type, unreadable }: UnreadableEntry): Promise<readonly Change[]> {
-    const leaseKeys = categoryOf(stream) === "event" ? await this.#leaseKeys(subjectOf(stream)) : [];
+  /**
+   * Sets the entry's stream aside; answers what that changes. `eventId`: the event that it is about, if any. Every
+   * earlier entry must have been applied.
+   */
+  async add(
+    { stream, revision, type, unreadable }: UnreadableEntry, eventId: string | undefined,
+  ): Promise<readonly Change[]> {
+    const leaseKeys = eventId === undefined ? [] : await this.#leaseKeys(eventId);
     this.#streams.add(stream);
-    return setStreamAside({ stream, revision, type, reason: unreadable }, leaseKeys);
+    return setStreamAside({ stream, revision, type, reason: unreadable }, eventId, leaseKeys);
   }
 
   /** The keys of an event's leases: they begin with its id and a colon, and a semicolon comes next. */

@@ -20,12 +20,13 @@ import { EmailOpener } from "../../src/application/people.ts";
 import type { RegistrationGuards } from "../../src/application/registration-guards.ts";
 import { createServices, type ServiceSettings, type World } from "../../src/application/services.ts";
 import { Vault } from "../../src/application/vault.ts";
-import { openEmbeddedEngines } from "../../src/composition/engines/engines.ts";
+import { openEngines } from "../../src/composition/engines/engines.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { EventStore } from "../../src/ports/event-store.ts";
 import type { ExpiringState } from "../../src/ports/expiring-state.ts";
 import type { ReadModels } from "../../src/ports/read-models.ts";
 import type { Logger, Metrics } from "../../src/ports/telemetry.ts";
+import { createApp } from "../../src/http/app.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";
@@ -130,20 +131,19 @@ export async function embeddedEngines(): Promise<SharedEngines> {
   const fail = (error: Error) => {
     throw error;
   };
+  const embedded = { engine: "embedded" } as const;
   const settings = {
-    dataDir: join(folder, "data"),
+    config: { dataDir: join(folder, "data"), eventStore: embedded, queue: embedded, readModels: embedded },
+    secrets: { oldMasterKeys: [], kafkaPassword: null },
     masterKey,
-    oldMasterKeys: [],
+    projects: true,
     logger: quiet,
     metrics: uncounted,
     onFatal: fail,
   };
-  const engines = await openEmbeddedEngines({ ...settings, clock: new SystemClock() });
-  engines.readSide.follow();
-  const {
-    store,
-    readSide: { readModels, state },
-  } = engines;
+  const engines = await openEngines({ ...settings, clock: new SystemClock() });
+  engines.projector?.follow();
+  const { store, readModels, state } = engines;
   const close = async () => {
     await engines.close();
     rmSync(folder, { recursive: true, force: true });
@@ -201,7 +201,7 @@ export async function startApi(
   const aggregates = new Aggregates(store, { clock, ids }, { max: 1_000 });
   serveAll(aggregates);
   const freshness = new Freshness(store, readModels);
-  const directory = new Directory({ aggregates, readModels, freshness, clock }, { max: 1_000 });
+  const directory = new Directory({ aggregates, readModels, freshness, clock, isFresh: () => true }, { max: 1_000 });
   const feed = store.subscribe({ after: await store.head(), categories: aggregates.categories }, (entries) => {
     if (options.followsLog === false) return;
     aggregates.follow(entries);
@@ -235,7 +235,7 @@ export async function startApi(
   });
   const errors: object[] = [];
   const logger: Logger = { ...quiet, error: (fields) => errors.push(fields) };
-  const server = createHttpServer({
+  const server = createHttpServer(createApp({
     services,
     clock,
     ids,
@@ -244,7 +244,7 @@ export async function startApi(
     health: { ready: async () => options.unreadyBecause ?? null, metrics: async () => "# no metrics here\n" },
     maxBodyBytes,
     trustedProxies: options.trustedProxies ?? 0,
-  });
+  }));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

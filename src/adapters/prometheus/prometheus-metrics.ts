@@ -14,6 +14,12 @@ export interface Readings {
   readonly projectionLagEntries: Reading<number>;
   /** How many circuits are in each position. */
   readonly circuits: Reading<Readonly<Record<string, number>>>;
+  /** 1 for each outside engine that answers, else 0. */
+  readonly engines: Reading<Readonly<Record<string, number>>>;
+  /** 1 for each single role that this process has now, 0 for those it stands by for. */
+  readonly leading: Reading<Readonly<Record<string, number>>>;
+  /** Messages that no worker took yet, by partition. */
+  readonly queueLag: Reading<Readonly<Record<string, number>>>;
 }
 
 const readingTimeoutMs = 1000;
@@ -80,12 +86,16 @@ export class PrometheusMetrics implements Metrics {
 
   /** Adds gauges for the given readings; each may be given once. */
   watch(readings: Partial<Readings>): void {
-    const { backlog, oldestDueSeconds, projectionLagSeconds, projectionLagEntries, circuits } = readings;
+    const { backlog, oldestDueSeconds, projectionLagSeconds, projectionLagEntries } = readings;
+    const { circuits, engines, leading, queueLag } = readings;
     this.#watch("relay_backlog_events", "Events that wait for an attempt", backlog);
     this.#watch("relay_oldest_due_seconds", "By how long the oldest due attempt is late", oldestDueSeconds);
     this.#watch("relay_projection_lag_seconds", "How far behind the log the read models are", projectionLagSeconds);
     this.#watch("relay_projection_lag_entries", "Log entries not yet projected", projectionLagEntries);
     this.#watch("relay_circuits", "Circuits that are not closed, by position", circuits, "position");
+    this.#watch("relay_engine_up", "Whether an engine outside of this process answers", engines, "engine");
+    this.#watch("relay_role_active", "Whether a role that is single runs in this process", leading, "role");
+    this.#watch("relay_queue_lag_messages", "Messages that no worker took yet", queueLag, "partition");
   }
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;

@@ -1,61 +1,93 @@
-import { mkdirSync } from "node:fs";
-import { openEmbeddedEventStore } from "../../adapters/embedded-event-store/embedded-event-store.ts";
-import type { EmbeddedEventStore } from "../../adapters/embedded-event-store/embedded-event-store.ts";
-import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
+import type { Config } from "../../config/config.ts";
+import type { Secrets } from "../../config/secrets.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { EventStore } from "../../ports/event-store.ts";
+import type { ExpiringState } from "../../ports/expiring-state.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import type { WorkQueue } from "../../ports/work-queue.ts";
 import { dataFolderProblem } from "../data-folder.ts";
-import { openReadSide, type ReadSide } from "./read-side.ts";
+import { openLog } from "./log.ts";
+import { openQueue, type Lag } from "./queue.ts";
+import type { Projector } from "./projector.ts";
+import { openReadSide } from "./read-side.ts";
 
-/** The engines of the embedded default, all in one data folder. */
-export interface EmbeddedEngines {
-  readonly store: EmbeddedEventStore;
-  readonly readSide: ReadSide;
-  /** Closes both, the read side first. */
+/** An engine outside of this process: it may be away. */
+export interface OutsideEngine {
+  readonly name: string;
+  readonly isQueue?: true;
+  /** Rejects when it does not answer soon. */
+  ping(): Promise<void>;
+}
+
+/** The engines that the configuration asks for. */
+export interface Engines {
+  readonly store: EventStore;
+  readonly readModels: ReadModels;
+  readonly state: ExpiringState;
+  readonly queue: WorkQueue;
+  /** Null where another process projects. */
+  readonly projector: Projector | null;
+  /** Which engines other processes may use at the same time. */
+  readonly shared: { readonly log: boolean; readonly readModels: boolean; readonly queue: boolean };
+  readonly outside: readonly OutsideEngine[];
+  /** How much of the queue nobody took yet; null where nothing stays in it. */
+  readonly queueLag: Lag | null;
+  /** Takes the bytes of what was deleted out of files that are this process's own. */
+  scrub(): Promise<void>;
+  /** Closes all: those first that work with others. */
   close(): Promise<void>;
 }
 
-export interface EmbeddedSettings {
-  readonly dataDir: string;
+export interface EngineSettings {
+  readonly config: Pick<Config, "dataDir" | "eventStore" | "queue" | "readModels">;
+  readonly secrets: Pick<Secrets, "oldMasterKeys" | "kafkaPassword">;
   readonly masterKey: Uint8Array;
-  readonly oldMasterKeys: readonly Uint8Array[];
+  /** Whether this process projects the log. */
+  readonly projects: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "trouble">;
-  /** Told when a thread has died. */
+  /** Told when a thread has died: the process had better end. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** Opens the data folder. Rejects when another process holds it, or a file cannot be opened. */
-export async function openEmbeddedEngines(settings: EmbeddedSettings): Promise<EmbeddedEngines> {
+/** Opens the engines. Rejects when another process holds the data folder, or a file in it cannot be opened. */
+export async function openEngines(settings: EngineSettings): Promise<Engines> {
   try {
     return await open(settings);
   } catch (error) {
-    throw dataFolderProblem(error);
+    const { eventStore, readModels } = settings.config;
+    throw eventStore.engine === "embedded" || readModels.engine === "embedded" ? dataFolderProblem(error) : error;
   }
 }
 
-async function open(settings: EmbeddedSettings): Promise<EmbeddedEngines> {
-  const { dataDir, clock, logger, metrics, onFatal } = settings;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const onTrouble = (error: unknown) => {
-    metrics.trouble("subscription");
-    logger.warn({ err: error }, "a subscription to the log failed and is tried again");
+async function open(settings: EngineSettings): Promise<Engines> {
+  const closing: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const end of closing.splice(0).toReversed()) await end();
   };
-  const store = await openEmbeddedEventStore({ dataDir, codec: new JsonEventCodec(), clock, onTrouble, onFatal });
-  let readSide: ReadSide;
   try {
-    readSide = await openReadSide({ ...settings, log: store.connect() });
+    const log = await openLog(settings);
+    closing.push(log.close);
+    const readSide = await openReadSide(settings, log.link);
+    closing.push(readSide.close);
+    const queue = await openQueue(settings);
+    closing.push(queue.close);
+    return {
+      store: log.store,
+      readModels: readSide.readModels,
+      state: readSide.state,
+      queue: queue.queue,
+      projector: readSide.projector,
+      shared: { log: log.outside !== null, readModels: readSide.outside !== null, queue: queue.outside !== null },
+      outside: [log.outside, readSide.outside, queue.outside].filter((engine) => engine !== null),
+      queueLag: queue.lag,
+      scrub: log.scrub,
+      close,
+    };
   } catch (error) {
-    await store.close();
+    await close();
     throw error;
   }
-  return {
-    store,
-    readSide,
-    close: async () => {
-      await readSide.close();
-      await store.close();
-    },
-  };
 }

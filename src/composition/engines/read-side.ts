@@ -1,67 +1,44 @@
-import { MessageChannel, Worker, type MessagePort } from "node:worker_threads";
+import { MessageChannel } from "node:worker_threads";
 import { ExpiringStateClient } from "../../adapters/embedded-expiring-state/expiring-state-client.ts";
 import { ReadModelsClient } from "../../adapters/embedded-read-models/read-models-client.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import type { Logger, Metrics } from "../../ports/telemetry.ts";
-import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
+import type { EngineSettings, OutsideEngine } from "./engines.ts";
+import type { LogLink } from "./log.ts";
+import { startReadThread, type Projector } from "./projector.ts";
 
-/** The read side in its own thread, seen from the main one. */
+/** The opened read models and expiring state. */
 export interface ReadSide {
   readonly readModels: ReadModels;
   readonly state: ExpiringState;
-  /** Begins to project the log. */
-  follow(): void;
-  /** Drops the read models and builds them from the whole log. */
-  rebuild(): Promise<void>;
-  /** Resolves when the files are closed. */
-  close(): Promise<void>;
+  readonly projector: Projector | null;
+  /** Null where it is this process's own. */
+  readonly outside: OutsideEngine | null;
+  readonly close: () => Promise<void>;
 }
 
-export interface ReadSideSettings extends Omit<ReadThreadData, "ports"> {
-  /** A connection to the log for the thread. */
-  readonly log: MessagePort;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
-  /** Told when the thread has died: nothing is projected any more, the process had better end. */
-  readonly onFatal: (error: Error) => void;
+/** Opens the read models and the expiring state that the configuration asks for. */
+export function openReadSide(settings: EngineSettings, link: () => LogLink): Promise<ReadSide> {
+  const { readModels } = settings.config;
+  if (readModels.engine !== "embedded") throw new Error("RELAY_READ_MODELS: mongodb is not part of this version");
+  return openEmbedded(settings, link());
 }
 
-/** Starts the read thread. Rejects when its files cannot be opened. */
-export async function openReadSide(settings: ReadSideSettings): Promise<ReadSide> {
-  const { log, logger, metrics, onFatal, ...data } = settings;
+/** One thread projects, answers, and keeps the expiring state. */
+async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<ReadSide> {
   const readModels = new MessageChannel();
   const state = new MessageChannel();
-  const ports = { log, readModels: readModels.port2, state: state.port2 };
-  const thread = new Worker(new URL("./read-thread.ts", import.meta.url), {
-    workerData: { ...data, ports } satisfies ReadThreadData,
-    transferList: [ports.log, ports.readModels, ports.state],
+  const ports = { readModels: readModels.port2, state: state.port2 };
+  const projector = await startReadThread(settings, {
+    log, readModels: { engine: "embedded", dataDir: settings.config.dataDir, ports },
   });
-  const told = (kind: FromReadThread["kind"]) =>
-    new Promise<void>((resolve, reject) => {
-      thread.on("message", (message: FromReadThread) => message.kind === kind && resolve());
-      thread.once("error", reject);
-    });
-  await told("open");
-  thread.on("error", onFatal);
-  thread.on("message", (message: FromReadThread) => {
-    if (message.kind === "trouble") metrics.trouble(message.of);
-    else if (message.kind === "log") logger[message.level](message.fields, message.message);
-  });
-  const order = (what: ToReadThread) => thread.postMessage(what);
   const clients = { readModels: new ReadModelsClient(readModels.port1), state: new ExpiringStateClient(state.port1) };
   return {
     ...clients,
-    follow: () => order("follow"),
-    rebuild: async () => {
-      const rebuilt = told("rebuilt");
-      order("rebuild");
-      await rebuilt;
-    },
+    projector,
+    outside: null,
     close: async () => {
-      const ended = new Promise<void>((resolve) => thread.once("exit", () => resolve()));
-      order("close");
-      await ended;
+      await projector.close();
       clients.readModels.close();
       clients.state.close();
     },

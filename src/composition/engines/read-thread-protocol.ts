@@ -1,20 +1,29 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "../../ports/telemetry.ts";
+import type { LogLink } from "./log.ts";
+
+/** Where the read thread keeps the read models; with embedded ones it keeps the expiring state and answers, too. */
+export type ReadModelsLink = {
+  readonly engine: "embedded";
+  readonly dataDir: string;
+  readonly ports: { readonly readModels: MessagePort; readonly state: MessagePort };
+};
 
 /** What the read thread is started with. */
 export interface ReadThreadData {
-  readonly dataDir: string;
+  readonly log: LogLink;
+  readonly readModels: ReadModelsLink;
   readonly masterKey: Uint8Array;
   readonly oldMasterKeys: readonly Uint8Array[];
-  readonly ports: { readonly log: MessagePort; readonly readModels: MessagePort; readonly state: MessagePort };
 }
 
-/** Orders to the read thread: follow the log, build the read models again, or let go and end. */
-export type ToReadThread = "follow" | "rebuild" | "close";
+/** Orders to the read thread: follow the log, pause in that, build the read models again, or let go and end. */
+export type ToReadThread = "follow" | "pause" | "rebuild" | "close";
 
 /** What the read thread tells. */
 export type FromReadThread =
   | { readonly kind: "open" }
+  | { readonly kind: "paused" }
   | { readonly kind: "rebuilt" }
   | { readonly kind: "trouble"; readonly of: string }
   | { readonly kind: "log"; readonly level: keyof Logger; readonly fields: object; readonly message: string };

@@ -1,30 +1,22 @@
-import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
 import { AesSealing } from "../../adapters/aes-sealing/aes-sealing.ts";
-import { EmbeddedEventStore } from "../../adapters/embedded-event-store/embedded-event-store.ts";
-import { serveExpiringState } from "../../adapters/embedded-expiring-state/expiring-state-client.ts";
-import { SqliteExpiringState } from "../../adapters/embedded-expiring-state/sqlite-expiring-state.ts";
-import { serveReadModels } from "../../adapters/embedded-read-models/read-models-client.ts";
-import { SqliteReadModels } from "../../adapters/embedded-read-models/sqlite-read-models.ts";
-import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import { SystemClock } from "../../adapters/system/system-clock.ts";
 import { EmailOpener } from "../../application/people.ts";
 import { Vault } from "../../application/vault.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { ProjectionRunner } from "../../workers/projection-runner.ts";
+import { joinLog } from "./log.ts";
+import { openStores } from "./stores.ts";
 import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
 
 /**
- * The thread of the read side: it projects the log into the embedded read models, answers questions
- * about them, and keeps the expiring state.
+ * The thread of the read side: it projects the log into the read models; embedded ones live here, with
+ * the expiring state, and are asked here.
  */
-const { dataDir, masterKey, oldMasterKeys, ports } = workerData as ReadThreadData;
+const { log: link, readModels, masterKey, oldMasterKeys } = workerData as ReadThreadData;
 const parent = parentPort as MessagePort;
 const clock = new SystemClock();
-const codec = new JsonEventCodec();
-/** An event accepted, attempted and delivered within this time costs one write; whoever waits ends it. */
-const lingerMs = 200;
 const keysInMemory = 10_000;
 
 function tell(message: FromReadThread): void {
@@ -42,39 +34,30 @@ function plain(fields: object): object {
   return Object.fromEntries(shown);
 }
 
-/** SQLite's errors do not say with which file. */
-function opened<Engine>(file: string, open: (path: string) => Engine): Engine {
-  const path = join(dataDir, file);
-  try {
-    return open(path);
-  } catch (error) {
-    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
-}
-
 const logger: Logger = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
-const log = await EmbeddedEventStore.attach(ports.log, { codec, clock });
-const readModels = opened("read-models.db", (path) => new SqliteReadModels(path, clock));
-const state = opened("state.db", (path) => new SqliteExpiringState(path, clock));
+const log = await joinLog(link, clock);
+const stores = await openStores(readModels, { clock, logger });
 const sealing = new AesSealing(masterKey, oldMasterKeys);
 const vault = new Vault(sealing, { max: keysInMemory });
-const emails = new EmailOpener({ store: log, sealing, vault }, { max: keysInMemory });
+const emails = new EmailOpener({ store: log.store, sealing, vault }, { max: keysInMemory });
 const runner = new ProjectionRunner({
-  log,
-  writer: readModels,
-  readModels,
+  log: log.store,
+  writer: stores.writer,
+  readModels: stores.view,
   clock,
   logger,
   metrics: { trouble: (of) => tell({ kind: "trouble", of }) },
   prepare: (entries) => emails.prepare(entries),
-  lingerMs,
+  lingerMs: stores.lingerMs,
 });
-readModels.onWanted((position) => runner.hurry(position));
-serveReadModels(ports.readModels, readModels);
-serveExpiringState(ports.state, state);
+stores.onWanted((position) => runner.hurry(position));
 
 const orders: Readonly<Record<ToReadThread, () => Promise<void>>> = {
   follow: async () => runner.start(),
+  pause: async () => {
+    await runner.stop();
+    tell({ kind: "paused" });
+  },
   rebuild: async () => {
     await runner.rebuild();
     tell({ kind: "rebuilt" });
@@ -82,8 +65,7 @@ const orders: Readonly<Record<ToReadThread, () => Promise<void>>> = {
   close: async () => {
     await runner.stop();
     await log.close();
-    await readModels.close();
-    await state.close();
+    await stores.close();
     process.exit(0);
   },
 };

@@ -1,29 +1,28 @@
-import type { Route } from "../route.ts";
+import type { Answer, Route } from "../route.ts";
 
 /** What operators and their tools ask about this process. */
 export interface Health {
-  /** Null when requests can be served, else why not. */
+  /** Null when this process can do its work, else why not. */
   readonly ready: () => Promise<string | null>;
   /** All metrics, in Prometheus' text format. */
   readonly metrics: () => Promise<string>;
 }
 
-/** Liveness, readiness and metrics. */
-export function healthRoutes({ ready, metrics }: Health): Route[] {
-  return [
-    { method: "GET", path: "/healthz", run: async () => ({ status: 200, text: "ok" }) },
-    {
-      method: "GET",
-      path: "/readyz",
-      run: async () => {
-        const reason = await ready();
-        return reason === null ? { status: 200, text: "ready" } : { status: 503, text: reason };
-      },
-    },
-    {
-      method: "GET",
-      path: "/metrics",
-      run: async () => ({ status: 200, text: await metrics(), type: "text/plain; version=0.0.4; charset=utf-8" }),
-    },
-  ];
+/** Liveness, readiness and metrics, by path. */
+export function healthProbes({ ready, metrics }: Health): ReadonlyMap<string, () => Promise<Answer>> {
+  return new Map([
+    ["/healthz", async () => ({ status: 200, text: "ok" })],
+    ["/readyz", async () => {
+      const reason = await ready();
+      return reason === null ? { status: 200, text: "ready" } : { status: 503, text: reason };
+    }],
+    ["/metrics", async () => {
+      return { status: 200, text: await metrics(), type: "text/plain; version=0.0.4; charset=utf-8" };
+    }],
+  ]);
+}
+
+/** The probes as operations of the API. */
+export function healthRoutes(health: Health): Route[] {
+  return [...healthProbes(health)].map(([path, run]) => ({ method: "GET", path, run }));
 }

@@ -125,34 +125,29 @@ describe("retention", () => {
 
 describe("cleaner", () => {
   let clock: ManualClock;
-  let state: SqliteExpiringState;
   let steps: string[];
   let troubles: string[];
   /** What the purger finds to do, step by step. */
   let work: (boolean | Error)[];
   beforeEach(() => {
     clock = new ManualClock();
-    state = new SqliteExpiringState(":memory:", clock);
     [steps, troubles, work] = [[], [], []];
   });
-  afterEach(() => state.close());
 
-  const newCleaner = (workerId: string) =>
+  const newCleaner = () =>
     new Cleaner({
       purger: {
         step: async () => {
-          steps.push(`${workerId} purges`);
+          steps.push("purges");
           const found = work.shift() ?? false;
           if (found instanceof Error) throw found;
           return found;
         },
       } as Purger,
-      retention: { run: async () => void steps.push(`${workerId} retains`) } as Retention,
-      state,
+      retention: { run: async () => void steps.push("retains") } as Retention,
       clock,
       logger: quiet,
       metrics: { trouble: (of) => troubles.push(of) },
-      workerId,
     });
   const pass = async (ms: number) => {
     clock.advance(ms);
@@ -161,44 +156,25 @@ describe("cleaner", () => {
   };
 
   it("purges until there is nothing to do, twice a second, and looks after retention every minute", async () => {
-    const cleaner = newCleaner("a");
+    const cleaner = newCleaner();
     cleaner.start();
     work = [true, true, false];
-    expect(await pass(500)).to.deep.equal(["a retains", "a purges", "a purges", "a purges"]);
+    expect(await pass(500)).to.deep.equal(["retains", "purges", "purges", "purges"]);
     expect(await pass(499)).to.deep.equal([]);
-    expect(await pass(1)).to.deep.equal(["a purges"]);
+    expect(await pass(1)).to.deep.equal(["purges"]);
     await pass(59_000);
-    expect(await pass(500)).to.deep.equal(["a retains", "a purges"]);
+    expect(await pass(500)).to.deep.equal(["retains", "purges"]);
     await cleaner.stop();
     expect(await pass(120_000)).to.deep.equal([]);
   });
 
-  it("leaves it to another process that is at it, and takes over when that ends or dies", async () => {
-    const [first, second] = [newCleaner("a"), newCleaner("b")];
-    first.start();
-    await pass(500);
-    second.start();
-    expect(await pass(500)).to.deep.equal(["a purges"]);
-    await first.stop();
-    expect(await pass(500)).to.deep.equal(["b retains", "b purges"]);
-    const third = newCleaner("c");
-    third.start();
-    expect(await pass(500)).to.deep.equal(["b purges"]);
-    await second.stop();
-    // One that dies does not say so.
-    await state.lease("cleaner", "dead", 5_000);
-    expect(await pass(4_500)).to.deep.equal([]);
-    expect(await pass(1_000)).to.deep.equal(["c retains", "c purges"]);
-    await third.stop();
-  });
-
   it("does again what failed", async () => {
-    const cleaner = newCleaner("a");
+    const cleaner = newCleaner();
     cleaner.start();
     work = [new Error("the log is away"), true];
-    expect(await pass(500)).to.deep.equal(["a retains", "a purges"]);
+    expect(await pass(500)).to.deep.equal(["retains", "purges"]);
     expect(troubles).to.deep.equal(["cleaner"]);
-    expect(await pass(500)).to.deep.equal(["a purges", "a purges"]);
+    expect(await pass(500)).to.deep.equal(["purges", "purges"]);
     await cleaner.stop();
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { categoryOf } from "../../../src/domain/streams.ts";
+import { categoryOf, streams } from "../../../src/domain/streams.ts";
 import { fingerprint } from "../../../projections/index.ts";
 import type {
   BatchHandler,
@@ -46,6 +46,10 @@ class WrittenLog implements EventLog {
 
   async head(): Promise<Position> {
     return position(this.entries.length);
+  }
+
+  async readStream(stream: string, { limit = Infinity }: { readonly limit?: number } = {}) {
+    return this.entries.filter((entry) => entry.stream === stream).slice(0, limit);
   }
 
   subscribe({ after, categories }: SubscriptionOptions, handle: BatchHandler): Subscription {
@@ -339,7 +343,7 @@ describe("projection runner", () => {
     it("sets the stream aside from there on, and nothing else", async () => {
       const { before, outcome, neighbour } = lives();
       log.write(before);
-      log.write([{ stream: `event-${eventId}`, fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
+      log.write([{ stream: streams.event(eventId), fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
       log.write(outcome);
       log.write(neighbour);
       const runner = newRunner();
@@ -348,7 +352,7 @@ describe("projection runner", () => {
       expect(await statusOf()).to.equal("Processing");
       expect(await statusOf(idOf("event", 1))).to.equal("Processing");
       expect(await asideOf()).to.deep.equal([
-        { stream: `event-${eventId}`, revision: 2, type: "DeliveryRegretted", reason: "unknown type" },
+        { stream: streams.event(eventId), revision: 2, type: "DeliveryRegretted", reason: "unknown type" },
       ]);
       expect(troubles).to.deep.equal(["stream set aside"]);
     });
@@ -360,7 +364,7 @@ describe("projection runner", () => {
       runner.start();
       await runner.drained(await log.head());
       expect(models.contents().documents["leases"]).to.have.keys(`${eventId}:1`);
-      log.write([{ stream: `event-${eventId}`, fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
+      log.write([{ stream: streams.event(eventId), fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
       await runner.drained(await log.head());
       expect(models.contents().documents["leases"]).to.deep.equal({});
       expect(models.contents().documents["waiting"]).to.deep.equal({});
@@ -369,7 +373,7 @@ describe("projection runner", () => {
     it("remembers it after a restart, and says so again", async () => {
       const { before, outcome } = lives();
       log.write(before);
-      log.write([{ stream: `event-${eventId}`, fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
+      log.write([{ stream: streams.event(eventId), fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
       const first = newRunner();
       first.start();
       await first.drained(await log.head());
@@ -386,14 +390,14 @@ describe("projection runner", () => {
       const { before, neighbour } = lives();
       log.write(before.slice(0, -1));
       log.write([
-        { stream: `event-${eventId}`, fact: { type: "DeliveryAttemptStarted", data: null as unknown as object } },
+        { stream: streams.event(eventId), fact: { type: "DeliveryAttemptStarted", data: null as unknown as object } },
       ]);
       log.write(neighbour);
       const runner = newRunner();
       runner.start();
       await runner.drained(await log.head());
       expect(await statusOf()).to.equal("Pending");
-      expect((await asideOf()).map(({ stream }) => stream)).to.deep.equal([`event-${eventId}`]);
+      expect((await asideOf()).map(({ stream }) => stream)).to.deep.equal([streams.event(eventId)]);
       expect(await statusOf(idOf("event", 1))).to.equal("Processing");
     });
 

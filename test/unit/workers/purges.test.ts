@@ -3,6 +3,7 @@ import { destinations } from "../../../src/application/aggregate-types.ts";
 import { Outcomes } from "../../../src/application/delivery/outcomes.ts";
 import type { Sender } from "../../../src/application/delivery/sender.ts";
 import { loadWebhook } from "../../../src/application/webhooks.ts";
+import { streams } from "../../../src/domain/streams.ts";
 import type { RecordedEvent } from "../../../src/ports/event-store.ts";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import type { FirstAttempt } from "../../../src/ports/work-queue.ts";
@@ -58,31 +59,33 @@ describe("in the middle of a purge", () => {
   };
 
   it("an event accepted again between a look and the deletion stays", async () => {
-    const id = await accept();
-    await bench.deliveries.succeed(id);
+    const purged = await accept();
+    await bench.deliveries.succeed(purged);
     await purge();
     expect(await shown()).to.deep.equal([]);
+    let id = "";
     bench.store.beforeDelete = async () => {
       bench.store.beforeDelete = async () => undefined;
-      await accept();
+      id = await accept();
     };
     await bench.settle();
     expect(await shown()).to.deep.equal([id]);
     expect((await send()).status).to.equal(200);
+    expect((await tenant.owner.client.get(`/api/v1/events/${purged}`)).status).to.equal(404);
   });
 
   it("of two that accept it again, neither takes the other's away", async () => {
-    const id = await accept();
-    await bench.deliveries.succeed(id);
+    await bench.deliveries.succeed(await accept());
     await purge();
     let first: Promise<string> | undefined;
     bench.store.beforeDelete = async () => {
       bench.store.beforeDelete = async () => undefined;
       await (first = accept());
     };
-    expect((await send()).status).to.equal(200);
-    expect(await first).to.equal(id);
-    expect(await shown()).to.deep.equal([id]);
+    const second = await send();
+    expect(second.status).to.equal(200);
+    expect(second.json["eventId"]).to.equal(await first);
+    expect(await shown()).to.deep.equal([await first]);
   });
 
   it("an event accepted again while it is still in sight is shown once, as it is now", async () => {
@@ -92,8 +95,7 @@ describe("in the middle of a purge", () => {
     // The purge and what comes after it are then projected at one go.
     await bench.stopRunner();
     await purge();
-    await accept();
-    await bench.deliveries.fail(id, 1);
+    await bench.deliveries.fail(await accept(), 1);
     bench.startRunner();
     const list = (await tenant.owner.client.get("/api/v1/events")).json;
     expect(list).to.deep.include({ total: 1 }).and.nested.include({ "items[0].status": "CriticalFailure" });
@@ -131,13 +133,13 @@ describe("in the middle of a purge", () => {
     const known = await loadWebhook(bench.store, id);
     await bench.deliveries.lose(id, 1);
     await purge();
-    await accept();
-    expect(await bench.deliveries.start(id)).to.equal(1);
+    const again = await accept();
+    expect(await bench.deliveries.start(again)).to.equal(1);
     const answer = { statusCode: 204, headers: {}, body: "", truncated: false };
     const late = { ok: true, durationMs: 9, requestHeaders: {}, answer } as const;
     const origin = { actor: { type: "service", part: "test" }, correlationId: "late", causationId: null } as const;
     await outcomes.record({ state: known.state!, revision: known.revision }, 1, late, origin);
-    expect((await tenant.owner.client.get(`/api/v1/events/${id}`)).json).to.include({ status: "Processing" });
+    expect((await tenant.owner.client.get(`/api/v1/events/${again}`)).json).to.include({ status: "Processing" });
   });
 
   it("the first attempt at an event that is accepted again needs nothing read back", async () => {
@@ -145,7 +147,7 @@ describe("in the middle of a purge", () => {
     await bench.deliveries.succeed(await accept());
     await purge();
     const id = await accept();
-    const [accepted] = await bench.store.readStream(`event-${id}`);
+    const [accepted] = await bench.store.readStream(streams.event(id));
     expect(accepted?.revision).to.be.greaterThan(0);
     const [item] = workOf(accepted as RecordedEvent) as [FirstAttempt];
     const answer = { statusCode: 204, headers: {}, body: "", truncated: false };
@@ -189,9 +191,9 @@ describe("in the middle of a purge", () => {
     await bench.deliveries.succeed(id);
     const before = await keys();
     await purge();
-    await accept(second);
+    const again = await accept(second);
     expect((await keys()).filter((used) => used !== null)).to.have.length(2).and.to.include(before[0]);
-    await bench.deliveries.succeed(id);
+    await bench.deliveries.succeed(again);
     await purge();
     const uses = await keys();
     await bench.settle();
@@ -225,7 +227,7 @@ describe("in the middle of a purge", () => {
     await purge();
     await bench.settle();
     expect(bench.store.deleted).to.equal(1);
-    expect((await bench.store.readStream(`event-${id}`)).length).to.equal(0);
+    expect((await bench.store.readStream(streams.event(id))).length).to.equal(0);
     const purges = await bench.store.purges();
     expect(purges).to.have.length(1);
     const facts = await bench.store.readStream(`tenant-${tenant.tenantId}`);

@@ -1,0 +1,71 @@
+import type { Clock } from "../ports/clock.ts";
+import type { Logger } from "../ports/telemetry.ts";
+import { Pause } from "../workers/pause.ts";
+import type { OutsideEngine } from "./engines/engines.ts";
+
+const everyMs = 1_000;
+const startPatienceMs = 60_000;
+
+interface Parts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Asks the engines outside of this process every second whether they are there. */
+export class EngineWatch {
+  readonly #engines: readonly OutsideEngine[];
+  readonly #parts: Parts;
+  readonly #pause: Pause;
+  #away: ReadonlySet<string> = new Set();
+  #watching: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(engines: readonly OutsideEngine[], parts: Parts) {
+    this.#engines = engines;
+    this.#parts = parts;
+    this.#pause = new Pause(parts.clock);
+  }
+
+  /** Waits until every engine answers, and watches on. Rejects, naming who does not, after a minute. */
+  async start(): Promise<void> {
+    const { clock } = this.#parts;
+    const end = clock.monotonic() + startPatienceMs;
+    for (await this.#look(); this.#away.size > 0 && !this.#stopped; await this.#look()) {
+      if (clock.monotonic() > end) throw new Error(`${[...this.#away].join(", ")} cannot be reached`);
+      await this.#pause.wait(everyMs);
+    }
+    this.#watching = this.#watch();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#pause.end();
+    await this.#watching;
+  }
+
+  /** Whether an engine answered when last asked. */
+  answers({ name }: OutsideEngine): boolean {
+    return !this.#away.has(name);
+  }
+
+  async #watch(): Promise<void> {
+    while (!this.#stopped) {
+      await this.#pause.wait(everyMs);
+      await this.#look();
+    }
+  }
+
+  async #look(): Promise<void> {
+    const before = this.#away;
+    const away = await Promise.all(this.#engines.map(async (engine) => {
+      const reason = await engine.ping().then(() => null, (error: unknown) => error);
+      const { logger } = this.#parts;
+      if (reason === null && before.has(engine.name)) logger.info({ engine: engine.name }, "an engine answers again");
+      if (reason !== null && !before.has(engine.name)) {
+        logger.warn({ err: reason, engine: engine.name }, "an engine does not answer");
+      }
+      return reason === null ? [] : [engine.name];
+    }));
+    this.#away = new Set(away.flat());
+  }
+}

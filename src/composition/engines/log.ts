@@ -1,0 +1,60 @@
+import { mkdirSync } from "node:fs";
+import type { MessagePort } from "node:worker_threads";
+import {
+  EmbeddedEventStore, openEmbeddedEventStore,
+} from "../../adapters/embedded-event-store/embedded-event-store.ts";
+import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { EventStore } from "../../ports/event-store.ts";
+import type { EngineSettings, OutsideEngine } from "./engines.ts";
+
+/** How another thread of this process gets at the log. */
+export type LogLink = { readonly engine: "embedded"; readonly port: MessagePort };
+
+/** The opened event store. */
+export interface OpenLog {
+  readonly store: EventStore;
+  /** Null where it is this process's own. */
+  readonly outside: OutsideEngine | null;
+  /** A link for another thread; its port is to be transferred. */
+  readonly link: () => LogLink;
+  readonly scrub: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+type LogSettings = Pick<EngineSettings, "config" | "clock" | "logger" | "metrics" | "onFatal">;
+
+/** Opens the event store that the configuration asks for. */
+export function openLog(settings: LogSettings): Promise<OpenLog> {
+  const { eventStore } = settings.config;
+  if (eventStore.engine !== "embedded") throw new Error("RELAY_EVENT_STORE: eventstoredb is not part of this version");
+  return openEmbedded(settings);
+}
+
+/** Opens the event store in another thread. */
+export async function joinLog(link: LogLink, clock: Clock): Promise<{ store: EventStore; close(): Promise<void> }> {
+  const codec = new JsonEventCodec();
+  const store = await EmbeddedEventStore.attach(link.port, { codec, clock });
+  return { store, close: () => store.close() };
+}
+
+async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
+  const { config: { dataDir }, clock, onFatal } = settings;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const codec = new JsonEventCodec();
+  const store = await openEmbeddedEventStore({ dataDir, codec, clock, onTrouble: troubleOf(settings), onFatal });
+  return {
+    store,
+    outside: null,
+    link: () => ({ engine: "embedded", port: store.connect() }),
+    scrub: () => store.scrub(),
+    close: () => store.close(),
+  };
+}
+
+function troubleOf({ logger, metrics }: LogSettings): (error: unknown) => void {
+  return (error) => {
+    metrics.trouble("subscription");
+    logger.warn({ err: error }, "a subscription to the log failed and is tried again");
+  };
+}

@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import { serveExpiringState } from "../../adapters/embedded-expiring-state/expiring-state-client.ts";
+import { SqliteExpiringState } from "../../adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { serveReadModels } from "../../adapters/embedded-read-models/read-models-client.ts";
+import { SqliteReadModels } from "../../adapters/embedded-read-models/sqlite-read-models.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Position } from "../../ports/event-store.ts";
+import type { ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+import type { ReadModelsLink } from "./read-thread-protocol.ts";
+
+/** The read models as the read thread works with them. */
+export interface Stores {
+  readonly writer: ReadModelWriter;
+  /** The writer's own view. */
+  readonly view: Pick<ReadModels, "find" | "get">;
+  /** An event accepted, attempted and delivered within this time costs one write; who waits may end it. */
+  readonly lingerMs: number;
+  /** Tells of positions somebody waits for. */
+  onWanted(listener: (position: Position) => void): void;
+  close(): Promise<void>;
+}
+
+interface Parts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const embeddedLingerMs = 200;
+
+/** Opens the read models in the read thread; embedded ones are served to the main thread from here. */
+export async function openStores(link: ReadModelsLink, parts: Parts): Promise<Stores> {
+  return openEmbedded(link, parts.clock);
+}
+
+function openEmbedded({ dataDir, ports }: ReadModelsLink, clock: Clock): Stores {
+  const readModels = opened(join(dataDir, "read-models.db"), (path) => new SqliteReadModels(path, clock));
+  const state = opened(join(dataDir, "state.db"), (path) => new SqliteExpiringState(path, clock));
+  serveReadModels(ports.readModels, readModels);
+  serveExpiringState(ports.state, state);
+  return {
+    writer: readModels,
+    view: readModels,
+    lingerMs: embeddedLingerMs,
+    onWanted: (listener) => readModels.onWanted(listener),
+    close: async () => {
+      await readModels.close();
+      await state.close();
+    },
+  };
+}
+
+/** SQLite's errors do not say with which file. */
+function opened<Engine>(path: string, open: (path: string) => Engine): Engine {
+  try {
+    return open(path);
+  } catch (error) {
+    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

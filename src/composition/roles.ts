@@ -1,0 +1,29 @@
+import { Leadership, type LeadershipParts } from "../workers/leadership.ts";
+import type { Role } from "../workers/role.ts";
+import type { Engines } from "./engines/engines.ts";
+import type { Projector } from "./engines/projector.ts";
+
+/** Roles that run in one process at a time, by the names of their leases. */
+export const singleRoles = ["projector", "forwarder", "sweeper", "delivery"] as const;
+export type SingleRole = (typeof singleRoles)[number];
+
+/** What a single role needs to be one among processes. */
+export interface SingleParts extends LeadershipParts {
+  readonly shared: Engines["shared"];
+  /** This process. */
+  readonly owner: string;
+}
+
+/**
+ * A role that is single: behind a lease where other processes may share the expiring state; where that is this
+ * process's own, nobody else could run it.
+ */
+export function single(name: SingleRole, parts: SingleParts, begin: () => Role): Role {
+  return parts.shared.readModels ? new Leadership(parts, { name, owner: parts.owner }, begin) : begin();
+}
+
+/** Projecting the log, by one process at a time. */
+export function projectingRole(parts: SingleParts & { readonly projector: Projector }): Role {
+  const { projector } = parts;
+  return single("projector", parts, () => ({ start: () => projector.follow(), stop: () => projector.pause() }));
+}

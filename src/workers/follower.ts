@@ -1,0 +1,103 @@
+import { categoryOf } from "../domain/streams.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { EventLog, LogEntry, Position, Subscription } from "../ports/event-store.ts";
+import type { Logger, Metrics } from "../ports/telemetry.ts";
+import { Pause } from "./pause.ts";
+
+const beatMs = 200;
+/** What others changed holds here within this time; a process that cannot prove that is not fresh. */
+const freshForMs = 1_000;
+/** A subscription that is live is never further behind than this; what lags more proves nothing. */
+const gapEntries = 256;
+
+interface FollowerParts {
+  readonly log: EventLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
+  /** Which streams are followed. */
+  readonly categories: readonly string[];
+  /** Told of entries in the order of the log; now and then of one a second time. */
+  readonly handle: (entries: readonly LogEntry[]) => void;
+}
+
+/**
+ * Follows the log for what a process remembers of it, and knows how fresh that is: a subscription alone cannot tell
+ * an idle log from one that is out of reach, so the end of the log is looked for several times a second.
+ */
+export class Follower {
+  readonly #parts: FollowerParts;
+  readonly #pause: Pause;
+  #subscription: Subscription | undefined;
+  #covered: Position = "";
+  #provenAt = -Infinity;
+  #failing = false;
+  #beating: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: FollowerParts) {
+    this.#parts = parts;
+    this.#pause = new Pause(parts.clock);
+  }
+
+  /** Follows from the log's end on: what is remembered later is read from the log then. Throws LogUnavailable. */
+  async start(): Promise<void> {
+    const { log, clock, categories, handle } = this.#parts;
+    const from = clock.monotonic();
+    this.#covered = await log.head();
+    this.#provenAt = from;
+    this.#subscription = log.subscribe({ after: this.#covered, categories }, (entries, upTo) => {
+      handle(entries);
+      this.#cover(upTo);
+    });
+    this.#beating = this.#beat();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#pause.end();
+    await Promise.all([this.#subscription?.stop(), this.#beating]);
+  }
+
+  /** Whether everything was seen that stood in the log a second ago. */
+  get fresh(): boolean {
+    return this.#parts.clock.monotonic() - this.#provenAt <= freshForMs;
+  }
+
+  async #beat(): Promise<void> {
+    while (!this.#stopped) {
+      await this.#pause.wait(beatMs);
+      if (!this.#isStopped()) await this.#prove().catch((error: unknown) => this.#fail(error));
+    }
+  }
+
+  async #prove(): Promise<void> {
+    const { log, clock, categories, handle } = this.#parts;
+    const from = clock.monotonic();
+    const head = await log.head();
+    if (this.#covered < head) {
+      // Entries of others' categories move the head and come to no subscription: what is left is looked at.
+      const { entries, upTo } = await log.readLog(this.#covered, gapEntries);
+      handle(entries.filter(({ stream }) => categories.includes(categoryOf(stream))));
+      this.#cover(upTo);
+    }
+    if (this.#covered < head) return;
+    this.#provenAt = from;
+    if (this.#failing) this.#parts.logger.info({}, "the log is followed again");
+    this.#failing = false;
+  }
+
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  #cover(position: Position): void {
+    if (position > this.#covered) this.#covered = position;
+  }
+
+  #fail(error: unknown): void {
+    this.#parts.metrics.trouble("following the log");
+    if (!this.#failing) this.#parts.logger.warn({ err: error }, "the log cannot be followed");
+    this.#failing = true;
+  }
+}

@@ -1,0 +1,117 @@
+import type { Clock } from "../ports/clock.ts";
+import type { ExpiringState } from "../ports/expiring-state.ts";
+import type { Logger, Metrics } from "../ports/telemetry.ts";
+import { Pause } from "./pause.ts";
+import type { Role } from "./role.ts";
+
+const leaseMs = 6_000;
+const renewEveryMs = 2_000;
+/** Before a lease could be over by the engine's clock, its holder must have stopped. */
+const marginMs = 1_000;
+const stopPatienceMs = 2_000;
+
+export interface LeadershipParts {
+  readonly state: Pick<ExpiringState, "lease" | "release">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
+}
+
+/**
+ * Runs a role in one process at a time: in the one that holds its lease. Who loses the lease, or cannot renew it in
+ * time, stops the role; another takes over within seconds. What the role does must bear a moment of overlap all the
+ * same: a process may be held up between looking at its lease and acting.
+ */
+export class Leadership implements Role {
+  readonly name: string;
+  readonly #parts: LeadershipParts;
+  readonly #owner: string;
+  readonly #begin: () => Role;
+  readonly #pause: Pause;
+  #role: Role | undefined;
+  /** The lease holds until then at least, monotonic. */
+  #heldUntil = -Infinity;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  /** `begin` makes the role anew for each term. `owner` is this process. */
+  constructor(
+    parts: LeadershipParts,
+    { name, owner }: { readonly name: string; readonly owner: string },
+    begin: () => Role,
+  ) {
+    this.name = name;
+    this.#parts = parts;
+    this.#owner = owner;
+    this.#begin = begin;
+    this.#pause = new Pause(parts.clock);
+  }
+
+  /** Whether the role runs here. */
+  get leading(): boolean {
+    return this.#role !== undefined;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Stops the role and gives the lease back, so that another takes over at once. */
+  async stop(patienceMs: number): Promise<void> {
+    this.#stopped = true;
+    this.#pause.end();
+    await this.#running;
+    await this.#end(patienceMs);
+  }
+
+  async #run(): Promise<void> {
+    const { clock } = this.#parts;
+    while (!this.#stopped) {
+      const asked = clock.monotonic();
+      const held = await this.#lease();
+      if (held) this.#heldUntil = asked + leaseMs - marginMs;
+      if (held === false || clock.monotonic() >= this.#heldUntil) await this.#end(stopPatienceMs);
+      else if (!this.#role && !this.#isStopped()) await this.#take();
+      if (!this.#isStopped()) await this.#pause.wait(renewEveryMs);
+    }
+  }
+
+  /** Undefined when the engine does not answer. */
+  async #lease(): Promise<boolean | undefined> {
+    const { state } = this.#parts;
+    return state.lease(`role/${this.name}`, this.#owner, leaseMs).catch((error: unknown) => {
+      this.#trouble(error, "a role's lease cannot be renewed");
+      return undefined;
+    });
+  }
+
+  async #take(): Promise<void> {
+    const role = this.#begin();
+    this.#role = role;
+    try {
+      await role.start();
+      this.#parts.logger.info({ role: this.name }, "took over a role");
+    } catch (error) {
+      this.#trouble(error, "a role could not start and is tried again");
+      await this.#end(stopPatienceMs);
+    }
+  }
+
+  async #end(patienceMs: number): Promise<void> {
+    const role = this.#role;
+    if (!role) return;
+    await role.stop(patienceMs).catch((error: unknown) => this.#trouble(error, "a role did not stop cleanly"));
+    this.#role = undefined;
+    await this.#parts.state.release(`role/${this.name}`, this.#owner).catch(() => undefined);
+    this.#parts.logger.info({ role: this.name }, "gave up a role");
+  }
+
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  #trouble(error: unknown, message: string): void {
+    this.#parts.metrics.trouble("leadership");
+    this.#parts.logger.warn({ err: error, role: this.name }, message);
+  }
+}

@@ -1,0 +1,6 @@
+/** A part of the service that runs from its start to its stop, once. */
+export interface Role {
+  start(): void | Promise<void>;
+  /** Starts nothing more and resolves when what is under way is done, or after `patienceMs`. */
+  stop(patienceMs: number): Promise<void>;
+}

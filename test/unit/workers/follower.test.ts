@@ -1,0 +1,93 @@
+import { expect } from "chai";
+import { randomUUID } from "node:crypto";
+import type { SessionEvent } from "../../../src/domain/session/session.ts";
+import { LogUnavailable, noStream, type EventLog, type LogEntry } from "../../../src/ports/event-store.ts";
+import { Follower } from "../../../src/workers/follower.ts";
+import { quiet } from "../../support/api.ts";
+import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+describe("follower", () => {
+  let clock: ManualClock;
+  let store: InMemoryEventStore;
+  let seen: LogEntry[];
+  let follower: Follower;
+  let away: boolean;
+  let deaf: boolean;
+  beforeEach(async () => {
+    clock = new ManualClock();
+    store = new InMemoryEventStore();
+    [seen, away, deaf] = [[], false, false];
+    const log: EventLog = {
+      head: async () => (away ? Promise.reject(new LogUnavailable("gone")) : store.head()),
+      readLog: (...args) => store.readLog(...args),
+      subscribe: (options, handle) =>
+        store.subscribe(options, (entries, upTo) => (deaf ? undefined : handle(entries, upTo))),
+    };
+    follower = new Follower({
+      log, clock, logger: quiet, metrics: { trouble: () => undefined }, categories: ["session"],
+      handle: (entries) => void seen.push(...entries),
+    });
+    await follower.start();
+  });
+  afterEach(() => follower.stop());
+
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 100) {
+      clock.advance(Math.min(100, left));
+      for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const write = async (category: string) => {
+    const stream = `${category}-${randomUUID()}`;
+    const at = "2026-01-15T09:30:00.000Z";
+    const [tokenId, userId, tenantId] = [randomUUID(), randomUUID(), randomUUID()];
+    const event: SessionEvent = { type: "SessionRevoked", data: { tokenId, userId, tenantId, expiresAt: at, at } };
+    const metadata = { actor: { type: "anonymous" }, correlationId: "spec", causationId: null, at } as const;
+    await store.append(stream, noStream, [{ id: randomUUID(), event, metadata }]);
+    return stream;
+  };
+
+  it("is fresh from its start, and while the log is idle or busy", async () => {
+    expect(follower.fresh).to.equal(true);
+    await pass(10_000);
+    expect(follower.fresh).to.equal(true);
+    for (let round = 0; round < 20; round += 1) {
+      await write("session");
+      await write("other");
+      await pass(100);
+      expect(follower.fresh).to.equal(true);
+    }
+    expect(seen).to.have.length(20);
+  });
+
+  it("is not fresh a second after the log went out of reach, and again when it is back", async () => {
+    away = true;
+    await pass(700);
+    expect(follower.fresh).to.equal(true);
+    await pass(700);
+    expect(follower.fresh).to.equal(false);
+    away = false;
+    await pass(300);
+    expect(follower.fresh).to.equal(true);
+  });
+
+  it("sees what a subscription is late to tell", async () => {
+    deaf = true;
+    const stream = await write("session");
+    await write("other");
+    await pass(300);
+    expect(seen.map((entry) => entry.stream)).to.deep.equal([stream]);
+    expect(follower.fresh).to.equal(true);
+  });
+
+  it("is not fresh when it is far behind", async () => {
+    deaf = true;
+    for (let count = 0; count < 2_000; count += 1) await write("session");
+    await pass(1_200);
+    expect(follower.fresh).to.equal(false);
+    deaf = false;
+    await pass(2_000);
+    expect(follower.fresh).to.equal(true);
+  });
+});

@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { ExpiringStateUnavailable, type ExpiringState } from "../../../src/ports/expiring-state.ts";
+import { Leadership } from "../../../src/workers/leadership.ts";
+import { quiet } from "../../support/api.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+describe("leadership", () => {
+  let clock: ManualClock;
+  let state: SqliteExpiringState;
+  let steps: string[];
+  let troubles: string[];
+  let startFails: boolean;
+  let away: ReadonlySet<string>;
+  let candidates: Leadership[];
+  beforeEach(() => {
+    clock = new ManualClock();
+    state = new SqliteExpiringState(":memory:", clock);
+    [steps, troubles, candidates] = [[], [], []];
+    [startFails, away] = [false, new Set()];
+  });
+  afterEach(async () => {
+    await Promise.all(candidates.map((candidate) => candidate.stop(0)));
+    await state.close();
+  });
+
+  const settle = async () => {
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    return steps.splice(0);
+  };
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 500) {
+      clock.advance(Math.min(500, left));
+      for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+    return settle();
+  };
+  const candidate = (owner: string) => {
+    const reached: Pick<ExpiringState, "lease" | "release"> = {
+      lease: async (...args) => {
+        if (away.has(owner)) throw new ExpiringStateUnavailable("gone");
+        return state.lease(...args);
+      },
+      release: (...args) => state.release(...args),
+    };
+    let term = 0;
+    const leadership = new Leadership(
+      { state: reached, clock, logger: quiet, metrics: { trouble: (of) => troubles.push(of) } },
+      { name: "work", owner },
+      () => {
+        const name = `${owner}${(term += 1)}`;
+        return {
+          start: async () => {
+            if (startFails) throw new Error("cannot yet");
+            steps.push(`${name} starts`);
+          },
+          stop: async () => void steps.push(`${name} stops`),
+        };
+      },
+    );
+    candidates.push(leadership);
+    leadership.start();
+    return leadership;
+  };
+
+  it("runs the role in the first that comes, and in that one only, however long", async () => {
+    const first = candidate("a");
+    expect(await settle()).to.deep.equal(["a1 starts"]);
+    const second = candidate("b");
+    expect(await pass(60_000)).to.deep.equal([]);
+    expect([first.leading, second.leading]).to.deep.equal([true, false]);
+  });
+
+  it("hands over within one look when the holder stops, and within its lease when it dies", async () => {
+    const first = candidate("a");
+    await settle();
+    candidate("b");
+    await settle();
+    await first.stop(0);
+    expect(await pass(2_000)).to.deep.equal(["a1 stops", "b1 starts"]);
+    await candidates[1]?.stop(0);
+    await settle();
+    // One that dies gives nothing back.
+    await state.lease("role/work", "dead", 6_000);
+    candidate("c");
+    expect(await pass(3_500)).to.deep.equal([]);
+    expect(await pass(4_500)).to.deep.equal(["c1 starts"]);
+  });
+
+  it("stops the role before another has it when the lease cannot be renewed, and takes it up again", async () => {
+    candidate("a");
+    await settle();
+    candidate("b");
+    away = new Set(["a"]);
+    const seen = await pass(10_000);
+    expect(seen).to.deep.equal(["a1 stops", "b1 starts"]);
+    expect(new Set(troubles)).to.deep.equal(new Set(["leadership"]));
+    away = new Set();
+    expect(await pass(5_000)).to.deep.equal([]);
+    await candidates[1]?.stop(0);
+    expect(await pass(2_000)).to.deep.equal(["b1 stops", "a2 starts"]);
+  });
+
+  it("goes on through an outage shorter than the lease", async () => {
+    candidate("a");
+    await settle();
+    away = new Set(["a"]);
+    await pass(3_000);
+    away = new Set();
+    expect(await pass(10_000)).to.deep.equal([]);
+  });
+
+  it("tries again to start a role that could not start", async () => {
+    startFails = true;
+    candidate("a");
+    expect(await settle()).to.deep.equal(["a1 stops"]);
+    startFails = false;
+    expect(await pass(2_000)).to.deep.equal(["a2 starts"]);
+  });
+});
