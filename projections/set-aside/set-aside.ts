@@ -1,4 +1,3 @@
-import { categoryOf, subjectOf } from "../../src/domain/streams.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import { leases, waiting } from "../due/due.ts";
 import { create, remove, type Collection } from "../projection.ts";
@@ -19,12 +18,14 @@ export const setAside: Collection<SetAsideDocument> = {
 };
 
 /**
- * Sets a stream aside. Nobody can deliver an event whose history cannot be read, so it leaves the due
+ * Sets a stream aside. Nobody can deliver an event whose history cannot be read, so it (`eventId`) leaves the due
  * index, with the `leaseKeys` of its attempts under way: its neighbours must not wait for it.
  */
-export function setStreamAside(entry: SetAsideDocument, leaseKeys: readonly string[]): Change[] {
+export function setStreamAside(
+  entry: SetAsideDocument, eventId: string | undefined, leaseKeys: readonly string[],
+): Change[] {
   const { stream, revision, type, reason } = entry;
   const changes = [create(setAside, { stream, revision, type, reason })];
-  if (categoryOf(stream) === "event") changes.push(remove(waiting, subjectOf(stream)));
+  if (eventId !== undefined) changes.push(remove(waiting, eventId));
   return [...changes, ...leaseKeys.map((key) => remove(leases, key))];
 }

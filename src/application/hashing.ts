@@ -10,11 +10,13 @@ export function keyedHash(key: Uint8Array, text: string): string {
   return createHmac("sha256", key).update(text).digest("hex");
 }
 
-/** The name-based UUID (version 5, RFC 9562) of a name within the namespace of another UUID. */
-export function nameUuid(namespace: string, name: string): string {
-  const input = Buffer.concat([Buffer.from(namespace.replaceAll("-", ""), "hex"), Buffer.from(name)]);
-  const hex = hash("sha1", input, "hex");
-  const variant = ((parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  const head = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}`;
-  return `${head}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+/**
+ * The key of a tenant's event with this idempotency key: the last three groups of a UUID of version 8 (RFC 9562), made
+ * of 74 bits of a SHA-256.
+ */
+export function idempotentKey(tenantId: string, idempotencyKey: string): string {
+  const hex = hash("sha256", `${tenantId}/${idempotencyKey}`, "hex");
+  return `8${hex.slice(0, 3)}-${variants[parseInt(hex.charAt(3), 16) & 3]}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
 }
+
+const variants = ["8", "9", "a", "b"] as const;

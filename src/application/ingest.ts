@@ -1,6 +1,7 @@
 import type { ApiKey } from "../domain/api-key/api-key.ts";
 import type { Destination } from "../domain/destination/state.ts";
 import { decide } from "../domain/event/decide.ts";
+import { eventIdOf, keyOfEvent } from "../domain/event/event-id.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
 import { refuse } from "../domain/refusal.ts";
 import type { Sender } from "../domain/sender/state.ts";
@@ -14,11 +15,11 @@ import type { Metrics } from "../ports/telemetry.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Directory } from "./directory.ts";
-import { nameUuid, sha256 } from "./hashing.ts";
+import { idempotentKey, sha256 } from "./hashing.ts";
 import { recordUse } from "./key-use.ts";
 import { entriesOf, type Origin } from "./origin.ts";
 import { eventView, type EventView } from "./views.ts";
-import { loadShown } from "./webhooks.ts";
+import { loadShownOf } from "./webhooks.ts";
 
 /** A producer that showed a good key for a good token. */
 export interface Admission {
@@ -92,8 +93,11 @@ export class Ingest {
       refuse("rejected", obstacle);
     }
     const { tenantId } = destination;
-    const eventId = idempotencyKey === undefined ? ids.uuid() : nameUuid(tenantId, idempotencyKey);
-    const at = timestamp(clock.now());
+    const eventKey = idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : idempotentKey(tenantId, idempotencyKey);
+    const now = clock.now();
+    const at = timestamp(now);
+    const eventId = eventIdOf(now, eventKey);
+    const stream = streams.event(eventId);
     const facts = decide(undefined, {
       type: "Accept",
       event: {
@@ -105,14 +109,14 @@ export class Ingest {
     const origin: Origin = { actor: { type: "apiKey", id: key.id }, correlationId, causationId: null };
     for (;;) {
       try {
-        await store.append(streams.event(eventId), noStream, entriesOf(facts, origin, this.#parts));
+        await store.append(stream, noStream, entriesOf(facts, origin, this.#parts));
         metrics.accepted();
         return { accepted: { eventId, status: "Pending", acceptedAt: at } };
       } catch (error) {
         if (!(error instanceof RevisionConflict) || idempotencyKey === undefined) throw error;
         const duplicate = await this.#find(tenantId, idempotencyKey);
         if (duplicate) return { duplicate };
-        await this.#clear(eventId, origin);
+        await this.#clear(stream, origin);
       }
     }
   }
@@ -149,18 +153,23 @@ export class Ingest {
 
   async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {
     if (idempotencyKey === undefined) return undefined;
-    const { state } = await loadShown(this.#parts, nameUuid(tenantId, idempotencyKey));
-    return state && { eventId: state.id, ...eventView(state) };
+    const stream = streams.event(eventIdOf(0, idempotentKey(tenantId, idempotencyKey)));
+    const { state } = await loadShownOf(this.#parts, stream);
+    if (!state) return undefined;
+    if (state.tenantId !== tenantId || state.idempotencyKey !== idempotencyKey) {
+      throw new Error(`two idempotency keys have one hash: ${stream}`);
+    }
+    return { eventId: state.id, ...eventView(state) };
   }
 
   /** Lets the stream of an event begin again, where a purge took the event and only its stream is left. */
-  async #clear(eventId: string, origin: Origin): Promise<void> {
-    const { state, revision, facts } = await loadShown(this.#parts, eventId);
+  async #clear(stream: string, origin: Origin): Promise<void> {
+    const { state, revision, facts } = await loadShownOf(this.#parts, stream);
     const [accepted] = facts as unknown as readonly WebhookEvent[];
     if (state || accepted?.type !== "EventAccepted") return;
     await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);
     try {
-      await this.#parts.store.deleteStream(streams.event(eventId), revision);
+      await this.#parts.store.deleteStream(stream, revision);
     } catch (error) {
       // Somebody else was first, to delete it or to begin again.
       if (!(error instanceof RevisionConflict)) throw error;

@@ -14,9 +14,25 @@ export interface LoadedWebhook {
   readonly facts: readonly RecordedEvent<WebhookEvent>[];
 }
 
-/** Folds the stream of a webhook event. Throws LogUnavailable, or a Refusal where it cannot be read. */
+/** The log, and what it says of tenants. */
+interface Sources {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+}
+
+const nothing: LoadedWebhook = { state: undefined, revision: noStream, facts: [] };
+
+/**
+ * Folds the stream of a webhook event; where another event has the stream now, there is none. Throws
+ * LogUnavailable, or a Refusal where it cannot be read.
+ */
 export async function loadWebhook(store: EventStore, eventId: string): Promise<LoadedWebhook> {
-  const entries = await store.readStream(streams.event(eventId));
+  const loaded = await loadStream(store, streams.event(eventId));
+  return !loaded.state || loaded.state.id === eventId ? loaded : nothing;
+}
+
+async function loadStream(store: EventStore, stream: string): Promise<LoadedWebhook> {
+  const entries = await store.readStream(stream);
   let state: WebhookState;
   for (const entry of entries) {
     if (entry.unreadable !== undefined) throw new Refusal("unavailable", "this event's record cannot be read");
@@ -30,11 +46,16 @@ export async function loadWebhook(store: EventStore, eventId: string): Promise<L
  * Folds the stream of a webhook event as anybody may see it: where a purge took the event it has no state, though
  * its stream may still be there. Throws as {@link loadWebhook} does.
  */
-export async function loadShown(
-  { store, aggregates }: { readonly store: EventStore; readonly aggregates: Aggregates },
-  eventId: string,
-): Promise<LoadedWebhook> {
-  const loaded = await loadWebhook(store, eventId);
+export async function loadShown(sources: Sources, eventId: string): Promise<LoadedWebhook> {
+  return asShown(sources, await loadWebhook(sources.store, eventId));
+}
+
+/** The event that has the stream, as {@link loadShown} does, whatever its id is. */
+export async function loadShownOf(sources: Sources, stream: string): Promise<LoadedWebhook> {
+  return asShown(sources, await loadStream(sources.store, stream));
+}
+
+async function asShown({ aggregates }: Sources, loaded: LoadedWebhook): Promise<LoadedWebhook> {
   const facts = loaded.facts as unknown as readonly Placed[];
   if (!loaded.state || !facts.some(({ data }) => "to" in data && isFinished(data.to))) return loaded;
   const { state: tenant } = await aggregates.current(tenants, loaded.state.tenantId);

@@ -1,3 +1,5 @@
+import { keyOfEvent } from "./event/event-id.ts";
+
 /** Stream names. The part before the first dash is the stream's category. */
 export const streams = {
   tenant: (id: string) => `tenant-${id}`,
@@ -5,7 +7,7 @@ export const streams = {
   sender: (id: string) => `sender-${id}`,
   circuit: (destinationId: string) => `circuit-${destinationId}`,
   apiKey: (id: string) => `apiKey-${id}`,
-  event: (id: string) => `event-${id}`,
+  event: (id: string) => `event-${keyOfEvent(id)}`,
   session: (tokenId: string) => `session-${tokenId}`,
   invite: (id: string) => `invite-${id}`,
   person: (userId: string) => `person-${userId}`,
@@ -20,7 +22,10 @@ export function categoryOf(stream: string): string {
   return dash < 0 ? stream : stream.slice(0, dash);
 }
 
-/** The id of the thing a stream is about; the whole name where there is only one. */
+/**
+ * What a stream's name says of the thing it is about: its id, of an event its key ({@link keyOfEvent}); the whole
+ * name where there is only one.
+ */
 export function subjectOf(stream: string): string {
   return stream.slice(stream.indexOf("-") + 1);
 }

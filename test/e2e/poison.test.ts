@@ -8,6 +8,7 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 import { LogFile, type LogRow } from "../support/relay-process-plant.ts";
+import { streams } from "../../src/domain/streams.ts";
 
 const env = { RELAY_DELIVERY_TIMEOUT: "1s", RELAY_RETRY_SCHEDULE: "300ms" };
 /** Part of everything planted: it must not show anywhere. */
@@ -71,10 +72,10 @@ describe("poison in the log", function () {
     const [broken, teleported, future, ...sound] = ids as [string, string, string, ...string[]];
     const neverThere = randomUUID();
     await planted((log) => {
-      log.plant(`event-${broken}`, garbage(log.last(`event-${broken}`)));
-      log.plant(`event-${teleported}`, unknownType(log.last(`event-${teleported}`)));
-      log.plant(`event-${future}`, unknownVersion(log.last(`event-${future}`)));
-      log.plant(`event-${neverThere}`, garbage({ ...log.last(`event-${broken}`), type: "EventAccepted" }));
+      log.plant(streams.event(broken), garbage(log.last(streams.event(broken))));
+      log.plant(streams.event(teleported), unknownType(log.last(streams.event(teleported))));
+      log.plant(streams.event(future), unknownVersion(log.last(streams.event(future))));
+      log.plant(streams.event(neverThere), garbage({ ...log.last(streams.event(broken)), type: "EventAccepted" }));
     });
     const owner = relay.at(account.owner);
     const before = receiver.requests.length;
@@ -98,7 +99,7 @@ describe("poison in the log", function () {
 
     expect(await relay.metric(setAside)).to.equal(4);
     const told = relay.lines.filter(({ msg }) => msg === "an entry cannot be read: its stream is set aside");
-    expect(told.map(({ stream }) => stream)).to.have.members([...poisoned, neverThere].map((id) => `event-${id}`));
+    expect(told.map(({ stream }) => stream)).to.have.members([...poisoned, neverThere].map((id) => streams.event(id)));
     expect(JSON.stringify(relay.lines)).not.to.include(marker);
 
     await relay.kill9();
@@ -188,8 +189,8 @@ describe("poison in the log", function () {
     // A list waits for the projections: they have read these events, and will not read them again.
     await account.owner.get("/api/v1/events");
     await planted((log) => {
-      log.spoilFirst(`event-${spoiled}`);
-      log.spoilFirst(`event-${second}`);
+      log.spoilFirst(streams.event(spoiled));
+      log.spoilFirst(streams.event(second));
     });
     const startedAt = performance.now();
     for (const id of behind) await eventReaches(relay.at(account.owner), id, "Succeeded");

@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
+import { streams } from "../../src/domain/streams.ts";
 
 const maxBodyBytes = 4_096;
 const nested = (depth: number) => `{"name":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
@@ -272,7 +273,7 @@ describeOnEngines("requests", (freshEngines) => {
           headers: { "x-api-key": ingest.apiKey, "x-request-id": "the-request" },
         });
       const { eventId } = (await send()).json as { eventId: string };
-      const [entry] = await api.world.store.readStream(`event-${eventId}`);
+      const [entry] = await api.world.store.readStream(streams.event(eventId));
       expect(entry?.unreadable === undefined && entry?.metadata.correlationId).to.equal("the-request");
     });
 

@@ -51,7 +51,8 @@ const owner = { role: "Owner", userId: "" } as const;
 export function idOf(kind: string, n: number): string {
   const mixed = ((n + 1) * 2_654_435_761) % 2 ** 32;
   const kindPart = Buffer.from(kind.padEnd(6).slice(0, 6)).toString("hex");
-  return `${mixed.toString(16).padStart(8, "0")}-0000-4000-8000-${kindPart}`;
+  const text = mixed.toString(16).padStart(8, "0");
+  return `${text}-0000-4${text.slice(0, 3)}-8${text.slice(3, 6)}-${text.slice(6)}${kindPart.slice(0, 10)}`;
 }
 
 /** What came of some steps: all facts in order, and every state they fold to. */

@@ -3,6 +3,7 @@ import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import { openEmbeddedEventStore } from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
+import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { noStream } from "../../src/ports/event-store.ts";
 
@@ -29,7 +30,7 @@ export async function fillLog(dataDir: string, origins: Origins, events: number)
     };
     const actor = { type: "apiKey", id: origins.apiKeyId } as const;
     const metadata = { actor, correlationId: eventId, causationId: null, at };
-    return store.append(`event-${eventId}`, noStream, [
+    return store.append(streams.event(eventId), noStream, [
       { id: ids.uuid(), event: { type: "EventAccepted", data }, metadata },
     ]);
   };

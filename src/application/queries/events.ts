@@ -68,8 +68,8 @@ export class EventQueries {
   async #hydrate({ finishedIn: _finishedIn, ...document }: EventDocument): Promise<EventView | null> {
     const [first] = await this.#parts.store.readStream(streams.event(document.id), { limit: 1 });
     if (!first || first.unreadable !== undefined) return null;
-    const { payload } = (first as unknown as Extract<WebhookEvent, { type: "EventAccepted" }>).data;
-    return { ...document, payload };
+    const { eventId, payload } = (first as unknown as Extract<WebhookEvent, { type: "EventAccepted" }>).data;
+    return eventId === document.id ? { ...document, payload } : null;
   }
 
   async #load(caller: Caller, id: string): Promise<LoadedWebhook & { readonly state: Webhook }> {

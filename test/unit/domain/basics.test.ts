@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { atLeast, roleCodes, roleOfCode, roles } from "../../../src/domain/roles.ts";
+import { eventIdOf, keyOfEvent } from "../../../src/domain/event/event-id.ts";
 import { categoryOf, streams, subjectOf } from "../../../src/domain/streams.ts";
 import { passwordProblem } from "../../../src/domain/tenant/password.ts";
 import { millis, timestamp } from "../../../src/domain/time.ts";
@@ -28,7 +29,6 @@ describe("stream names", () => {
       "destination",
       "circuit",
       "apiKey",
-      "event",
       "session",
       "person",
       "email",
@@ -37,8 +37,25 @@ describe("stream names", () => {
       expect(categoryOf(streams[kind](id))).to.equal(kind);
       expect(subjectOf(streams[kind](id))).to.equal(id);
     }
+    expect(categoryOf(streams.event(id))).to.equal("event");
+    expect(subjectOf(streams.event(id))).to.equal(keyOfEvent(id)).and.equal("7000-8000-000000000001");
     expect(categoryOf(streams.platform)).to.equal("platform");
     expect(subjectOf(streams.platform)).to.equal("platform");
+  });
+});
+
+describe("ids of events", () => {
+  it("begin with the time, end with the key, and sort as time does", () => {
+    const time = fc.integer({ min: 0, max: 4_000_000_000_000 });
+    fc.assert(
+      fc.property(time, time, (a, b) => {
+        const [one, other] = [eventIdOf(a, "8fff-bfff-ffffffffffff"), eventIdOf(b, "8000-8000-000000000000")];
+        expect(one).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-8fff-bfff-f{12}$/);
+        expect(keyOfEvent(other)).to.equal("8000-8000-000000000000");
+        if (a < b) expect(one < other).to.equal(true);
+      }),
+    );
+    expect(eventIdOf(Date.UTC(2026, 10, 21), "8000-8000-000000000000")).to.match(/^01a1fb67-1800-/);
   });
 });
 

@@ -17,6 +17,7 @@ import { eventStatuses, type EventStatus } from "../../../src/domain/event/event
 import { isFinished } from "../../../src/domain/event/purge.ts";
 import { isWaiting } from "../../../src/domain/event/decide.ts";
 import { roles } from "../../../src/domain/roles.ts";
+import { streams } from "../../../src/domain/streams.ts";
 import type { Document, PositionedChanges, ReadModels, ReadModelWriter } from "../../../src/ports/read-models.ts";
 import { histories, idOf, type History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
@@ -127,7 +128,7 @@ function expected(history: History): Record<string, Document[]> {
         nextAttemptAt,
         acceptedAt: rest.acceptedAt,
         deliveredAt: rest.deliveredAt,
-        finishedIn: ended.get(`event-${id}`) ?? null,
+        finishedIn: ended.get(streams.event(id)) ?? null,
       }),
     ),
     circuits: [...history.circuits.values()]

@@ -7,6 +7,7 @@ import type { Circuit, CircuitEvent } from "../../../src/domain/circuit/circuit.
 import type { DestinationEvent } from "../../../src/domain/destination/events.ts";
 import type { DomainEvent } from "../../../src/domain/domain-event.ts";
 import type { Answer, EventStatus, WebhookEvent } from "../../../src/domain/event/events.ts";
+import { streams } from "../../../src/domain/streams.ts";
 import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
 import { projected } from "../../support/projected.ts";
 
@@ -431,13 +432,13 @@ describe("projections", () => {
 
   describe("streams set aside", () => {
     it("take their event out of the due index", () => {
-      const entry = { stream: `event-${eventId}`, revision: 3, type: "Odd", reason: "unknown type" };
-      expect(setStreamAside(entry, [`${eventId}:1`])).to.deep.equal([
+      const entry = { stream: streams.event(eventId), revision: 3, type: "Odd", reason: "unknown type" };
+      expect(setStreamAside(entry, eventId, [`${eventId}:1`])).to.deep.equal([
         { op: "put", collection: "setAside", key: entry.stream, document: entry, fresh: true },
         { op: "remove", collection: "waiting", key: eventId },
         { op: "remove", collection: "leases", key: `${eventId}:1` },
       ]);
-      expect(setStreamAside({ ...entry, stream: `tenant-${tenantId}` }, [])).to.have.length(1);
+      expect(setStreamAside({ ...entry, stream: `tenant-${tenantId}` }, undefined, [])).to.have.length(1);
     });
   });
 });
