@@ -20,6 +20,7 @@ const homes = {
   bcryptjs: ["src/adapters/bcrypt"],
   "disposable-email-domains-js": ["src/adapters/disposable-domains"],
   jose: ["src/adapters/jose"],
+  kafkajs: ["src/adapters/kafka"],
   koa: ["src/http"],
   "lru-cache": ["src/application", "src/adapters", "src/workers"],
   opossum: ["src/workers"],

@@ -21,6 +21,13 @@ export interface KafkaConfig {
   /** The password stands among the secrets. */
   readonly sasl: { readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512"; readonly username: string } | null;
   readonly topicPrefix: string;
+  /** How a topic is made that does not exist yet. */
+  readonly topic: {
+    readonly partitions: number;
+    /** Null: as many as the brokers' own setting says. */
+    readonly replication: number | null;
+    readonly retentionMs: number;
+  };
 }
 
 /**
@@ -145,6 +152,11 @@ function queue(from: Reader): Config["queue"] {
       username: from.required("RELAY_KAFKA_SASL_USERNAME", "RELAY_KAFKA_SASL_MECHANISM is set", String),
     },
     topicPrefix: from.read("RELAY_KAFKA_TOPIC_PREFIX", "relay", topicPrefix),
+    topic: {
+      partitions: from.read("RELAY_KAFKA_PARTITIONS", "12", integer({ min: 1, max: 10_000 })),
+      replication: from.optional("RELAY_KAFKA_REPLICATION", integer({ min: 1, max: 100 })),
+      retentionMs: from.read("RELAY_KAFKA_RETENTION", "1d", duration({ min: 60_000, max: 365 * dayMs })),
+    },
   };
 }
 

@@ -83,6 +83,7 @@ describe("configuration", () => {
     expect(config.queue).to.deep.equal({
       engine: "kafka", brokers: ["k1:9092", "[::1]:9093"], tls: { caFile: null },
       sasl: { mechanism: "scram-sha-512", username: "relay" }, topicPrefix: "relay",
+      topic: { partitions: 12, replication: null, retentionMs: 86_400_000 },
     });
     expect(readSecrets(env, config)).to.deep.equal({
       masterKey: Buffer.alloc(32, 7), oldMasterKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
@@ -156,7 +157,8 @@ describe("configuration", () => {
     ["RELAY_MONGODB_URL", "hidden"], ["RELAY_MONGODB_URL", "mongodb:///hidden"],
     ["RELAY_KAFKA_BROKERS", "k1"], ["RELAY_KAFKA_BROKERS", "k1:0"], ["RELAY_KAFKA_BROKERS", "[k1]:9092"],
     ["RELAY_KAFKA_BROKERS", "a b:1"], ["RELAY_KAFKA_TLS", "yes"], ["RELAY_KAFKA_SASL_MECHANISM", "none"],
-    ["RELAY_KAFKA_TOPIC_PREFIX", "a/b"],
+    ["RELAY_KAFKA_TOPIC_PREFIX", "a/b"], ["RELAY_KAFKA_PARTITIONS", "0"], ["RELAY_KAFKA_REPLICATION", "0"],
+    ["RELAY_KAFKA_RETENTION", "59s"],
   ];
   for (const [variable, value] of badAtScale) {
     it(`turns ${variable}=${value} down without showing a secret`, () => {

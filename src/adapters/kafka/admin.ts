@@ -1,0 +1,105 @@
+import kafkajs, { type Admin, type Kafka } from "kafkajs";
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+import { QueueUnavailable } from "../../ports/work-queue.ts";
+import type { TopicSettings } from "./client.ts";
+import { settled, within } from "./waiting.ts";
+
+const closeWithinMs = 1_000;
+
+/** How far the group is behind in one partition. */
+export interface PartitionLag {
+  readonly partition: number;
+  readonly lag: number;
+}
+
+/** Asks the brokers about themselves over one connection that is replaced when it fails. */
+export class KafkaAdmin {
+  readonly #kafka: Kafka;
+  readonly #clock: Clock;
+  #admin: Promise<Admin> | undefined;
+
+  constructor(kafka: Kafka, clock: Clock) {
+    this.#kafka = kafka;
+    this.#clock = clock;
+  }
+
+  /** Throws QueueUnavailable when it fails or is not done after `patienceMs`. */
+  async ask<T>(what: string, patienceMs: number, task: (admin: Admin) => Promise<T>): Promise<T> {
+    this.#admin ??= this.#open();
+    const admin = this.#admin;
+    try {
+      return await within(this.#clock, patienceMs, what, admin.then(task));
+    } catch (error) {
+      if (this.#admin === admin) this.#admin = undefined;
+      void admin.then((opened) => opened.disconnect()).catch(() => undefined);
+      throw new QueueUnavailable(`the work queue does not answer: ${what}`, { cause: error });
+    }
+  }
+
+  async close(): Promise<void> {
+    const admin = this.#admin;
+    this.#admin = undefined;
+    if (admin) await settled(this.#clock, closeWithinMs, admin.then((opened) => opened.disconnect()));
+  }
+
+  async #open(): Promise<Admin> {
+    const admin = this.#kafka.admin({ retry: { retries: 0 } });
+    await admin.connect();
+    return admin;
+  }
+}
+
+/** Makes the topic unless there is one; says where one that exists differs from what is configured. */
+export async function ensureTopic(
+  admin: Admin, topic: string, settings: TopicSettings, logger: Logger,
+): Promise<void> {
+  if ((await admin.listTopics()).includes(topic)) {
+    await compare(admin, topic, settings, logger);
+    return;
+  }
+  await admin.createTopics({
+    topics: [{
+      topic,
+      numPartitions: settings.partitions,
+      replicationFactor: settings.replication ?? -1,
+      configEntries: Object.entries(configOf(settings)).map(([name, value]) => ({ name, value })),
+    }],
+  });
+}
+
+/** Every batch stored so can be read: other clients' compressions are undone by the brokers. */
+function configOf({ retentionMs }: TopicSettings): Readonly<Record<string, string>> {
+  return { "retention.ms": String(retentionMs), "cleanup.policy": "delete", "compression.type": "uncompressed" };
+}
+
+async function compare(admin: Admin, topic: string, settings: TopicSettings, logger: Logger): Promise<void> {
+  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+  const partitions = topics[0]?.partitions.length;
+  const found: Record<string, unknown> = {};
+  if (partitions !== settings.partitions) found["partitions"] = partitions;
+  const wanted = configOf(settings);
+  const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: Object.keys(wanted) };
+  // An account may be allowed to use a topic and not to see its settings.
+  const described = await admin.describeConfigs({ resources: [resource], includeSynonyms: false }).catch(() => null);
+  for (const { configName, configValue } of described?.resources[0]?.configEntries ?? []) {
+    if (wanted[configName] !== configValue) found[configName] = configValue;
+  }
+  if (Object.keys(found).length === 0) return;
+  logger.warn({ topic, found }, "the topic is not as configured; it is left as it is");
+}
+
+/** How many messages of each partition the group has not taken. */
+export async function lagOf(admin: Admin, topic: string, groupId: string): Promise<readonly PartitionLag[]> {
+  const [ends, [committed]] = await Promise.all([
+    admin.fetchTopicOffsets(topic),
+    admin.fetchOffsets({ groupId, topics: [topic] }),
+  ]);
+  const taken = new Map(committed?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
+  return ends
+    .map(({ partition, high, low }) => {
+      const from = Math.max(taken.get(partition) ?? -1, Number(low));
+      return { partition, lag: Math.max(0, Number(high) - from) };
+    })
+    .sort((a, b) => a.partition - b.partition);
+}

@@ -1,0 +1,74 @@
+import { AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigner } from "kafkajs";
+
+const { MemberAssignment, MemberMetadata } = AssignerProtocol;
+const version = 1;
+
+/** What a member says and hears while it joins. */
+export interface Joining {
+  /** The partitions it had until now. Called before each join is sent. */
+  leaving(): readonly number[];
+  /** Called with each number of partitions that the topic was found to have. */
+  counted(partitions: number): void;
+}
+
+/**
+ * Shares the topic out evenly and lets every member keep as much of what it had as its share allows, so that a member
+ * that comes or goes moves few destinations.
+ */
+export function keepingAssigner(topic: string, joining: Joining): PartitionAssigner {
+  return ({ cluster }) => ({
+    name: "relay-keeping",
+    version,
+    protocol: ({ topics }) => {
+      joining.counted(partitionsOf(cluster, topic).length);
+      const userData = Buffer.from(JSON.stringify(joining.leaving()));
+      return { name: "relay-keeping", metadata: MemberMetadata.encode({ version, topics, userData }) };
+    },
+    assign: async ({ members }) => {
+      const partitions = partitionsOf(cluster, topic);
+      return [...shareOut(partitions, members.map(claimOf))].map(([memberId, share]) => ({
+        memberId,
+        memberAssignment: MemberAssignment.encode({
+          version, assignment: { [topic]: [...share] }, userData: Buffer.alloc(0),
+        }),
+      }));
+    },
+  });
+}
+
+/** A member and what it had. */
+export interface Claim {
+  readonly memberId: string;
+  readonly had: readonly number[];
+}
+
+/** Each member's share: sizes differ by one at most, and nothing moves that need not. */
+export function shareOut(partitions: readonly number[], claims: readonly Claim[]): Map<string, readonly number[]> {
+  const free = new Set(partitions);
+  const smallest = Math.floor(partitions.length / claims.length);
+  const larger = partitions.length % claims.length;
+  // Those who had most keep most; the id only makes the order certain.
+  const order = claims.toSorted((a, b) => b.had.length - a.had.length || (a.memberId < b.memberId ? -1 : 1));
+  const shares = order.map(({ memberId, had }, index) => {
+    const size = smallest + (index < larger ? 1 : 0);
+    const share = [...new Set(had)].filter((partition) => free.has(partition)).slice(0, size);
+    for (const partition of share) free.delete(partition);
+    return { memberId, size, share };
+  });
+  const rest = [...free];
+  for (const { size, share } of shares) share.push(...rest.splice(0, size - share.length));
+  return new Map(shares.map(({ memberId, share }) => [memberId, share]));
+}
+
+function partitionsOf(cluster: Cluster, topic: string): number[] {
+  return cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId).sort((a, b) => a - b);
+}
+
+function claimOf({ memberId, memberMetadata }: GroupMember): Claim {
+  try {
+    const had: unknown = JSON.parse(String(MemberMetadata.decode(memberMetadata)?.userData));
+    return { memberId, had: Array.isArray(had) ? had.filter((partition) => Number.isInteger(partition)) : [] };
+  } catch {
+    return { memberId, had: [] };
+  }
+}

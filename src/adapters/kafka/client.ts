@@ -1,0 +1,54 @@
+import { readFileSync } from "node:fs";
+import { Kafka, logLevel, type KafkaConfig as Connection, type RetryOptions, type SASLOptions } from "kafkajs";
+import type { Logger } from "../../ports/telemetry.ts";
+
+/** Where the brokers are, how they are spoken to, and how the topic is made when there is none. */
+export interface KafkaSettings {
+  /** host:port each. */
+  readonly brokers: readonly string[];
+  /** Null: no TLS. `caFile` null: the authorities Node trusts. */
+  readonly tls: { readonly caFile: string | null } | null;
+  readonly sasl: { readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512"; readonly username: string } | null;
+  readonly topicPrefix: string;
+  readonly topic: TopicSettings;
+}
+
+export interface TopicSettings {
+  readonly partitions: number;
+  /** Null: the brokers' default. */
+  readonly replication: number | null;
+  readonly retentionMs: number;
+}
+
+/** What is given up inside the driver; the adapter goes on with a fresh connection. */
+export const retry: RetryOptions = { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000 };
+
+/** A client of the brokers. The driver logs as errors what it then repairs: all it says is for debugging. */
+export function connectTo(settings: KafkaSettings, password: string | null, logger: Logger): Kafka {
+  return new Kafka({
+    clientId: settings.topicPrefix,
+    brokers: [...settings.brokers],
+    connectionTimeout: 1_000,
+    authenticationTimeout: 3_000,
+    requestTimeout: 5_000,
+    retry,
+    ...encryption(settings.tls),
+    ...authentication(settings.sasl, password),
+    logLevel: logLevel.WARN,
+    logCreator: () => ({ namespace, log }) => {
+      const { message, error, groupId, memberId } = log as Readonly<Record<string, unknown>>;
+      logger.debug({ namespace, error, groupId, memberId }, `kafkajs: ${String(message)}`);
+    },
+  });
+}
+
+function encryption(tls: KafkaSettings["tls"]): Pick<Connection, "ssl"> {
+  if (tls === null) return {};
+  return { ssl: tls.caFile === null ? true : { ca: [readFileSync(tls.caFile, "utf8")] } };
+}
+
+function authentication(sasl: KafkaSettings["sasl"], password: string | null): Pick<Connection, "sasl"> {
+  if (sasl === null) return {};
+  // The driver's type wants each mechanism spelled out on its own.
+  return { sasl: { ...sasl, password: password ?? "" } as SASLOptions };
+}

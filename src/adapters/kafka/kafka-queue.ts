@@ -1,0 +1,68 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import type { WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
+import { ensureTopic, KafkaAdmin, lagOf, type PartitionLag } from "./admin.ts";
+import { connectTo, type KafkaSettings } from "./client.ts";
+import { Consumption } from "./consumption.ts";
+import { WorkProducer } from "./producer.ts";
+
+const pingWithinMs = 1_000;
+const lagWithinMs = 2_000;
+const topicWithinMs = 5_000;
+
+export interface KafkaQueueParts {
+  readonly config: KafkaSettings;
+  /** Null without SASL. */
+  readonly password: string | null;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
+}
+
+/** The work queue in a topic of Kafka, shared by all processes with the same brokers and prefix. */
+export interface KafkaQueue extends WorkQueue {
+  /** Throws QueueUnavailable when no broker answers within a second. */
+  ping(): Promise<void>;
+  /** Messages that no worker took yet, by partition. Throws QueueUnavailable. */
+  lag(): Promise<readonly PartitionLag[]>;
+  /** Stops what consumes, rejects what waits to be published, and disconnects. */
+  close(): Promise<void>;
+}
+
+/** Asks nothing of the brokers yet: each use connects, and makes the topic when there is none. */
+export function openKafkaQueue({ config, password, clock, logger, metrics }: KafkaQueueParts): KafkaQueue {
+  const kafka = connectTo(config, password, logger);
+  const topic = `${config.topicPrefix}.work`;
+  const groupId = `${config.topicPrefix}.delivery`;
+  const admin = new KafkaAdmin(kafka, clock);
+  const consumptions = new Set<Consumption>();
+  let making: Promise<void> | undefined;
+  // Asked again with each connection: a topic can be deleted.
+  const ready = () => {
+    making ??= admin
+      .ask("making the topic", topicWithinMs, (asked) => ensureTopic(asked, topic, config.topic, logger))
+      .finally(() => { making = undefined; });
+    return making;
+  };
+  const producer = new WorkProducer({ kafka, topic, clock, logger, ready });
+  return {
+    publish: (items: readonly WorkItem[]) => producer.publish(items),
+    async consume(consumer: WorkConsumer) {
+      const consumption = new Consumption({ kafka, topic, groupId, clock, logger, metrics }, ready, consumer);
+      consumptions.add(consumption);
+      return {
+        stop: async () => {
+          consumptions.delete(consumption);
+          await consumption.stop();
+        },
+      };
+    },
+    ping: () => admin.ask("ping", pingWithinMs, async (asked) => { await asked.describeCluster(); }),
+    lag: () => admin.ask("lag", lagWithinMs, (asked) => lagOf(asked, topic, groupId)),
+    async close() {
+      await Promise.all([...consumptions].map((consumption) => consumption.stop()));
+      await producer.close();
+      await admin.close();
+    },
+  };
+}

@@ -1,0 +1,214 @@
+import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from "kafkajs";
+import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import type { WorkConsumer, WorkItem } from "../../ports/work-queue.ts";
+import { keepingAssigner } from "./assigner.ts";
+import { retry } from "./client.ts";
+import { decodeItem } from "./messages.ts";
+import { partitionOf } from "./partitions.ts";
+import { GroupSession } from "./session.ts";
+import { settled } from "./waiting.ts";
+
+const sessionTimeoutMs = 6_000;
+/** Also how long a dead member holds up the others when a member joins. */
+const rebalanceTimeoutMs = 5_000;
+const heartbeatEveryMs = 500;
+const longestFetchMs = 200;
+const commitEveryMs = 500;
+const checkEveryMs = 1_000;
+/** A member that was not heard of for so long is given up: longer than any join takes. */
+const patienceMs = 12_000;
+const leaveWithinMs = 5_000;
+const metadataMaxAgeMs = 60_000;
+
+export interface MembershipParts {
+  readonly kafka: Kafka;
+  readonly topic: string;
+  readonly groupId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
+}
+
+/**
+ * One member of the group, from its first join to its end, through every rebalance between. What it fetches it hands
+ * over at once and never waits for: one slow batch would hold up all partitions of its broker.
+ */
+export class Membership {
+  readonly #parts: MembershipParts;
+  readonly #taker: WorkConsumer;
+  readonly #consumer: Consumer;
+  readonly #over = Promise.withResolvers<Error>();
+  #session: GroupSession;
+  #memberId: string | undefined;
+  #assigned: readonly number[] = [];
+  #partitions = 0;
+  /** Next offset to commit of each partition. */
+  readonly #uncommitted = new Map<number, string>();
+  #committedAt: number;
+  #heardAt: number;
+  #requestMs = 0;
+  #ended = false;
+  #joined = false;
+  #timer: Timer | undefined;
+
+  constructor(parts: MembershipParts, taker: WorkConsumer) {
+    this.#parts = parts;
+    this.#taker = taker;
+    this.#heardAt = this.#committedAt = parts.clock.monotonic();
+    this.#session = this.#newSession(0);
+    this.#session.end();
+    this.#consumer = parts.kafka.consumer({
+      groupId: parts.groupId,
+      allowAutoTopicCreation: false,
+      sessionTimeout: sessionTimeoutMs,
+      rebalanceTimeout: rebalanceTimeoutMs,
+      heartbeatInterval: heartbeatEveryMs,
+      maxWaitTimeInMs: longestFetchMs,
+      metadataMaxAge: metadataMaxAgeMs,
+      partitionAssigners: [keepingAssigner(parts.topic, {
+        leaving: () => this.#leaving(),
+        counted: (partitions) => { this.#partitions = partitions; },
+      })],
+      // A crashed consumer is never restarted but replaced: one way back, whatever happened.
+      retry: { ...retry, restartOnFailure: async () => false },
+    });
+    this.#listen();
+  }
+
+  /** Whether the group let it in at least once. */
+  get joined(): boolean {
+    return this.#joined;
+  }
+
+  /** Joins, and resolves with the reason when the membership is over. */
+  async live(): Promise<Error> {
+    this.#watch();
+    void this.#start().catch((error: unknown) => this.#over.resolve(error as Error));
+    const reason = await this.#over.promise;
+    await this.leave();
+    return reason;
+  }
+
+  /** Takes nothing more from now on; resolves when the group knows, or after a bounded wait. */
+  async leave(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#timer?.cancel();
+    this.#session.end();
+    this.#taker.reassign(() => true, this.#session);
+    const left = this.#commit().then(() => this.#consumer.disconnect());
+    await settled(this.#parts.clock, leaveWithinMs, left);
+    this.#over.resolve(new Error("left"));
+  }
+
+  async #start(): Promise<void> {
+    const consumer = this.#consumer;
+    await consumer.connect();
+    // What waits there from before the first member is in the due index, too; taking it is quicker.
+    await consumer.subscribe({ topic: this.#parts.topic, fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      eachBatch: async (payload) => this.#take(payload),
+    });
+    // The driver starts to run although it was told to disconnect meanwhile.
+    if (this.#ended) await consumer.disconnect();
+  }
+
+  #listen(): void {
+    const consumer = this.#consumer;
+    const { REQUEST, HEARTBEAT, REBALANCING, GROUP_JOIN, CRASH } = consumer.events;
+    consumer.on(REQUEST, ({ payload: { apiName, duration } }) => {
+      // The group heard of the member when the request came in, which may be long before the answer does.
+      if (apiName === "Heartbeat" || apiName === "SyncGroup") this.#requestMs = Math.max(0, duration);
+    });
+    consumer.on(HEARTBEAT, () => this.#heard(this.#requestMs));
+    consumer.on(REBALANCING, () => {
+      this.#session.end();
+      void this.#commit();
+    });
+    consumer.on(GROUP_JOIN, ({ payload }) => {
+      this.#rejoin(payload.memberId, payload.memberAssignment[this.#parts.topic] ?? []);
+    });
+    consumer.on(CRASH, ({ payload }) => this.#over.resolve(payload.error));
+  }
+
+  #leaving(): readonly number[] {
+    this.#session.end();
+    return this.#assigned;
+  }
+
+  #rejoin(memberId: string, assigned: readonly number[]): void {
+    if (this.#ended) return;
+    const { logger } = this.#parts;
+    // Another id: the group had struck this member off, and others may have had its share meanwhile.
+    if (this.#memberId !== undefined && this.#memberId !== memberId) this.#taker.reassign(() => true, this.#session);
+    this.#memberId = memberId;
+    this.#assigned = assigned.toSorted((a, b) => a - b);
+    this.#uncommitted.clear();
+    this.#session = this.#newSession(this.#requestMs);
+    this.#heardAt = this.#parts.clock.monotonic();
+    this.#joined = true;
+    const mine = new Set(assigned);
+    const partitions = this.#partitions;
+    logger.info({ partitions: this.#assigned, of: partitions }, "work queue: share taken");
+    this.#taker.reassign((destinationId) => !mine.has(partitionOf(destinationId, partitions)), this.#session);
+  }
+
+  #newSession(ageMs: number): GroupSession {
+    return new GroupSession(this.#parts.clock, Math.min(sessionTimeoutMs, rebalanceTimeoutMs), ageMs);
+  }
+
+  #heard(ageMs: number): void {
+    this.#session.renew(ageMs);
+    this.#heardAt = this.#parts.clock.monotonic();
+  }
+
+  #take(payload: EachBatchPayload): void {
+    const { batch } = payload;
+    // A batch fetched before a rebalance may come after it.
+    if (this.#ended || !this.#assigned.includes(batch.partition)) return;
+    const items = batch.messages.flatMap((message) => this.#read(message, batch.partition));
+    if (items.length > 0) this.#taker.take(items, this.#session);
+    const last = batch.lastOffset();
+    payload.resolveOffset(last);
+    this.#uncommitted.set(batch.partition, String(BigInt(last) + 1n));
+    if (this.#parts.clock.monotonic() - this.#committedAt >= commitEveryMs) void this.#commit();
+  }
+
+  #read({ value, offset }: KafkaMessage, partition: number): readonly WorkItem[] {
+    const item = decodeItem(value);
+    if (item) return [item];
+    const { metrics, logger, topic } = this.#parts;
+    metrics.trouble("queue message");
+    logger.warn({ topic, partition, offset, bytes: value?.length ?? 0 }, "a queue message is unreadable: set aside");
+    return [];
+  }
+
+  /** A repeat is harmless, so a commit need not succeed. */
+  async #commit(): Promise<void> {
+    this.#committedAt = this.#parts.clock.monotonic();
+    if (this.#uncommitted.size === 0) return;
+    const { topic, logger } = this.#parts;
+    const offsets = [...this.#uncommitted].map(([partition, offset]) => ({ topic, partition, offset }));
+    this.#uncommitted.clear();
+    try {
+      await this.#consumer.commitOffsets(offsets);
+    } catch (error) {
+      logger.debug({ err: error, topic }, "offsets were not committed");
+    }
+  }
+
+  #watch(): void {
+    const { clock } = this.#parts;
+    this.#timer = clock.schedule(checkEveryMs, () => {
+      if (clock.monotonic() - this.#heardAt > patienceMs) {
+        this.#over.resolve(new Error(`the group was silent for ${patienceMs} ms`));
+        return;
+      }
+      void this.#commit();
+      this.#watch();
+    });
+  }
+}

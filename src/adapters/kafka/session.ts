@@ -1,0 +1,34 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { QueueSession } from "../../ports/work-queue.ts";
+
+/** A membership in the group from one join to the next rebalance. */
+export class GroupSession implements QueueSession {
+  readonly #clock: Clock;
+  readonly #lastsMs: number;
+  #seenAt: number;
+  #ended = false;
+
+  /**
+   * The group gives a member's share away no sooner than `lastsMs` after it last heard of the member. `ageMs`: how long
+   * ago that is at the least.
+   */
+  constructor(clock: Clock, lastsMs: number, ageMs: number) {
+    this.#clock = clock;
+    this.#lastsMs = lastsMs;
+    this.#seenAt = clock.monotonic() - ageMs;
+  }
+
+  get alive(): boolean {
+    return !this.#ended && this.#clock.monotonic() < this.#seenAt + this.#lastsMs;
+  }
+
+  /** The group heard of the member, `ageMs` ago at most. */
+  renew(ageMs: number): void {
+    this.#seenAt = Math.max(this.#seenAt, this.#clock.monotonic() - ageMs);
+  }
+
+  /** For ever: the next join begins another session. */
+  end(): void {
+    this.#ended = true;
+  }
+}
