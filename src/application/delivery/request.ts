@@ -21,6 +21,8 @@ export interface AuthHeader {
   readonly name: string;
   readonly value: string;
   readonly masked: string;
+  /** What in it is secret: to be kept out of the log should the receiver send it back. */
+  readonly secrets: readonly string[];
 }
 
 export interface AttemptRequest {
@@ -62,23 +64,24 @@ export function userAgent(version: string): string {
 export function authHeader(credentials: Exclude<Credentials, { type: "JwtBearer" }>): AuthHeader {
   switch (credentials.type) {
     case "ApiKey":
-      return { name: credentials.headerName, value: credentials.value, masked: "***" };
+      return { name: credentials.headerName, value: credentials.value, masked: "***", secrets: [credentials.value] };
     case "BearerToken":
       return bearer(credentials.token);
     case "BasicAuth": {
       const { username, password } = credentials;
-      return authorization("Basic", Buffer.from(`${username}:${password}`).toString("base64"));
+      const pair = `${username}:${password}`;
+      return authorization("Basic", Buffer.from(pair).toString("base64"), [pair, username, password]);
     }
   }
 }
 
 /** The header of a bearer token. */
 export function bearer(token: string): AuthHeader {
-  return authorization("Bearer", token);
+  return authorization("Bearer", token, [token]);
 }
 
-function authorization(scheme: string, value: string): AuthHeader {
-  return { name: "Authorization", value: `${scheme} ${value}`, masked: `${scheme} ***` };
+function authorization(scheme: string, value: string, secrets: readonly string[]): AuthHeader {
+  return { name: "Authorization", value: `${scheme} ${value}`, masked: `${scheme} ***`, secrets };
 }
 
 /** What credentials may not set (lower case): HTTP's own framing, and what this service sends. */

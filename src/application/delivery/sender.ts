@@ -8,6 +8,7 @@ import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../port
 import { Unsealable } from "../../ports/sealing.ts";
 import type { Vault } from "../vault.ts";
 import { keptAnswer, keptBodyBytes, retryAfterMs } from "./answer.ts";
+import { maskedAnswer } from "./masking.ts";
 import type { Outcome } from "./outcomes.ts";
 import { attemptRequest, authHeader, bearer } from "./request.ts";
 import type { AttemptRequest, AuthHeader, ClientGrant, Credentials } from "./request.ts";
@@ -75,7 +76,7 @@ export class Sender {
       timeoutMs: Math.max(1, deliveryTimeoutMs - elapsed()),
     });
     if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
-    return outcomeOf(answer, request, elapsed(), clock.now());
+    return outcomeOf(answer, request, proof.header?.secrets ?? [], elapsed(), clock.now());
   }
 
   #request({ webhook, attempt, tenant }: Delivery, body: Uint8Array, auth: AuthHeader | null): AttemptRequest {
@@ -109,11 +110,12 @@ export class Sender {
 function outcomeOf(
   result: OutboundAnswer | OutboundFailure,
   { loggedHeaders }: AttemptRequest,
+  secrets: readonly string[],
   durationMs: number,
   now: number,
 ): Outcome {
   if (!result.answered) return failed(result.reason, result.error, durationMs, loggedHeaders);
-  const answer = keptAnswer(result);
+  const answer = maskedAnswer(keptAnswer(result), secrets);
   const { statusCode } = result;
   if (statusCode >= 200 && statusCode < 300) return { ok: true, answer, durationMs, requestHeaders: loggedHeaders };
   return {

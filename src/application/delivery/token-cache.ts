@@ -35,6 +35,11 @@ const marginMs = 60_000;
 /** For an endpoint that does not say how long its tokens live. */
 const unstatedMs = 300_000;
 const keepBytes = 65_536;
+/** What RFC 6749 lets a token endpoint say, in 5.2 and 4.1.2.1; any other text might be a secret sent back. */
+const knownErrors: ReadonlySet<unknown> = new Set([
+  "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+  "invalid_scope", "access_denied", "server_error", "temporarily_unavailable",
+]);
 
 interface Entry {
   readonly result: Promise<TokenResult>;
@@ -127,7 +132,7 @@ function tokenIn(outcome: OutboundAnswer | OutboundFailure): Fetched {
   const fields = jsonObject(body);
   if (statusCode !== 200) {
     const { error } = fields;
-    const named = typeof error === "string" && /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : "";
+    const named = knownErrors.has(error) ? ` (${String(error)})` : "";
     return { error: `the token endpoint answered ${statusCode}${named}` };
   }
   const { access_token: token, expires_in: seconds } = fields;
