@@ -83,14 +83,14 @@ export function columnsOf(definition: CollectionDefinition, index: readonly stri
   return index.includes(definition.key) ? index : [...index, definition.key];
 }
 
-/** The statements that make a collection's table and its indexes. */
+/** The statements that make a collection's table, kept in the order of its key, and its indexes. */
 export function schemaOf(definition: CollectionDefinition): string[] {
   const columns = Object.entries(definition.fields).map(
-    ([field, kind]) => `${quoted(field)} ${columnTypes[kind]}${field === definition.key ? " NOT NULL UNIQUE" : ""}`,
+    ([field, kind]) => `${quoted(field)} ${columnTypes[kind]}${field === definition.key ? " PRIMARY KEY" : ""}`,
   );
   const indexes = definition.indexes.map((index) => {
     const names = columnsOf(definition, index).map(quoted).join(", ");
     return `CREATE INDEX ${indexOf(definition, index)} ON ${tableOf(definition)} (${names})`;
   });
-  return [`CREATE TABLE ${tableOf(definition)} (${columns.join(", ")}) STRICT`, ...indexes];
+  return [`CREATE TABLE ${tableOf(definition)} (${columns.join(", ")}) STRICT, WITHOUT ROWID`, ...indexes];
 }

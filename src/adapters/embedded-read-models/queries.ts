@@ -144,10 +144,11 @@ function pageOf(
     return `SELECT * FROM ${from} WHERE ${only.sql} ORDER BY ${by(order.map(quoted))} LIMIT ? OFFSET ?`;
   }
   const columns = order.map((field, at) => `${quoted(field)} AS o${at}`).join(", ");
-  const ranges = conditions.map(({ sql }) => `SELECT ${columns}, rowid AS place FROM ${from} WHERE ${sql}`);
+  const ranges = conditions.map(({ sql }) => `SELECT ${columns} FROM ${from} WHERE ${sql}`);
   const aliases = order.map((_, at) => `o${at}`);
+  const key = `documents.${quoted(definition.key)}`;
   return (
     `SELECT documents.* FROM (${ranges.join(" UNION ALL ")} ORDER BY ${by(aliases)} LIMIT ? OFFSET ?) AS page ` +
-    `CROSS JOIN ${tableOf(definition)} AS documents ON documents.rowid = place ORDER BY ${by(aliases)}`
+    `CROSS JOIN ${tableOf(definition)} AS documents ON ${key} = o${order.indexOf(definition.key)} ORDER BY ${by(aliases)}`
   );
 }
