@@ -146,9 +146,9 @@ function pageOf(
   const columns = order.map((field, at) => `${quoted(field)} AS o${at}`).join(", ");
   const ranges = conditions.map(({ sql }) => `SELECT ${columns} FROM ${from} WHERE ${sql}`);
   const aliases = order.map((_, at) => `o${at}`);
-  const key = `documents.${quoted(definition.key)}`;
+  const same = `documents.${quoted(definition.key)} = o${order.indexOf(definition.key)}`;
   return (
     `SELECT documents.* FROM (${ranges.join(" UNION ALL ")} ORDER BY ${by(aliases)} LIMIT ? OFFSET ?) AS page ` +
-    `CROSS JOIN ${tableOf(definition)} AS documents ON ${key} = o${order.indexOf(definition.key)} ORDER BY ${by(aliases)}`
+    `CROSS JOIN ${tableOf(definition)} AS documents ON ${same} ORDER BY ${by(aliases)}`
   );
 }
