@@ -5,7 +5,7 @@
 installed := node_modules/.installed-lock.json
 run := npm run --silent
 
-.PHONY: demo run test test-full lint bench
+.PHONY: demo run test test-full lint bench up
 
 demo: $(installed)
 	@$(run) demo
@@ -24,6 +24,14 @@ lint: $(installed)
 
 bench: $(installed)
 	@$(run) bench -- $(NAME)
+
+# Every real engine and the relay, by Docker. The master key in .env is the relay's: whoever loses it loses the data.
+up: .env
+	docker compose up --build --detach --wait
+	@echo "the relay listens on http://127.0.0.1:8080; docker compose down ends it, with --volumes its data too"
+
+.env:
+	@umask 077; node -e 'console.log("RELAY_MASTER_KEY=" + require("crypto").randomBytes(32).toString("base64"))' > $@
 
 # A lock that was merely touched, or a tree that `npm ci` filled without make, asks nothing of the network. Where
 # install scripts are blocked, `node` has not fetched its binary yet: it is the one package that has to.

@@ -1,0 +1,22 @@
+# The relay, without its tests and without a Node beside the image's own.
+FROM node:24-alpine AS packages
+WORKDIR /relay
+COPY package.json package-lock.json ./
+# The npm package `node` brings a binary by its install script, which the image does not need.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/node node_modules/.bin/node
+
+FROM node:24-alpine
+ENV NODE_ENV=production RELAY_HOST=0.0.0.0 RELAY_DATA_DIR=/data
+WORKDIR /relay
+COPY --from=packages /relay/node_modules node_modules
+COPY package.json LICENSE ./
+COPY schemas schemas
+COPY projections projections
+COPY src src
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:'+(process.env.RELAY_PORT??8080)+'/readyz').then(({ok})=>process.exit(ok?0:1),()=>process.exit(1))"]
+ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "src/main.ts"]
