@@ -1,6 +1,5 @@
 import type { Account } from "./relay.ts";
 import type { Ledger } from "./ledger.ts";
-import type { RelayProcess } from "./relay-process.ts";
 
 const answerMs = 5_000;
 const pauseWhenRefusedMs = 50;
@@ -9,6 +8,16 @@ const pauseWhenRefusedMs = 50;
 export interface Target {
   readonly account: Account;
   readonly ingest: string;
+}
+
+/** A relay, or several processes of one, as producers see it. */
+export interface Reachable {
+  /** Where to post now. */
+  readonly url: string;
+  /** Whether it will never be there again. */
+  readonly closed: boolean;
+  /** Resolves when it is there. */
+  ready(): Promise<void>;
 }
 
 export interface LoadOptions {
@@ -44,14 +53,14 @@ export function pause(ms: number): Promise<void> {
  * restarts, until it is answered. What came of it goes into the ledger.
  */
 export class Producers {
-  readonly #relay: RelayProcess;
+  readonly #relay: Reachable;
   readonly #ledger: Ledger;
   readonly #targets: readonly Target[];
   readonly #options: LoadOptions;
   readonly #running: Promise<void>[] = [];
   #stopped = false;
 
-  constructor(relay: RelayProcess, ledger: Ledger, targets: readonly Target[], options: LoadOptions) {
+  constructor(relay: Reachable, ledger: Ledger, targets: readonly Target[], options: LoadOptions) {
     this.#relay = relay;
     this.#ledger = ledger;
     this.#targets = targets;

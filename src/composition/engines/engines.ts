@@ -72,7 +72,7 @@ async function open(settings: EngineSettings): Promise<Engines> {
     closing.push(log.close);
     const readSide = await openReadSide(settings, log.link);
     closing.push(readSide.close);
-    const queue = await openQueue(settings);
+    const queue = openQueue(settings);
     closing.push(queue.close);
     return {
       store: log.store,

@@ -1,4 +1,5 @@
 import { EmbeddedQueue } from "../../adapters/embedded-queue/embedded-queue.ts";
+import { openKafkaQueue } from "../../adapters/kafka/kafka-queue.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
 import type { EngineSettings, OutsideEngine } from "./engines.ts";
 
@@ -14,12 +15,18 @@ export interface OpenQueue {
   readonly close: () => Promise<void>;
 }
 
+type QueueSettings = Pick<EngineSettings, "config" | "secrets" | "clock" | "logger" | "metrics">;
+
 /** Opens the work queue that the configuration asks for. */
-export async function openQueue(
-  { config }: Pick<EngineSettings, "config">,
-): Promise<OpenQueue> {
+export function openQueue({ config, secrets, clock, logger, metrics }: QueueSettings): OpenQueue {
   if (config.queue.engine === "embedded") {
     return { queue: new EmbeddedQueue(), outside: null, lag: null, close: async () => undefined };
   }
-  throw new Error("RELAY_QUEUE: kafka is not part of this version");
+  const queue = openKafkaQueue({ config: config.queue, password: secrets.kafkaPassword, clock, logger, metrics });
+  return {
+    queue,
+    outside: { name: "Kafka", isQueue: true, ping: () => queue.ping() },
+    lag: async () => Object.fromEntries((await queue.lag()).map(({ partition, lag }) => [partition, lag])),
+    close: () => queue.close(),
+  };
 }
