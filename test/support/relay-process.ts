@@ -183,6 +183,11 @@ export class RelayProcess {
     return Number(line?.slice(name.length) ?? 0);
   }
 
+  /** All that was printed, by every process so far. */
+  get output(): string {
+    return this.#output.join("\n");
+  }
+
   /** The newest text it printed that matches, whole or the part in brackets; undefined while there is none. */
   printed(pattern: RegExp): string | undefined {
     const match = this.#output.map((line) => pattern.exec(line)).findLast((found) => found !== null);
