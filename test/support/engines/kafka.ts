@@ -1,25 +1,10 @@
+import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
+import type { KafkaUnderTest, Ports } from "./kafka/broker.ts";
 import { containerBroker } from "./kafka/container.ts";
 import { packagedBroker } from "./kafka/packages.ts";
 
-/** A broker that tests may share: what one breaks it repairs before it ends. */
-export interface KafkaUnderTest {
-  readonly brokers: string[];
-  /** Engine, version and where it came from. */
-  readonly description: string;
-  /** Whether the methods below can do anything: a broker named by the environment is not this process's to break. */
-  readonly breakable: boolean;
-  /** Gives the broker back as it was found. It ends with the process, whatever way that ends. */
-  stop(): Promise<void>;
-  /** SIGKILL. */
-  kill(): Promise<void>;
-  /** On the same port and data, after a kill; resolves when it answers. */
-  restart(): Promise<void>;
-  /** SIGSTOP. */
-  freeze(): Promise<void>;
-  /** SIGCONT. */
-  thaw(): Promise<void>;
-}
+export type { KafkaUnderTest } from "./kafka/broker.ts";
 
 /** No broker can be had here. */
 export class NoKafka extends Error {}
@@ -49,7 +34,7 @@ export async function kafkaOrSkip(context: Mocha.Context): Promise<KafkaUnderTes
 }
 
 async function start(): Promise<KafkaUnderTest> {
-  const broker = named() ?? (await containerBroker(version, await freePort())) ?? (await packaged());
+  const broker = named() ?? (await ownBroker());
   console.log(`  Kafka for the tests: ${broker.description}`);
   return broker;
 }
@@ -59,24 +44,26 @@ function named(): KafkaUnderTest | undefined {
   if (!brokers) return undefined;
   const refuse = () => Promise.reject(new Error("a broker named by the environment cannot be broken"));
   return {
-    brokers, description: `the brokers at ${brokers.join(", ")}`, breakable: false,
+    brokers, description: `the brokers at ${brokers.join(", ")}`, breakable: false, detour: null,
     stop: async () => undefined, kill: refuse, restart: refuse, freeze: refuse, thaw: refuse,
   };
 }
 
-async function packaged(): Promise<KafkaUnderTest> {
+async function ownBroker(): Promise<KafkaUnderTest> {
+  const [direct, controller, from, to] = await freePorts();
+  const ports: Ports = { direct, controller, detour: { from, to } };
   try {
-    return await packagedBroker(version, await freePort(), await freePort());
+    return (await containerBroker(version, ports)) ?? (await packagedBroker(version, ports));
   } catch (error) {
     throw new NoKafka(`No Kafka for the tests: ${String(error)}`, { cause: error });
   }
 }
 
-/** A port that nobody listened on a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+/** Ports that nobody listened on a moment ago. */
+async function freePorts(): Promise<[number, number, number, number]> {
+  const servers = Array.from({ length: 4 }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(servers.map((server) => once(server, "listening")));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports as [number, number, number, number];
 }

@@ -1,24 +1,20 @@
-import type { KafkaUnderTest } from "../kafka.ts";
+import type { KafkaUnderTest, Ports } from "./broker.ts";
 import { answering } from "./answering.ts";
 import { quickProperties } from "./properties.ts";
 
 const startsWithinMs = 120_000;
 
 /** A broker in a container; undefined where no container runtime answers. */
-export async function containerBroker(version: string, port: number): Promise<KafkaUnderTest | undefined> {
+export async function containerBroker(version: string, ports: Ports): Promise<KafkaUnderTest | undefined> {
   const { GenericContainer, getContainerRuntimeClient, Wait } = await import("testcontainers");
   const runtime = await getContainerRuntimeClient().catch(() => undefined);
   if (!runtime) return undefined;
+  const { direct: port, detour } = ports;
   const image = `apache/kafka:${version}`;
   const started = await new GenericContainer(image)
-    // One port inside and outside: the broker tells clients where it is, and a restart must not move it.
-    .withExposedPorts({ container: port, host: port })
-    .withEnvironment(environment({
-      ...quickProperties,
-      "controller.quorum.voters": "1@127.0.0.1:19093",
-      listeners: `PLAINTEXT://:${port},CONTROLLER://127.0.0.1:19093`,
-      "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
-    }))
+    // The same ports inside and outside: the broker tells clients where it is, and a restart must not move it.
+    .withExposedPorts({ container: port, host: port }, { container: detour.to, host: detour.to })
+    .withEnvironment(environment(quickProperties(ports, "0.0.0.0")))
     .withWaitStrategy(Wait.forLogMessage(/Kafka Server started/))
     .withStartupTimeout(startsWithinMs)
     .start();
@@ -32,6 +28,7 @@ export async function containerBroker(version: string, port: number): Promise<Ka
     brokers: [`127.0.0.1:${port}`],
     description: `Kafka ${version} in a container, on port ${port}`,
     breakable: true,
+    detour,
     stop: async () => {
       const { Paused: paused, Running: running } = await state();
       if (paused) await container.unpause();

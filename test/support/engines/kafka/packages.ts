@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { KafkaUnderTest } from "../kafka.ts";
+import type { KafkaUnderTest, Ports } from "./broker.ts";
 import { answering } from "./answering.ts";
 import { quickProperties } from "./properties.ts";
 
@@ -15,19 +15,15 @@ const cache = fileURLToPath(new URL("../../../../node_modules/.cache/kafka", imp
 const startsWithinMs = 60_000;
 
 /** A broker of its own, run by Java from Maven's packages, its data in a temporary folder. */
-export async function packagedBroker(
-  version: string, port: number, controllerPort: number,
-): Promise<KafkaUnderTest> {
+export async function packagedBroker(version: string, ports: Ports): Promise<KafkaUnderTest> {
+  const port = ports.direct;
   const jars = join(cache, version);
   await run("sh", [script, jars, version], { timeout: 480_000 });
   const folder = mkdtempSync(join(tmpdir(), "relay-kafka-"));
   const keeper = keep(folder);
   const settings = join(folder, "server.properties");
   writeFileSync(settings, propertiesText({
-    ...quickProperties,
-    "controller.quorum.voters": `1@127.0.0.1:${controllerPort}`,
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}`,
+    ...quickProperties(ports, "127.0.0.1"),
     "log.dirs": join(folder, "data"),
   }));
   const classes = ["-cp", join(jars, "*")];
@@ -54,6 +50,7 @@ export async function packagedBroker(
     brokers: [`127.0.0.1:${port}`],
     description: `Kafka ${version} from packages, on port ${port}`,
     breakable: true,
+    detour: ports.detour,
     stop: async () => {
       signal("SIGCONT");
       if (over()) await launch();

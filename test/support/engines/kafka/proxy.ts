@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import type { Detour } from "./broker.ts";
+
+/** Between Kafka's clients and a broker. */
+export interface KafkaProxy {
+  /** host:port for clients. */
+  readonly address: string;
+  /** Cuts all connections and refuses new ones. */
+  refuse(): Promise<void>;
+  /** Lets nothing through in either direction, and keeps what comes until it may go on. */
+  freeze(): void;
+  /** Ends what {@link refuse} or {@link freeze} began. */
+  heal(): Promise<void>;
+  /** From now on, decides about each reply to a request of this API key: true cuts the connection in its stead. */
+  loseReplies(apiKey: number, isLost: () => boolean): void;
+  close(): Promise<void>;
+}
+
+export const produceApi = 0;
+
+/** A proxy at the detour's `from`. */
+export async function proxyFor({ from, to }: Detour): Promise<KafkaProxy> {
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  let losing: { readonly apiKey: number; readonly isLost: () => boolean } | undefined;
+  const server = createServer((client) => {
+    const broker = connect(to, "127.0.0.1");
+    const asked = new Map<number, number>();
+    const cut = () => {
+      client.destroy();
+      broker.destroy();
+    };
+    for (const socket of [client, broker]) {
+      sockets.add(socket);
+      if (frozen) socket.pause();
+      socket.on("error", cut).on("close", () => {
+        sockets.delete(socket);
+        cut();
+      });
+    }
+    client.on("data", frames((frame) => {
+      asked.set(frame.readInt32BE(8), frame.readInt16BE(4));
+      broker.write(frame);
+    }));
+    broker.on("data", frames((frame) => {
+      const correlationId = frame.readInt32BE(4);
+      const apiKey = asked.get(correlationId);
+      asked.delete(correlationId);
+      if (losing && losing.apiKey === apiKey && losing.isLost()) cut();
+      else client.write(frame);
+    }));
+  });
+  const listen = async () => {
+    server.listen(from, "127.0.0.1");
+    await once(server, "listening");
+  };
+  const refuse = async () => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
+  await listen();
+  return {
+    address: `127.0.0.1:${from}`,
+    refuse,
+    freeze: () => {
+      frozen = true;
+      for (const socket of sockets) socket.pause();
+    },
+    heal: async () => {
+      frozen = false;
+      for (const socket of sockets) socket.resume();
+      if (!server.listening) await listen();
+    },
+    loseReplies: (apiKey, isLost) => { losing = { apiKey, isLost }; },
+    close: async () => { if (server.listening) await refuse(); },
+  };
+}
+
+/** Cuts a stream into Kafka's length-prefixed frames, the prefix included. */
+function frames(take: (frame: Buffer) => void): (chunk: Buffer) => void {
+  let held: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    held = Buffer.concat([held, chunk]);
+    while (held.length >= 4) {
+      const end = 4 + held.readInt32BE(0);
+      if (held.length < end) return;
+      take(held.subarray(0, end));
+      held = held.subarray(end);
+    }
+  };
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from "node:crypto";
+import { openKafkaQueue, type KafkaQueue } from "../../src/adapters/kafka/kafka-queue.ts";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import type { Clock } from "../../src/ports/clock.ts";
+import type { Logger } from "../../src/ports/telemetry.ts";
+
+export interface LogLine {
+  readonly level: keyof Logger;
+  readonly fields: object;
+  readonly message: string;
+}
+
+export interface OpenedQueue {
+  readonly queue: KafkaQueue;
+  readonly log: readonly LogLine[];
+  /** The kinds of trouble that were counted. */
+  readonly troubles: readonly string[];
+}
+
+/** Queues on topics of their own, closed together. */
+export class KafkaQueues {
+  readonly prefix = `test-${randomUUID()}`;
+  readonly topic = `${this.prefix}.work`;
+  readonly groupId = `${this.prefix}.delivery`;
+  readonly #opened: KafkaQueue[] = [];
+
+  /** Another process's view of the queue. */
+  open(brokers: readonly string[], settings: { partitions?: number; clock?: Clock } = {}): OpenedQueue {
+    const log: LogLine[] = [];
+    const troubles: string[] = [];
+    const { partitions = 6, clock = new SystemClock() } = settings;
+    const queue = openKafkaQueue({
+      config: {
+        brokers, tls: null, sasl: null, topicPrefix: this.prefix,
+        topic: { partitions, replication: null, retentionMs: 86_400_000 },
+      },
+      password: null,
+      clock,
+      logger: recordingLogger(log),
+      metrics: { trouble: (kind) => troubles.push(kind) },
+    });
+    this.#opened.push(queue);
+    return { queue, log, troubles };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#opened.splice(0).map((queue) => queue.close()));
+  }
+}
+
+function recordingLogger(log: LogLine[]): Logger {
+  const at = (level: keyof Logger) => (fields: object, message: string) => {
+    log.push({ level, fields, message });
+  };
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
