@@ -23,6 +23,7 @@ const homes = {
   kafkajs: ["src/adapters/kafka"],
   koa: ["src/http"],
   "lru-cache": ["src/application", "src/adapters", "src/workers"],
+  mongodb: ["src/adapters/mongodb"],
   opossum: ["src/workers"],
   "p-limit": ["src/adapters/outbound", "src/workers"],
   pino: ["src/adapters/pino"],

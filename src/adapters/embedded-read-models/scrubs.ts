@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import type { CollectionDefinition } from "../../ports/read-models.ts";
 import { schemaOf, tableOf } from "./columns.ts";
-import type { Effect, Folded } from "./fold.ts";
+import type { Effect, Folded } from "../../ports/folded-changes.ts";
 
 const delayMs = 1_000;
 /** A scrub takes the thread from queries; it may have so much of its time, at most. */

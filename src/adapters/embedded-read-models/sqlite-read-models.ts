@@ -16,7 +16,7 @@ import {
 import { Checkpoints } from "./checkpoints.ts";
 import { schemaOf, tableOf } from "./columns.ts";
 import { openDatabase, unavailable } from "./database.ts";
-import { fold } from "./fold.ts";
+import { fold } from "../../ports/folded-changes.ts";
 import { Queries } from "./queries.ts";
 import { Scrubs } from "./scrubs.ts";
 import { Waiters } from "./waiters.ts";

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { CollectionDefinition, FieldValue } from "../../ports/read-models.ts";
 import { encode, quoted, tableOf, unmatched } from "./columns.ts";
-import type { Effect } from "./fold.ts";
+import type { Effect } from "../../ports/folded-changes.ts";
 
 /** Writes the documents of one collection. */
 export class TableWriter {

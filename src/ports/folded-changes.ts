@@ -1,4 +1,4 @@
-import type { Change, FieldValue, PositionedChanges } from "../../ports/read-models.ts";
+import type { Change, FieldValue, PositionedChanges } from "./read-models.ts";
 
 /** What a batch comes to for one document. */
 export type Effect =

@@ -1,0 +1,115 @@
+import { MongoServerError, type Collection, type Document as Stored } from "mongodb";
+import type { RateLimit, Ticket } from "../../ports/expiring-state.ts";
+import type { MongoConnection } from "./connection.ts";
+import { after, type Now } from "./server-time.ts";
+
+/** One admission under a key. `sure` false: it may yet be taken back. */
+interface Admission {
+  readonly id: string;
+  readonly end: Date;
+  readonly sure: boolean;
+}
+
+/** The admissions under a key that count. `end`: when the last of them ends, or later. */
+interface Admitted extends Stored {
+  readonly _id: string;
+  readonly admissions: readonly Admission[];
+  readonly end: Date;
+}
+
+/** How long an admission that is not sure counts: a process that dies on the way holds up no longer. */
+const unsureMs = 1_500;
+const pauseMs = 5;
+const duplicateKey = 11_000;
+
+/**
+ * Admissions as sliding windows, a document for each key. Under one key an admission is one atomic change. Under
+ * several it is first made under each, in an order that all keep to, and made sure when all have room; who finds no
+ * room only because of admissions that are not sure waits until they are, so nobody is refused for what is taken back.
+ */
+export class Admissions {
+  readonly collection: Collection<Admitted>;
+  readonly #connection: MongoConnection;
+  readonly #now: Now;
+
+  constructor(connection: MongoConnection, now: Now) {
+    this.#connection = connection;
+    this.#now = now;
+    this.collection = connection.db.collection("admissions");
+  }
+
+  /** Whether there is room under every key; then one admission counts under each. */
+  async admit({ id, keys }: Ticket, limit: RateLimit): Promise<boolean> {
+    const ordered = [...new Set(keys)].sort();
+    const [only] = ordered;
+    if (only === undefined) return true;
+    if (ordered.length === 1) return this.#admitUnder(only, id, limit, true);
+    for (;;) {
+      const refused = await this.#firstRefused(ordered, id, limit);
+      if (refused === undefined && (await this.#ensure(ordered, id, limit))) return true;
+      await this.forgive({ id, keys: ordered });
+      if (refused !== undefined) return false;
+    }
+  }
+
+  async forgive({ id, keys }: Ticket): Promise<void> {
+    const update = { $pull: { admissions: { id } } } as Stored;
+    await this.collection.bulkWrite(
+      keys.map((key) => ({ updateOne: { filter: { _id: key, "admissions.id": id }, update } })),
+      { ordered: false },
+    );
+  }
+
+  async #firstRefused(keys: readonly string[], id: string, limit: RateLimit): Promise<string | undefined> {
+    for (const key of keys) if (!(await this.#admitUnder(key, id, limit, false))) return key;
+    return undefined;
+  }
+
+  async #admitUnder(key: string, id: string, { max, windowMs }: RateLimit, sure: boolean): Promise<boolean> {
+    const now = this.#now();
+    const admission = { id, end: after(now, sure ? windowMs : unsureMs), sure };
+    const counting = { $filter: { input: { $ifNull: ["$admissions", []] }, cond: { $gt: ["$$this.end", now] } } };
+    const admitted = {
+      $cond: [{ $lt: [{ $size: "$admissions" }, max] }, { $concatArrays: ["$admissions", [admission]] }, "$admissions"],
+    };
+    const stages = [
+      { $set: { admissions: counting } },
+      { $set: { admissions: admitted } },
+      { $set: { end: { $ifNull: [{ $max: "$admissions.end" }, now] } } },
+    ];
+    for (;;) {
+      const found = await this.#change(key, stages);
+      if (found.some((one) => one.id === id)) return true;
+      if (found.filter((one) => one.sure).length >= max) return false;
+      await new Promise<void>((resolve) => this.#connection.clock.schedule(pauseMs, resolve));
+    }
+  }
+
+  async #change(key: string, stages: Stored[]): Promise<readonly Admission[]> {
+    const options = { upsert: true, returnDocument: "after" } as const;
+    for (;;) {
+      try {
+        return (await this.collection.findOneAndUpdate({ _id: key }, stages, options))?.admissions ?? [];
+      } catch (error) {
+        // Two who make the same document at once: there is one now.
+        if (!(error instanceof MongoServerError && error.code === duplicateKey)) throw error;
+      }
+    }
+  }
+
+  /** Makes admissions sure; false where one has ended meanwhile and was taken away. */
+  async #ensure(keys: readonly string[], id: string, { windowMs }: RateLimit): Promise<boolean> {
+    const end = after(this.#now(), windowMs);
+    const one = { $cond: [{ $eq: ["$$this.id", id] }, { id, end, sure: true }, "$$this"] };
+    const stages = [
+      { $set: { admissions: { $map: { input: "$admissions", in: one } } } },
+      { $set: { end: { $max: "$admissions.end" } } },
+    ];
+    const filters = keys.map((key) => ({ _id: key, "admissions.id": id }));
+    const { matchedCount } = await this.collection.bulkWrite(
+      filters.map((filter) => ({ updateOne: { filter, update: stages } })),
+      { ordered: false },
+    );
+    return matchedCount === keys.length;
+  }
+}

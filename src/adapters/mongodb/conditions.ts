@@ -1,0 +1,43 @@
+import type { Document as Stored, Filter } from "mongodb";
+import type { CollectionDefinition, FieldValue, Selection } from "../../ports/read-models.ts";
+import { encode, kindOf, storedName, unmatched, type StoredValue } from "./fields.ts";
+
+/** The conditions a selection means, all of which hold; null where nothing can satisfy them. */
+export function conditionsOf(definition: CollectionDefinition, selection: Selection): Filter<Stored>[] | null {
+  const { where = {}, anyOf, range } = selection;
+  const conditions: Filter<Stored>[] = [];
+  for (const [field, value] of Object.entries(where)) {
+    const encoded = encode(kindOf(definition, field), value);
+    if (encoded === unmatched) return null;
+    conditions.push({ [storedName(definition, field)]: encoded });
+  }
+  if (anyOf) {
+    const kind = kindOf(definition, anyOf.field);
+    const values = anyOf.values.map((value) => encode(kind, value)).filter((value) => value !== unmatched);
+    conditions.push({ [storedName(definition, anyOf.field)]: { $in: values } });
+  }
+  if (range) {
+    const bounds = boundsOf(definition, range);
+    if (!bounds) return null;
+    conditions.push({ [storedName(definition, range.field)]: bounds });
+  }
+  return conditions;
+}
+
+/** A comparison reaches values of its own type only, so null is in none. */
+function boundsOf(definition: CollectionDefinition, { field, from, to }: NonNullable<Selection["range"]>) {
+  const kind = kindOf(definition, field);
+  const bounds: Record<string, StoredValue> = {};
+  for (const [operator, value] of [["$gte", from], ["$lte", to]] as [string, FieldValue | undefined][]) {
+    if (value === undefined) continue;
+    const encoded = encode(kind, value);
+    if (encoded === unmatched || encoded === null) return null;
+    bounds[operator] = encoded;
+  }
+  return from === undefined && to === undefined ? { $ne: null } : bounds;
+}
+
+/** Conditions as one filter. */
+export function all(conditions: readonly Filter<Stored>[]): Filter<Stored> {
+  return conditions.length > 0 ? { $and: [...conditions] } : {};
+}

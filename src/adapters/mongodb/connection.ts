@@ -1,0 +1,88 @@
+import { MongoClient, MongoError, type Db } from "mongodb";
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+
+/** A port's error for "cannot be reached". */
+type Unavailable = new (message: string, options?: ErrorOptions) => Error;
+
+/** How long an answer may take: a question, a write of the projector, the making of collections and indexes. */
+export const patience = { questionMs: 2_000, writeMs: 10_000, schemaMs: 120_000, pingMs: 1_000 } as const;
+
+/**
+ * A server that is gone is given up within `serverSelectionTimeoutMS`; one that is frozen is noticed by the
+ * monitor, which closes the connections to it. Both heal by themselves. A socket outlives every wait of ours.
+ */
+const options = {
+  appName: "webhook-relay",
+  connectTimeoutMS: 3_000,
+  serverSelectionTimeoutMS: 1_500,
+  waitQueueTimeoutMS: 1_500,
+  heartbeatFrequencyMS: 2_000,
+  socketTimeoutMS: patience.schemaMs,
+  maxPoolSize: 50,
+  writeConcern: { w: "majority", journal: true },
+} as const;
+
+const defaultDatabase = "relay";
+
+/** A connection to one database. Shared by everything of one process that uses it. */
+export class MongoConnection {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly #client: MongoClient;
+
+  constructor(client: MongoClient, db: Db, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
+    this.#client = client;
+    this.db = db;
+    this.clock = clock;
+    this.logger = logger;
+  }
+
+  /** Rejects within about a second when the server does not answer. */
+  async ping(): Promise<void> {
+    await this.reach(Error, patience.pingMs, () => this.db.command({ ping: 1 }));
+  }
+
+  /** Does it within the time, or rejects with the port's error; what the driver throws becomes its cause. */
+  async reach<Result>(Unavailable: Unavailable, withinMs: number, work: () => Promise<Result>): Promise<Result> {
+    const late = Promise.withResolvers<never>();
+    const timer = this.clock.schedule(withinMs, () =>
+      late.reject(new Unavailable(`MongoDB did not answer within ${withinMs} ms`)));
+    const working = work();
+    // What comes after the time is over concerns nobody.
+    working.catch(() => undefined);
+    try {
+      return await Promise.race([working, late.promise]);
+    } catch (error) {
+      throw error instanceof MongoError ? new Unavailable(`MongoDB: ${error.message}`, { cause: error }) : error;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+}
+
+/**
+ * Opens a connection to the database that the URL names (`relay` where it names none). Resolves at once, whether the
+ * server answers or not. What the URL says about timeouts and write concern stands above the defaults.
+ */
+export function connectMongoDb(
+  url: string,
+  parts: { readonly clock: Clock; readonly logger: Logger },
+): MongoConnection {
+  const client = new MongoClient(url, optionsFor(url));
+  const named = new URL(url.replace(/^[^:]+:\/\/[^/?]*/, "mongodb://host")).pathname.slice(1);
+  return new MongoConnection(client, client.db(decodeURIComponent(named) || defaultDatabase), parts);
+}
+
+function optionsFor(url: string): object {
+  const asked = url.split("?")[1]?.toLowerCase() ?? "";
+  const said = (name: string) => new RegExp(`(^|&)${name.toLowerCase()}=`).test(asked);
+  return Object.fromEntries(
+    Object.entries(options).filter(([name]) => !(name === "writeConcern" ? said("w") : said(name))),
+  );
+}

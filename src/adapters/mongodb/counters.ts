@@ -1,0 +1,12 @@
+/** Buckets are whole numbers that a number holds exactly. */
+export const lowestBucket = Number.MIN_SAFE_INTEGER;
+export const highestBucket = Number.MAX_SAFE_INTEGER;
+
+const digits = 17;
+
+/** The id of a counter: those of one scope stand together, in the order of their buckets. */
+export function counterId(scope: string, bucket: number): string {
+  const within = Math.min(Math.max(bucket, lowestBucket), highestBucket);
+  const place = (BigInt(within) - BigInt(lowestBucket)).toString().padStart(digits, "0");
+  return `${scope}\n${place}`;
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from "node:crypto";
+import { MongoServerError, type Collection, type Document as Stored } from "mongodb";
+import {
+  ExpiringStateUnavailable,
+  type ExpiringState,
+  type RateLimit,
+  type Ticket,
+} from "../../ports/expiring-state.ts";
+import { Admissions } from "./admissions.ts";
+import { patience, type MongoConnection } from "./connection.ts";
+import { after, hasEnded, serverTime, type Now } from "./server-time.ts";
+
+/** A value or the holder of a lease. `end` null: it has none. */
+interface Entry extends Stored {
+  readonly _id: string;
+  readonly value: string;
+  readonly end: Date | null;
+}
+
+const duplicateKey = 11_000;
+
+/**
+ * Expiring state for any number of processes: each call is one atomic change of one document, or several that others
+ * see as one. Time is the server's. What has expired MongoDB takes away by itself, within a minute or so.
+ */
+export class MongoExpiringState implements ExpiringState {
+  readonly #connection: MongoConnection;
+  readonly #now: Now;
+  readonly #values: Collection<Entry>;
+  readonly #leases: Collection<Entry>;
+  readonly #admissions: Admissions;
+  #prepared: Promise<void> | undefined;
+
+  /** `now`: what counts as the time, for tests; the server's clock else. */
+  constructor(connection: MongoConnection, { now = serverTime }: { readonly now?: Now } = {}) {
+    this.#connection = connection;
+    this.#now = now;
+    this.#values = connection.db.collection("values");
+    this.#leases = connection.db.collection("leases");
+    this.#admissions = new Admissions(connection, now);
+  }
+
+  async get(keys: readonly string[]): Promise<readonly (string | null)[]> {
+    const filter = { _id: { $in: [...keys] }, $expr: { $not: hasEnded("$end", this.#now()) } };
+    const found = await this.#reach(() => this.#values.find(filter).toArray());
+    const byKey = new Map(found.map(({ _id: key, value }) => [key, value]));
+    return keys.map((key) => byKey.get(key) ?? null);
+  }
+
+  async put(key: string, value: string, ttlMs: number | null): Promise<void> {
+    const end = ttlMs === null ? null : after(this.#now(), ttlMs);
+    await this.#reach(() =>
+      this.#values.updateOne({ _id: key }, [{ $set: { value: { $literal: value }, end } }], { upsert: true }));
+  }
+
+  async admit(keys: readonly string[], limit: RateLimit): Promise<Ticket | null> {
+    const ticket = { id: randomUUID(), keys };
+    return (await this.#reach(() => this.#admissions.admit(ticket, limit))) ? ticket : null;
+  }
+
+  async forgive(ticket: Ticket): Promise<void> {
+    await this.#reach(() => this.#admissions.forgive(ticket));
+  }
+
+  async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {
+    const now = this.#now();
+    const isFree = { $expr: { $or: [{ $eq: ["$value", { $literal: owner }] }, hasEnded("$end", now)] } };
+    const held = { value: { $literal: owner }, end: after(now, ttlMs) };
+    return this.#reach(async () => {
+      try {
+        await this.#leases.updateOne({ _id: name, ...isFree }, [{ $set: held }], { upsert: true });
+        return true;
+      } catch (error) {
+        // There is one, and it is not free: a second of the same name cannot be.
+        if (error instanceof MongoServerError && error.code === duplicateKey) return false;
+        throw error;
+      }
+    });
+  }
+
+  async release(name: string, owner: string): Promise<void> {
+    await this.#reach(() => this.#leases.deleteOne({ _id: name, value: owner }));
+  }
+
+  async #reach<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.#prepare();
+    return this.#connection.reach(ExpiringStateUnavailable, patience.questionMs, work);
+  }
+
+  /** Makes the indexes by which MongoDB takes away what has expired. */
+  #prepare(): Promise<void> {
+    this.#prepared ??= this.#connection
+      .reach(ExpiringStateUnavailable, patience.questionMs, async () => {
+        const collections = [this.#values, this.#leases, this.#admissions.collection] as unknown as Collection[];
+        await Promise.all(collections.map((one) => one.createIndex({ end: 1 }, { expireAfterSeconds: 0 }, {})));
+      })
+      .catch((error: unknown) => {
+        this.#prepared = undefined;
+        throw error;
+      });
+    return this.#prepared;
+  }
+}

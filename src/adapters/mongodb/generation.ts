@@ -1,0 +1,82 @@
+import type { Binary, Document as Stored } from "mongodb";
+import type { Position } from "../../ports/event-store.ts";
+import { ReadModelsUnavailable, type CollectionDefinition } from "../../ports/read-models.ts";
+import { patience, type MongoConnection } from "./connection.ts";
+
+/** A batch that is being written: what it comes to is stored before any of it is. */
+export interface Pending {
+  readonly batch: number;
+  readonly checkpoint: Position;
+  /** What it comes to, packed; null where it is too large for here and stands in `parts` documents of its own. */
+  readonly body: Binary | null;
+  readonly parts: number;
+  /** What the parts are stored under. */
+  readonly id: string;
+}
+
+/** One building of the read models: its collections are called `g<number>.…`. */
+export interface Generation {
+  readonly number: number;
+  readonly fingerprint: string;
+  readonly checkpoint: Position;
+  /** The batch written last, counted from 1. */
+  readonly batch: number;
+  readonly pending: Pending | null;
+}
+
+/** The one document that says what holds. */
+export interface State {
+  readonly _id: "read-models";
+  /** Raised by every writer that takes over: writes of those before it fail. */
+  readonly epoch: number;
+  /** The highest number given to a generation. */
+  readonly generations: number;
+  /** What answers. */
+  readonly current: Generation | null;
+  /** What is being built to take its place. */
+  readonly building: Generation | null;
+}
+
+export const stateId = "read-models";
+export const countersName = "counters";
+
+/** The collection of a generation that holds the documents of one of its collections. */
+export function storedIn(generation: number, collection: string): string {
+  return `g${generation}.${collection}`;
+}
+
+/** The generation that a collection belongs to; undefined for those of none. */
+export function generationOf(collection: string): number | undefined {
+  const number = /^g(\d+)\./.exec(collection)?.[1];
+  return number === undefined ? undefined : Number(number);
+}
+
+export function states(connection: MongoConnection) {
+  return connection.db.collection<State>("state");
+}
+
+interface Definitions {
+  readonly _id: number;
+  readonly definitions: string;
+}
+
+/** What the collections of each generation hold. */
+export function definitionsOf(connection: MongoConnection) {
+  return connection.db.collection<Definitions>("generations");
+}
+
+/** What the collections of a generation hold, by name. */
+export async function loadDefinitions(
+  connection: MongoConnection,
+  generation: number,
+): Promise<ReadonlyMap<string, CollectionDefinition>> {
+  const found = await connection.reach(ReadModelsUnavailable, patience.questionMs, () =>
+    definitionsOf(connection).findOne({ _id: generation }));
+  const definitions = JSON.parse(found?.definitions ?? "[]") as CollectionDefinition[];
+  return new Map(definitions.map((definition) => [definition.name, definition]));
+}
+
+/** Lets nothing be written by a writer before `epoch`. */
+export function validatorOf(epoch: number): Stored {
+  return { _e: { $gte: epoch } };
+}

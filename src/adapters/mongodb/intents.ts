@@ -1,0 +1,77 @@
+import { Binary } from "mongodb";
+import type { Position } from "../../ports/event-store.ts";
+import type { Folded } from "../../ports/folded-changes.ts";
+import { ReadModelsUnavailable } from "../../ports/read-models.ts";
+import { patience, type MongoConnection } from "./connection.ts";
+import type { Pending } from "./generation.ts";
+import { pack, unpack } from "./packed.ts";
+
+/** What is no larger than this stands in the state itself, which saves a write. */
+const inlineBytes = 65_536;
+/** A document of MongoDB's holds 16 MiB. */
+const partBytes = 8 * 1024 * 1024;
+
+interface Part {
+  readonly _id: string;
+  readonly body: Binary;
+}
+
+interface About {
+  readonly generation: number;
+  readonly epoch: number;
+  readonly batch: number;
+  readonly checkpoint: Position;
+}
+
+/** What batches come to, stored before it is done. */
+export class Intents {
+  readonly #connection: MongoConnection;
+
+  constructor(connection: MongoConnection) {
+    this.#connection = connection;
+  }
+
+  /** Stores what is too large for the state. It counts once the answer stands there. */
+  async store({ generation, epoch, batch, checkpoint }: About, folded: Folded): Promise<Pending> {
+    const bytes = pack(folded);
+    if (bytes.length <= inlineBytes) return { batch, checkpoint, body: new Binary(bytes), parts: 0, id: "" };
+    const id = `${generation}/${batch}/${epoch}`;
+    let parts = 0;
+    for (let at = 0; at < bytes.length; at += partBytes) {
+      const body = new Binary(bytes.subarray(at, at + partBytes));
+      await this.#reach(() =>
+        this.#parts().replaceOne({ _id: partId(id, parts) }, { body }, { upsert: true }));
+      parts += 1;
+    }
+    return { batch, checkpoint, body: null, parts, id };
+  }
+
+  async load({ body, parts, id }: Pending): Promise<Folded> {
+    if (body) return unpack(body.buffer);
+    const pieces: Uint8Array[] = [];
+    for (let part = 0; part < parts; part += 1) {
+      const found = await this.#reach(() => this.#parts().findOne({ _id: partId(id, part) }));
+      if (!found) throw new ReadModelsUnavailable(`part ${part} of batch ${id} is gone`);
+      pieces.push(found.body.buffer);
+    }
+    return unpack(Buffer.concat(pieces));
+  }
+
+  /** Takes away what stands outside the state. Nothing must be pending. */
+  async forget({ parts, id }: Pending): Promise<void> {
+    const ids = Array.from({ length: parts }, (_, part) => partId(id, part));
+    await this.#reach(() => this.#parts().deleteMany({ _id: { $in: ids } }));
+  }
+
+  #parts() {
+    return this.#connection.db.collection<Part>("intents");
+  }
+
+  #reach<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, work);
+  }
+}
+
+function partId(id: string, part: number): string {
+  return `${id}/${String(part).padStart(4, "0")}`;
+}

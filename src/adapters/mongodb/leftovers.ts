@@ -1,0 +1,58 @@
+import type { Timer } from "../../ports/clock.ts";
+import { ReadModelsUnavailable } from "../../ports/read-models.ts";
+import { patience, type MongoConnection } from "./connection.ts";
+import { definitionsOf, generationOf, stateId, states } from "./generation.ts";
+import { collectionsOf } from "./schema.ts";
+
+/**
+ * Drops the collections of generations that neither answer nor are being built, whoever left them behind. Questions
+ * under way may still be about one that answered until now, so it is kept for a while.
+ */
+export class Leftovers {
+  readonly #connection: MongoConnection;
+  readonly #afterMs: number;
+  readonly #exclusively: (task: () => Promise<void>) => Promise<void>;
+  #timer: Timer | undefined;
+  #dropping: Promise<void> = Promise.resolve();
+
+  /** `exclusively`: does something while no generation is being made. */
+  constructor(
+    connection: MongoConnection,
+    afterMs: number,
+    exclusively: (task: () => Promise<void>) => Promise<void>,
+  ) {
+    this.#connection = connection;
+    this.#afterMs = afterMs;
+    this.#exclusively = exclusively;
+  }
+
+  /** Call when there may be some. `epoch`: the writer's own. */
+  look(epoch: number): void {
+    this.#timer?.cancel();
+    this.#timer = this.#connection.clock.schedule(this.#afterMs, () => {
+      this.#dropping = this.#exclusively(() => this.#drop(epoch)).catch((error: unknown) => {
+        this.#connection.logger.warn({ err: error }, "old read models are not dropped yet: the next start tries again");
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#dropping;
+  }
+
+  async #drop(epoch: number): Promise<void> {
+    const { db } = this.#connection;
+    await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async () => {
+      const state = await states(this.#connection).findOne({ _id: stateId });
+      // What a later writer has begun is none of this one's business.
+      if (state?.epoch !== epoch) return;
+      const kept = [state.current?.number, state.building?.number];
+      const isLeft = (number: number) => number <= state.generations && !kept.includes(number);
+      const names = await collectionsOf(this.#connection, isLeft);
+      for (const name of names) await db.dropCollection(name);
+      const numbers = [...new Set(names.map((name) => generationOf(name) ?? 0))];
+      await definitionsOf(this.#connection).deleteMany({ _id: { $in: numbers } });
+    });
+  }
+}

@@ -1,0 +1,110 @@
+import type { AnyBulkWriteOperation, Document as Stored } from "mongodb";
+import type { Effect, Folded } from "../../ports/folded-changes.ts";
+import { countersOf, type CollectionDefinition, type FieldValue } from "../../ports/read-models.ts";
+import { counterId } from "./counters.ts";
+import { storable, storedName } from "./fields.ts";
+import { countersName } from "./generation.ts";
+
+export type Operation = AnyBulkWriteOperation<Stored>;
+
+/** What every document carries of the write that changed it last: the batch, and the epoch of the writer. */
+export interface Mark {
+  readonly batch: number;
+  readonly epoch: number;
+}
+
+/**
+ * What a batch comes to as operations by collection, at most one for each document, none of which does anything to a
+ * document that the same batch or a later one has changed already. Throws a TypeError where the collections cannot
+ * hold it.
+ */
+export function operationsOf(
+  definitions: ReadonlyMap<string, CollectionDefinition>,
+  { documents, counters }: Folded,
+  mark: Mark,
+): ReadonlyMap<string, readonly Operation[]> {
+  const operations = new Map<string, Operation[]>();
+  for (const [name, effects] of documents) {
+    const definition = definitions.get(name);
+    if (!definition) throw new TypeError(`no collection ${name}`);
+    const ofCollection = [...effects].flatMap(([key, effect]) => operationOf(definition, key, effect, mark) ?? []);
+    if (ofCollection.length > 0) operations.set(name, ofCollection);
+  }
+  const totals = new Map<string, number>();
+  for (const [scope, { rollUps, byBucket }] of counters) {
+    for (const [bucket, by] of byBucket) {
+      for (const counter of countersOf({ scope, bucket, ...(rollUps && { rollUps }) })) {
+        const id = counterId(counter.scope, counter.bucket);
+        totals.set(id, (totals.get(id) ?? 0) + by);
+      }
+    }
+  }
+  const counted = [...totals].flatMap(([id, by]) => (by === 0 ? [] : [addition(id, by, mark)]));
+  if (counted.length > 0) operations.set(countersName, counted);
+  return operations;
+}
+
+function operationOf(
+  definition: CollectionDefinition,
+  key: string,
+  effect: Effect,
+  mark: Mark,
+): Operation | undefined {
+  const filter = { _id: storable(definition, definition.key, key), ...unwritten(mark) } as Stored;
+  switch (effect.op) {
+    case "none":
+      return undefined;
+    case "remove":
+      return { deleteOne: { filter } };
+    case "set": {
+      const raised = stored(definition, effect.raised);
+      const update = {
+        $set: { ...stored(definition, effect.fields), ...marks(mark) },
+        // Null is less than anything to MongoDB, too.
+        ...(Object.keys(raised).length > 0 && { $max: raised }),
+      };
+      return { updateOne: { filter, update } };
+    }
+    case "put": {
+      const fields = Object.keys(definition.fields).filter((field) => field !== definition.key);
+      const values = Object.fromEntries(fields.map((field) => [field, effect.document[field] ?? null]));
+      const replacement = { ...stored(definition, values), ...marks(mark) };
+      return effect.fresh
+        ? { insertOne: { document: { ...replacement, _id: filter["_id"] as never } } }
+        : { replaceOne: { filter, replacement, upsert: true } };
+    }
+  }
+}
+
+function addition(id: string, by: number, mark: Mark): Operation {
+  const filter = { _id: id, ...unwritten(mark) } as Stored;
+  return { updateOne: { filter, update: { $inc: { n: by }, $set: marks(mark) }, upsert: true } };
+}
+
+/** What is to be done of an operation whose document turned out to be there although it was not found unwritten. */
+export function withDocument(operation: Operation, mark: Mark): Operation {
+  if ("insertOne" in operation) {
+    const { _id: id, ...replacement } = operation.insertOne.document;
+    return { replaceOne: { filter: { _id: id, ...unwritten(mark) } as Stored, replacement } };
+  }
+  if ("replaceOne" in operation) return { replaceOne: { ...operation.replaceOne, upsert: false } };
+  if ("updateOne" in operation) return { updateOne: { ...operation.updateOne, upsert: false } };
+  return operation;
+}
+
+function unwritten({ batch }: Mark): Stored {
+  return { _b: { $lt: batch } };
+}
+
+function marks({ batch, epoch }: Mark): Stored {
+  return { _b: batch, _e: epoch };
+}
+
+function stored(definition: CollectionDefinition, fields: Readonly<Record<string, FieldValue>>): Stored {
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [
+      storedName(definition, field),
+      storable(definition, field, value),
+    ]),
+  );
+}

@@ -1,0 +1,110 @@
+import { logStart, type Position } from "../../ports/event-store.ts";
+import {
+  ReadModelsUnavailable,
+  type Document,
+  type FieldValue,
+  type Query,
+  type ReadModels,
+  type Selection,
+} from "../../ports/read-models.ts";
+import { patience, type MongoConnection } from "./connection.ts";
+import { loadDefinitions, stateId, states } from "./generation.ts";
+import { PositionWaiters } from "./position-waiters.ts";
+import { Questions } from "./questions.ts";
+
+/** What was found when the state was looked at, and when that was, by the monotonic clock. */
+interface Seen {
+  readonly generation: number;
+  readonly checkpoint: Position;
+  readonly at: number;
+}
+
+/** Read models as any process asks them, whoever writes them. */
+export class MongoReadModels implements ReadModels {
+  readonly #connection: MongoConnection;
+  readonly #freshMs: number;
+  readonly #waiters: PositionWaiters;
+  #seen: Seen | null = null;
+  #looking: Promise<Seen | null> | undefined;
+  #questions: Questions | undefined;
+
+  /** `freshMs`: how long what was seen of the state counts; within it new read models take the place of old ones. */
+  constructor(connection: MongoConnection, { freshMs = 500 }: { readonly freshMs?: number } = {}) {
+    this.#connection = connection;
+    this.#freshMs = freshMs;
+    this.#waiters = new PositionWaiters(connection.clock, () => this.checkpoint());
+  }
+
+  async get(collection: string, key: string): Promise<Document | null> {
+    return (await this.#current()).get(collection, key);
+  }
+
+  async find(query: Query): Promise<readonly Document[]> {
+    return (await this.#current()).find(query);
+  }
+
+  async count(selection: Selection): Promise<number> {
+    return (await this.#current()).count(selection);
+  }
+
+  async distinct(
+    selection: Selection,
+    field: string,
+    options: { readonly after?: FieldValue; readonly limit: number },
+  ): Promise<readonly FieldValue[]> {
+    return (await this.#current()).distinct(selection, field, options);
+  }
+
+  async sum(scope: string, from?: number, to?: number): Promise<number> {
+    return (await this.#current()).sum(scope, from, to);
+  }
+
+  async checkpoint(): Promise<Position> {
+    return (await this.#look())?.checkpoint ?? logStart;
+  }
+
+  /** Asks again and again, once for everybody who waits. */
+  async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
+    const { clock } = this.#connection;
+    const began = clock.monotonic();
+    const seen = this.#fresh() ?? (await this.#look().catch(() => null));
+    if (position <= (seen?.checkpoint ?? logStart)) return true;
+    return this.#waiters.wait(position, Math.max(0, began + timeoutMs - clock.monotonic()));
+  }
+
+  /** Whoever still waits for a position is told false. */
+  close(): void {
+    this.#waiters.close();
+  }
+
+  async #current(): Promise<Questions> {
+    const seen = this.#fresh() ?? (await this.#look());
+    if (!seen) throw new ReadModelsUnavailable("the read models are not built yet");
+    if (this.#questions?.generation !== seen.generation) {
+      const definitions = await loadDefinitions(this.#connection, seen.generation);
+      this.#questions = new Questions(this.#connection, seen.generation, definitions);
+    }
+    return this.#questions;
+  }
+
+  #fresh(): Seen | null {
+    const { clock } = this.#connection;
+    return this.#seen && clock.monotonic() - this.#seen.at < this.#freshMs ? this.#seen : null;
+  }
+
+  /** Looks at the state; all who ask meanwhile share the answer. */
+  #look(): Promise<Seen | null> {
+    this.#looking ??= this.#lookNow().finally(() => { this.#looking = undefined; });
+    return this.#looking;
+  }
+
+  async #lookNow(): Promise<Seen | null> {
+    const at = this.#connection.clock.monotonic();
+    const projection = { "current.number": 1, "current.checkpoint": 1 };
+    const state = await this.#connection.reach(ReadModelsUnavailable, patience.questionMs, () =>
+      states(this.#connection).findOne({ _id: stateId }, { projection }));
+    const current = state?.current;
+    this.#seen = current ? { generation: current.number, checkpoint: current.checkpoint, at } : null;
+    return this.#seen;
+  }
+}

@@ -1,0 +1,55 @@
+import type { Document as Stored } from "mongodb";
+import type { CollectionDefinition } from "../../ports/read-models.ts";
+import type { MongoConnection } from "./connection.ts";
+import { storedName } from "./fields.ts";
+import { countersName, generationOf, storedIn, validatorOf } from "./generation.ts";
+
+/** Makes the collections of a generation, with their indexes. */
+export async function createCollections(
+  { db }: MongoConnection,
+  generation: number,
+  definitions: readonly CollectionDefinition[],
+  epoch: number,
+): Promise<void> {
+  const options = { validator: validatorOf(epoch) };
+  const made = definitions.map(async (definition) => {
+    const collection = await db.createCollection(storedIn(generation, definition.name), options);
+    const keys = definition.indexes.map((index) => ({ key: indexKeys(definition, index) }));
+    if (keys.length > 0) await collection.createIndexes(keys);
+  });
+  const counters = async () => {
+    const collection = await db.createCollection(storedIn(generation, countersName), options);
+    // For those at nothing, which are taken away now and then.
+    await collection.createIndex({ n: 1 }, { partialFilterExpression: { n: 0 } }, {});
+  };
+  await Promise.all([...made, counters()]);
+}
+
+/** An index with the key as its last part where it does not name it, so that it has the order of any page. */
+function indexKeys(definition: CollectionDefinition, index: readonly string[]): Record<string, 1> {
+  const fields = index.includes(definition.key) ? index : [...index, definition.key];
+  return Object.fromEntries(fields.map((field) => [storedName(definition, field), 1 as const]));
+}
+
+/** Shuts out every writer before `epoch` from the collections of some generations. */
+export async function fence(
+  connection: MongoConnection,
+  generations: readonly number[],
+  epoch: number,
+): Promise<void> {
+  const names = await collectionsOf(connection, (number) => generations.includes(number));
+  const command = (name: string): Stored => ({ collMod: name, validator: validatorOf(epoch) });
+  await Promise.all(names.map((name) => connection.db.command(command(name))));
+}
+
+/** The collections of those generations that are meant. */
+export async function collectionsOf(
+  { db }: MongoConnection,
+  isMeant: (generation: number) => boolean,
+): Promise<string[]> {
+  const found = await db.listCollections({}, { nameOnly: true }).toArray();
+  return found.map(({ name }) => name).filter((name) => {
+    const number = generationOf(name);
+    return number !== undefined && isMeant(number);
+  });
+}

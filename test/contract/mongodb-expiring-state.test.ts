@@ -1,0 +1,39 @@
+import { connectMongoDb } from "../../src/adapters/mongodb/connection.ts";
+import { MongoExpiringState } from "../../src/adapters/mongodb/expiring-state.ts";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import { newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
+import { silentLogger } from "../support/silent-logger.ts";
+import { expiringStateContract, type ExpiringStateUnderTest } from "./expiring-state.ts";
+
+/** Far ahead, so that the server, which has a clock of its own, takes nothing away. */
+const start = Date.UTC(2100, 0);
+
+function open(url: string, time: { now: number }): ExpiringStateUnderTest {
+  const connect = () => connectMongoDb(url, { clock: new SystemClock(), logger: silentLogger });
+  const connections = [connect()];
+  const on = (connection: ReturnType<typeof connect>) =>
+    new MongoExpiringState(connection, { now: () => new Date(time.now) });
+  const close = () => Promise.all(connections.map((connection) => connection.close()));
+  return {
+    state: on(connections[0]!),
+    pass: async (ms) => { time.now += ms; },
+    another: async () => {
+      const connection = connect();
+      connections.push(connection);
+      return on(connection);
+    },
+    reopen: async () => {
+      await close();
+      return open(url, time);
+    },
+    close: async () => {
+      await connections[0]!.db.dropDatabase();
+      await close();
+    },
+  };
+}
+
+expiringStateContract("MongoDB", async () => open(newDatabase(await sharedMongoDb()), { now: start }), {
+  tickMs: 1_000,
+  ownClock: true,
+});

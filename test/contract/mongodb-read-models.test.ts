@@ -1,0 +1,49 @@
+import { connectMongoDb, type MongoConnection } from "../../src/adapters/mongodb/connection.ts";
+import { MongoReadModels } from "../../src/adapters/mongodb/read-models.ts";
+import { MongoReadModelWriter } from "../../src/adapters/mongodb/read-model-writer.ts";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import { newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
+import { silentLogger } from "../support/silent-logger.ts";
+import { sized } from "../support/size.ts";
+import { readModelsContract } from "./read-models.ts";
+import type { ReadModelsUnderTest } from "./read-models-things.ts";
+
+function open(url: string): ReadModelsUnderTest {
+  const connection: MongoConnection = connectMongoDb(url, { clock: new SystemClock(), logger: silentLogger });
+  const reader = new MongoReadModels(connection, { freshMs: 0 });
+  const writer = new MongoReadModelWriter(connection, { dropAfterMs: 0 });
+  const close = async () => {
+    reader.close();
+    await writer.close();
+    await connection.close();
+  };
+  return {
+    reader,
+    writer: {
+      state: () => writer.state(),
+      // New read models answer only once they are published.
+      reset: async (definitions, fingerprint) => {
+        await writer.reset(definitions, fingerprint);
+        await writer.publish();
+      },
+      publish: () => writer.publish(),
+      apply: (batch, checkpoint) => writer.apply(batch, checkpoint),
+      amend: (changes) => writer.amend(changes),
+    },
+    reopen: async () => {
+      await close();
+      return open(url);
+    },
+    close: async () => {
+      await writer.close();
+      await connection.db.dropDatabase();
+      await close();
+    },
+  };
+}
+
+readModelsContract("MongoDB", async () => open(newDatabase(await sharedMongoDb())), {
+  wholeBatches: false,
+  crashes: false,
+  runs: sized(10, 200),
+});

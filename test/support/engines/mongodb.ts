@@ -1,0 +1,81 @@
+import { connectMongoDb } from "../../../src/adapters/mongodb/connection.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { silentLogger } from "../silent-logger.ts";
+import { containedMongoDb } from "./mongodb/container.ts";
+import { packagedMongoDb } from "./mongodb/secantus.ts";
+import type { MongoDbUnderTest } from "./mongodb/server.ts";
+
+export type { MongoDbUnderTest };
+
+/**
+ * A server: the one that RELAY_TEST_MONGODB_URL names, else a real one in a container where a runtime answers, else
+ * SecantusDB from its package, without replica set and transactions. `ours`: one that may be killed and frozen.
+ */
+export async function startMongoDb({ ours = false }: { readonly ours?: boolean } = {}): Promise<MongoDbUnderTest> {
+  const named = ours ? undefined : process.env["RELAY_TEST_MONGODB_URL"];
+  const server = named ? namedMongoDb(named) : ((await containedMongoDb()) ?? (await packagedMongoDb()));
+  const description = await describe(server);
+  process.stdout.write(`  MongoDB tests run on ${description}\n`);
+  return { ...server, description };
+}
+
+let shared: Promise<MongoDbUnderTest> | undefined;
+
+/** The server that all tests of this process share; it is stopped when the process ends. */
+export function sharedMongoDb(): Promise<MongoDbUnderTest> {
+  return (shared ??= startMongoDb());
+}
+
+/** The shared server. Where it cannot be had the tests of the context are skipped, by name; in CI they fail. */
+export async function mongoDbOrSkip(context: Mocha.Context): Promise<MongoDbUnderTest> {
+  try {
+    return await sharedMongoDb();
+  } catch (error) {
+    if (process.env["CI"]) throw error;
+    process.stdout.write(`  No MongoDB: ${String(error)}\n`);
+    return context.skip();
+  }
+}
+
+/** Ends the shared server, if there is one. */
+export async function stopSharedMongoDb(): Promise<void> {
+  const server = await shared;
+  shared = undefined;
+  await server?.stop();
+}
+
+let databases = 0;
+
+/** The URL of a database that nobody else uses. */
+export function newDatabase(server: Pick<MongoDbUnderTest, "url">): string {
+  const named = new URL(server.url);
+  databases += 1;
+  named.pathname = `/relay-test-${process.pid}-${databases}`;
+  return named.href;
+}
+
+function namedMongoDb(url: string): MongoDbUnderTest {
+  const refuse = () => Promise.reject(new Error("a server that is not ours is neither killed nor frozen"));
+  return {
+    url,
+    description: "the server that RELAY_TEST_MONGODB_URL names",
+    stop: async () => undefined,
+    kill: refuse,
+    restart: refuse,
+    freeze: refuse,
+    thaw: refuse,
+  };
+}
+
+async function describe({ url, description }: Pick<MongoDbUnderTest, "url" | "description">): Promise<string> {
+  const connection = connectMongoDb(url, { clock: new SystemClock(), logger: silentLogger });
+  try {
+    const [{ version }, { setName }] = await Promise.all([
+      connection.db.admin().command({ buildInfo: 1 }),
+      connection.db.admin().command({ hello: 1 }),
+    ]);
+    return `${description}, which says it is ${version}, ${setName ? `replica set ${setName}` : "standalone"}`;
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,133 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { MongoDbUnderTest } from "./server.ts";
+
+const run = promisify(execFile);
+
+const secantus = "secantusdb==0.7.0b3";
+const cache = resolve("node_modules/.cache/mongodb");
+const environment = join(cache, secantus);
+const startedWithinMs = 30_000;
+
+/** Ends the server with its standard input, so that none outlives the tests, whatever ends them. */
+const launcher = `
+import os, runpy, sys, threading
+def watch():
+    sys.stdin.buffer.read()
+    os._exit(0)
+threading.Thread(target=watch, daemon=True).start()
+program = sys.argv.pop(1)
+sys.argv[0] = program
+runpy.run_path(program, run_name="__main__")
+`;
+
+/** SecantusDB, from its Python package, on a port and data of its own. */
+export async function packagedMongoDb(): Promise<MongoDbUnderTest> {
+  await install();
+  const folder = mkdtempSync(join(tmpdir(), "secantus-"));
+  const port = await freePort();
+  let server = await start(port, folder);
+  const kill = async () => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const ended = new Promise((resolveEnd) => server.once("exit", resolveEnd));
+    server.kill("SIGKILL");
+    await ended;
+  };
+  const endNow = () => {
+    server.kill("SIGKILL");
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  process.once("exit", endNow);
+  return {
+    url: `mongodb://127.0.0.1:${port}/`,
+    description: secantus.replace("secantusdb==", "SecantusDB "),
+    kill,
+    restart: async () => {
+      await kill();
+      server = await start(port, folder);
+    },
+    freeze: async () => { server.kill("SIGSTOP"); },
+    thaw: async () => { server.kill("SIGCONT"); },
+    stop: async () => {
+      process.off("exit", endNow);
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function start(port: number, folder: string): Promise<ChildProcess> {
+  const program = join(environment, "bin", "secantusd-py");
+  const flags = ["--host", "127.0.0.1", "--port", String(port), "--storage-path", folder, "--cache-size", "256M"];
+  const server = spawn(
+    join(environment, "bin", "python"),
+    ["-c", launcher, program, ...flags, "--log-level", "ERROR", "--sync-on-commit", "--standalone"],
+    { stdio: ["pipe", "ignore", "inherit"] },
+  );
+  // The tests do not go on for its sake.
+  server.unref();
+  (server.stdin as Socket).unref();
+  const until = performance.now() + startedWithinMs;
+  while (!(await answers(port))) {
+    if (server.exitCode !== null) throw new Error(`SecantusDB ended at once with ${server.exitCode}`);
+    if (performance.now() > until) throw new Error("SecantusDB does not answer");
+    await wait(50);
+  }
+  return server;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolveAnswer) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => resolveAnswer(true));
+    socket.once("error", () => resolveAnswer(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolvePort, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const address = probe.address();
+      probe.close(() => resolvePort(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
+
+/** Into a folder of its own, moved into place when whole: several processes may be at it at once. */
+async function install(): Promise<void> {
+  if (existsSync(join(environment, "bin", "secantusd-py"))) return;
+  try {
+    await installOnce();
+  } catch {
+    // Debian has venv apart from Python; a registry may have had a bad moment.
+    if (process.getuid?.() === 0) await aptInstall().catch(() => undefined);
+    await installOnce();
+  }
+}
+
+async function installOnce(): Promise<void> {
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "new-"));
+  try {
+    await run("python3", ["-m", "venv", folder]);
+    const pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", secantus];
+    await run(join(folder, "bin", "python"), pip, { timeout: 300_000 });
+    if (!existsSync(environment)) renameSync(folder, environment);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function aptInstall(): Promise<void> {
+  await run("apt-get", ["update", "-qq"], { timeout: 120_000 });
+  const packages = ["python3", "python3-venv", "python3-pip"];
+  await run("apt-get", ["install", "-qq", "-y", "--no-install-recommends", ...packages], { timeout: 300_000 });
+}
