@@ -8,8 +8,12 @@ import type { Config } from "../config/config.ts";
  * expiring state first, then the log, so that the state knows nothing the log does not. Read models and
  * the log's index are built again from the log. The master key is not copied.
  */
-export function backUp({ dataDir }: Config, folder: string): void {
+export function backUp({ dataDir, eventStore, readModels }: Config, folder: string): void {
+  if (eventStore.engine !== "embedded") {
+    throw new Error(`RELAY_EVENT_STORE: ${eventStore.engine} has backups of its own; see docs/operating.md`);
+  }
   if (!existsSync(join(dataDir, "log.db"))) throw new Error(`${dataDir} holds no log`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const file of ["state.db", "log.db"]) copyDatabase(join(dataDir, file), join(folder, file));
+  const files = readModels.engine === "embedded" ? ["state.db", "log.db"] : ["log.db"];
+  for (const file of files) copyDatabase(join(dataDir, file), join(folder, file));
 }
