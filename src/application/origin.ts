@@ -17,9 +17,14 @@ export interface World {
   readonly ids: Ids;
 }
 
-/** Facts made ready to append: each gets a message id of its own and the same account of its origin. */
+/**
+ * Facts made ready to append: each gets a message id of its own and the same account of its origin, at the moment
+ * that it itself names.
+ */
 export function entriesOf(events: readonly DomainEvent[], origin: Origin, world: World): NewEntry[] {
   const { actor, correlationId, causationId } = origin;
-  const metadata = { actor, correlationId, causationId, at: timestamp(world.clock.now()) };
-  return events.map((event) => ({ id: world.ids.uuid(), event, metadata }));
+  return events.map((event) => {
+    const { at = timestamp(world.clock.now()) } = event.data as { readonly at?: string };
+    return { id: world.ids.uuid(), event, metadata: { actor, correlationId, causationId, at } };
+  });
 }

@@ -1,9 +1,11 @@
 import type { Readings } from "../adapters/prometheus/prometheus-metrics.ts";
 import { backlogCounter, circuits, waiting } from "../../projections/due/due.ts";
+import { keyInventory } from "../application/key-inventory.ts";
 import { millis } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EventLog, LogEntry } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
+import type { Sealing } from "../ports/sealing.ts";
 import { Leadership } from "../workers/leadership.ts";
 import type { Role } from "../workers/role.ts";
 import type { EngineWatch } from "./engine-watch.ts";
@@ -13,13 +15,15 @@ interface Sources {
   readonly log: EventLog;
   readonly readModels: ReadModels;
   readonly clock: Clock;
+  readonly sealing: Pick<Sealing, "masterKeyIds">;
   readonly engines: Pick<Engines, "outside" | "queueLag">;
   readonly watch: Pick<EngineWatch, "answers">;
   readonly roles: readonly Role[];
 }
 
 /** What `/metrics` shows of what waits, how far the read models are, and of engines and roles shared with others. */
-export function readingsOf({ log, readModels, clock, engines, watch, roles }: Sources): Partial<Readings> {
+export function readingsOf(sources: Sources): Partial<Readings> {
+  const { log, readModels, clock, sealing, engines, watch, roles } = sources;
   const leaderships = roles.filter((role) => role instanceof Leadership);
   const secondsSince = (at: string | undefined) =>
     at === undefined ? 0 : Math.max(0, clock.now() - millis(at)) / 1000;
@@ -36,6 +40,11 @@ export function readingsOf({ log, readModels, clock, engines, watch, roles }: So
     projectionLagSeconds: async () => {
       const { entries } = await log.readLog(await readModels.checkpoint(), 1);
       return secondsSince(decidedAt(entries[0]));
+    },
+    keysUnderOldMasterKeys: async () => {
+      const inventory = await keyInventory(readModels, sealing);
+      const old = inventory.filter(({ masterKeyId }) => masterKeyId !== sealing.masterKeyIds[0]);
+      return old.reduce((sum, { wraps }) => sum + wraps, 0);
     },
     circuits: async () => {
       const count = (position: string) => readModels.count({ collection: circuits.name, where: { position } });

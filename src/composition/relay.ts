@@ -120,7 +120,7 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
   }, config.roles);
   const roles: readonly Role[] = [...(projecting ? [projecting] : []), ...delivering];
   for (const role of roles) await role.start();
-  metrics.watch(readingsOf({ log: store, readModels, clock, engines, watch, roles }));
+  metrics.watch(readingsOf({ log: store, readModels, clock, sealing, engines, watch, roles }));
 
   const ready = async () => readiness({ broken, engines, watch, isFresh, roles: config.roles });
   const health = { ready, metrics: () => metrics.text() };

@@ -6,7 +6,7 @@ import type { Api } from "./api.ts";
 import { authenticate } from "./authenticate.ts";
 import { readJsonObject } from "./body.ts";
 import { clientAddress } from "./client-address.ts";
-import { errorAnswer } from "./errors.ts";
+import { createFailures } from "./failures.ts";
 import { givenRequestId } from "./identifiers.ts";
 import { createIngestHandler, ingestPath, type Fail } from "./ingest.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
@@ -25,7 +25,7 @@ import { userRoutes } from "./routes/users.ts";
 
 /** The whole API as a request listener. */
 export function createApp(api: Api): RequestListener {
-  const fail = failures(api);
+  const fail = createFailures(api);
   const ingest = createIngestHandler(api, fail);
   const rest = createKoa(api, fail).callback();
   return (request, response) => {
@@ -33,18 +33,6 @@ export function createApp(api: Api): RequestListener {
     const path = ingestPath(request.url);
     if (path) void ingest(request, response, path);
     else void rest(request, response);
-  };
-}
-
-/** What to answer to an error; the operator learns of those nobody foresaw. */
-function failures({ logger, metrics }: Api): Fail {
-  return (error, requestId) => {
-    const { status, text, body, unforeseen } = errorAnswer(error);
-    if (unforeseen) {
-      metrics.trouble("request failed");
-      logger.error({ err: error, requestId }, "a request failed");
-    } else if (status === 503) logger.warn({ err: error, requestId }, "a request could not be served");
-    return { status, text, ...(body && { body }) };
   };
 }
 

@@ -45,6 +45,7 @@ describe("master key rotation of a running relay", () => {
     await requireAllReadable();
     accounts.push(await openAccount(relay.url));
     const said = await eventually(keys, (answer) => answer.includes(mayGo));
+    expect(await (await fetch(`${relay.url}/metrics`)).text()).to.match(/^relay_keys_under_old_master_keys 0$/m);
     expect(said).to.match(/newest +wraps 15 +needed\n.*old +wraps 0 +needed by nothing\n/);
     expect(relay.lines.some(({ msg }) => msg?.includes("nothing needs the old ones"))).to.equal(true);
     await relay.sigterm();

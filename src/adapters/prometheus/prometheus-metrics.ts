@@ -12,6 +12,8 @@ export interface Readings {
   readonly projectionLagSeconds: Reading<number>;
   /** Log entries not yet projected. */
   readonly projectionLagEntries: Reading<number>;
+  /** Keys that another master key than the newest still wraps. */
+  readonly keysUnderOldMasterKeys: Reading<number>;
   /** How many circuits are in each position. */
   readonly circuits: Reading<Readonly<Record<string, number>>>;
   /** 1 for each outside engine that answers, else 0. */
@@ -86,12 +88,15 @@ export class PrometheusMetrics implements Metrics {
 
   /** Adds gauges for the given readings; each may be given once. */
   watch(readings: Partial<Readings>): void {
-    const { backlog, oldestDueSeconds, projectionLagSeconds, projectionLagEntries } = readings;
+    const { backlog, oldestDueSeconds, projectionLagSeconds, projectionLagEntries, keysUnderOldMasterKeys } = readings;
     const { circuits, engines, leading, queueLag } = readings;
     this.#watch("relay_backlog_events", "Events that wait for an attempt", backlog);
     this.#watch("relay_oldest_due_seconds", "By how long the oldest due attempt is late", oldestDueSeconds);
     this.#watch("relay_projection_lag_seconds", "How far behind the log the read models are", projectionLagSeconds);
     this.#watch("relay_projection_lag_entries", "Log entries not yet projected", projectionLagEntries);
+    this.#watch(
+      "relay_keys_under_old_master_keys", "Keys that another master key than the newest wraps", keysUnderOldMasterKeys,
+    );
     this.#watch("relay_circuits", "Circuits that are not closed, by position", circuits, "position");
     this.#watch("relay_engine_up", "Whether an engine outside of this process answers", engines, "engine");
     this.#watch("relay_role_active", "Whether a role that is single runs in this process", leading, "role");

@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { expect } from "chai";
+import { createHttpServer } from "../../src/http/server.ts";
+import { openAccount, openIngest } from "../support/accounts.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+
+/** Ten drops of the slow ones fit into the time for a head, twenty into that for a request. */
+const patience = { headers: 400, request: 800, checkEvery: 20 };
+const dropMs = 40;
+
+describe("clients that send slowly", () => {
+  let engines: InMemoryEngines;
+  let api: TestApi;
+  let server: Server;
+  let ingest: Awaited<ReturnType<typeof openIngest>>;
+  let port: number;
+  before(async () => {
+    engines = await inMemoryEngines();
+    api = await startApi(engines);
+    const one = await openAccount(api.url);
+    ingest = await openIngest(one.owner.client, one.tenantId);
+    // The same listener as the running API's, with less patience.
+    const [listener] = api.server.listeners("request") as [Parameters<typeof createHttpServer>[0]];
+    server = createHttpServer(listener, patience).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    ({ port } = server.address() as AddressInfo);
+  });
+  after(async () => {
+    server.closeAllConnections();
+    server.close();
+    await api.close();
+    await engines.close();
+  });
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  /** Sends the first part at once and the rest a byte at a time. Answers what came back, and after how long. */
+  const drip = async (atOnce: string, slowly: string): Promise<{ text: string; tookMs: number }> => {
+    const startedAt = performance.now();
+    const socket: Socket = connect(port, "127.0.0.1");
+    let text = "";
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString())).on("error", () => undefined);
+    socket.write(atOnce);
+    let sent = 0;
+    const timer = setInterval(() => socket.write(slowly[(sent += 1) - 1] ?? "x"), dropMs);
+    // A reset is an end like any other.
+    await new Promise((resolve) => socket.once("close", resolve));
+    clearInterval(timer);
+    return { text, tookMs: performance.now() - startedAt };
+  };
+  const head = (path: string, ...headers: string[]) =>
+    [`POST ${path} HTTP/1.1`, "Host: relay", "Content-Type: application/json", ...headers].join("\r\n");
+
+  it("are cut off in the middle of a head, however steadily they send", async () => {
+    for (const slowly of ["POST /api/v1/auth/login HTTP/1.1\r\n".repeat(5), `X-A: ${"a".repeat(500)}`]) {
+      const { text, tookMs } = await drip(slowly.startsWith("X") ? `${head("/api/v1/auth/login")}\r\n` : "", slowly);
+      expect(tookMs).to.be.within(patience.headers * 0.9, patience.headers + 400);
+      expect(text).to.match(/^HTTP\/1.1 (408|400)/);
+    }
+  });
+
+  it("are cut off in the middle of a body, at ingest as elsewhere, and nothing is accepted", async () => {
+    const before = await engines.store.head();
+    const body = `{"a":"${"a".repeat(500)}`;
+    for (const [path, ...headers] of [["/api/v1/auth/login"], [ingest.path, `X-Api-Key: ${ingest.apiKey}`]] as const) {
+      for (const framing of ["Content-Length: 600", "Transfer-Encoding: chunked"]) {
+        const dripped = framing.startsWith("T") ? "1\r\na\r\n".repeat(100) : body;
+        const { tookMs } = await drip(`${head(path, ...headers, framing)}\r\n\r\n`, dripped);
+        expect(tookMs, `${path} ${framing}`).to.be.within(patience.request * 0.9, patience.request + 400);
+      }
+    }
+    expect(await engines.store.head()).to.equal(before);
+  });
+
+  it("of whom there are hundreds do not keep others from being answered", async () => {
+    const slow = () => drip("POST /api/v1/auth/login HTTP/1.1\r\n", "X-A: aaaa".repeat(50));
+    const crowd = Array.from({ length: 300 }, slow);
+    const startedAt = performance.now();
+    const answer = await fetch(`http://127.0.0.1:${port}/healthz`);
+    expect(answer.status).to.equal(200);
+    expect(performance.now() - startedAt).to.be.below(patience.headers);
+    for (const { tookMs } of await Promise.all(crowd)) expect(tookMs).to.be.below(patience.headers + 1_500);
+    const open = await new Promise<number>((resolve) => {
+      server.getConnections((_error, count) => resolve(count));
+    });
+    expect(open).to.be.at.most(1);
+  });
+
+  it("have seconds in a relay that runs: 10 for a head, 30 for all", () => {
+    expect(api.server).to.include({ headersTimeout: 10_000, requestTimeout: 30_000 });
+  });
+});

@@ -1,0 +1,31 @@
+import { expect } from "chai";
+import { AesSealing } from "../../../src/adapters/aes-sealing/aes-sealing.ts";
+import { KeyRotation } from "../../../src/application/key-rotation.ts";
+import { readingsOf } from "../../../src/composition/readings.ts";
+import { createTenant } from "../../support/accounts.ts";
+import { inMemoryEngines, startApi } from "../../support/api.ts";
+
+describe("readings for the metrics", () => {
+  it("count the keys that an old master key still wraps, down to none", async () => {
+    const engines = await inMemoryEngines();
+    const { store: log, readModels, clock, masterKey } = engines;
+    const api = await startApi(engines);
+    for (let n = 0; n < 3; n += 1) await createTenant(api.url);
+    const { aggregates, ids } = api.world;
+    const reading = async (sealing: AesSealing) => {
+      await readModels.caughtUp(await log.head(), 5_000);
+      const shared = { engines: { outside: [], queueLag: null }, watch: { answers: () => true }, roles: [] };
+      return readingsOf({ log, readModels, clock, sealing, ...shared }).keysUnderOldMasterKeys?.();
+    };
+    expect(await reading(new AesSealing(masterKey))).to.equal(0);
+    const sealing = new AesSealing(new Uint8Array(32).fill(7), [masterKey]);
+    expect(await reading(sealing)).to.equal(5);
+    const rotation = new KeyRotation({ store: log, sealing, readModels, aggregates, clock, ids });
+    await rotation.begin();
+    expect(await reading(sealing)).to.equal(3);
+    await rotation.finish(() => false);
+    expect(await reading(sealing)).to.equal(0);
+    await api.close();
+    await engines.close();
+  });
+});

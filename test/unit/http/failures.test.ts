@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import { Refusal } from "../../../src/domain/refusal.ts";
+import { createFailures } from "../../../src/http/failures.ts";
+import { LogUnavailable } from "../../../src/ports/event-store.ts";
+import { quiet, uncounted } from "../../support/api.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+type Line = Readonly<Record<string, unknown>>;
+
+describe("what the log says of requests that failed", () => {
+  let clock: ManualClock;
+  let lines: Line[];
+  let fail: ReturnType<typeof createFailures>;
+  beforeEach(() => {
+    clock = new ManualClock();
+    lines = [];
+    const keep = (fields: object, message: string) => void lines.push({ ...fields, message });
+    fail = createFailures({ clock, metrics: uncounted, logger: { ...quiet, warn: keep, error: keep } });
+  });
+  const overloaded = (times: number) => {
+    for (let n = 0; n < times; n += 1) {
+      expect(fail(new Refusal("unavailable", "too many wait"), `request ${n}`).status).to.equal(503);
+    }
+  };
+
+  it("of a flood for one reason is a line, and every 10 s their number", () => {
+    overloaded(1_000);
+    expect(lines).to.deep.equal([
+      { reason: "too many wait", requestId: "request 0", message: "a request could not be served" },
+    ]);
+    clock.advance(10_000);
+    overloaded(5);
+    clock.advance(10_000);
+    expect(lines.slice(1)).to.deep.equal([
+      { reason: "too many wait", requests: 999, message: "more requests could not be served" },
+      { reason: "too many wait", requests: 5, message: "more requests could not be served" },
+    ]);
+    clock.advance(10_000);
+    expect([lines.length, clock.pending.length]).to.deep.equal([3, 0]);
+    overloaded(1);
+    expect(lines).to.have.length(4);
+  });
+
+  it("tells reasons apart, the causes of engines with them, and no more than 100 at a time", () => {
+    overloaded(2);
+    const away = new LogUnavailable("the log is away");
+    for (let n = 0; n < 3; n += 1) fail(away, "a");
+    expect(lines.map(({ reason, err }) => [reason, err])).to.deep.equal([
+      ["too many wait", undefined], ["LogUnavailable: the log is away", away],
+    ]);
+    for (let n = 0; n < 500; n += 1) fail(new Refusal("unavailable", `record ${n}`), "a");
+    expect(lines).to.have.length(101);
+    expect(lines.at(-1)).to.include({ reason: "many reasons" });
+    expect(clock.pending).to.have.length(101);
+  });
+
+  it("holds each defect, and nothing of what callers did wrong", () => {
+    for (let n = 0; n < 3; n += 1) fail(new Error("a bug"), `request ${n}`);
+    expect(lines.map(({ message }) => message)).to.deep.equal(Array(3).fill("a request failed"));
+    for (const kind of ["invalid", "unauthenticated", "too-many"] as const) fail(new Refusal(kind, "x"), "a");
+    expect(lines).to.have.length(3);
+  });
+});
