@@ -2,7 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
 import { StoredReadModels } from "../adapters/embedded-read-models/stored-read-models.ts";
+import { connectMongoDb } from "../adapters/mongodb/connection.ts";
+import { MongoReadModels } from "../adapters/mongodb/read-models.ts";
+import { SystemClock } from "../adapters/system/system-clock.ts";
 import { keyInventory } from "../application/key-inventory.ts";
+import type { Config } from "../config/config.ts";
+import type { Logger } from "../ports/telemetry.ts";
 import { masterKeyOf } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";
 
@@ -11,10 +16,8 @@ import type { RelaySettings } from "./relay.ts";
  * an Error that names the file that is missing.
  */
 export async function describeKeys({ config, secrets, logger }: RelaySettings): Promise<readonly string[]> {
-  const file = join(config.dataDir, "read-models.db");
-  if (!existsSync(file)) throw new Error(`RELAY_DATA_DIR: ${file} is not there: start the relay once`);
+  const { readModels, close } = openReadModels(config, logger);
   const sealing = new AesSealing(masterKeyOf(config, secrets, logger), secrets.oldMasterKeys);
-  const readModels = new StoredReadModels(file);
   try {
     const inventory = await keyInventory(readModels, sealing);
     const [newest, ...old] = sealing.masterKeyIds;
@@ -28,6 +31,21 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
       : `${goers} of ${old.length} old master keys may be taken out of RELAY_OLD_MASTER_KEYS`;
     return [...lines, verdict];
   } finally {
-    readModels.close();
+    await close();
   }
+}
+
+/** The read models beside a relay that may be using them. */
+function openReadModels(
+  { dataDir, readModels: chosen }: Config,
+  logger: Logger,
+): { readModels: Parameters<typeof keyInventory>[0]; close(): void | Promise<void> } {
+  if (chosen.engine === "mongodb") {
+    const connection = connectMongoDb(chosen.url, { clock: new SystemClock(), logger });
+    return { readModels: new MongoReadModels(connection), close: () => connection.close() };
+  }
+  const file = join(dataDir, "read-models.db");
+  if (!existsSync(file)) throw new Error(`RELAY_DATA_DIR: ${file} is not there: start the relay once`);
+  const readModels = new StoredReadModels(file);
+  return { readModels, close: () => readModels.close() };
 }

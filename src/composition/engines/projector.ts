@@ -22,7 +22,7 @@ export async function startReadThread(
   const { log, readModels } = links;
   const thread = new Worker(new URL("./read-thread.ts", import.meta.url), {
     workerData: { ...links, masterKey, oldMasterKeys } satisfies ReadThreadData,
-    transferList: [log.port, ...Object.values(readModels.ports)],
+    transferList: [log.port, ...(readModels.engine === "embedded" ? Object.values(readModels.ports) : [])],
   });
   const told = (kind: FromReadThread["kind"]) =>
     new Promise<void>((resolve, reject) => {

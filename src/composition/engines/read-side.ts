@@ -1,6 +1,10 @@
+import { mkdirSync } from "node:fs";
 import { MessageChannel } from "node:worker_threads";
 import { ExpiringStateClient } from "../../adapters/embedded-expiring-state/expiring-state-client.ts";
 import { ReadModelsClient } from "../../adapters/embedded-read-models/read-models-client.ts";
+import { connectMongoDb } from "../../adapters/mongodb/connection.ts";
+import { MongoExpiringState } from "../../adapters/mongodb/expiring-state.ts";
+import { MongoReadModels } from "../../adapters/mongodb/read-models.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { EngineSettings, OutsideEngine } from "./engines.ts";
@@ -20,17 +24,19 @@ export interface ReadSide {
 /** Opens the read models and the expiring state that the configuration asks for. */
 export function openReadSide(settings: EngineSettings, link: () => LogLink): Promise<ReadSide> {
   const { readModels } = settings.config;
-  if (readModels.engine !== "embedded") throw new Error("RELAY_READ_MODELS: mongodb is not part of this version");
-  return openEmbedded(settings, link());
+  if (readModels.engine === "embedded") return openEmbedded(settings, link());
+  return openOutside(settings, readModels.url, link);
 }
 
 /** One thread projects, answers, and keeps the expiring state. */
 async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<ReadSide> {
+  const { dataDir } = settings.config;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const readModels = new MessageChannel();
   const state = new MessageChannel();
   const ports = { readModels: readModels.port2, state: state.port2 };
   const projector = await startReadThread(settings, {
-    log, readModels: { engine: "embedded", dataDir: settings.config.dataDir, ports },
+    log, readModels: { engine: "embedded", dataDir, ports },
   });
   const clients = { readModels: new ReadModelsClient(readModels.port1), state: new ExpiringStateClient(state.port1) };
   return {
@@ -41,6 +47,25 @@ async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<Rea
       await projector.close();
       clients.readModels.close();
       clients.state.close();
+    },
+  };
+}
+
+/** A thread projects, where this process does; questions go to the engine itself. */
+async function openOutside(settings: EngineSettings, url: string, link: () => LogLink): Promise<ReadSide> {
+  const { clock, logger, projects } = settings;
+  const connection = connectMongoDb(url, { clock, logger });
+  const projector = projects
+    ? await startReadThread(settings, { log: link(), readModels: { engine: "mongodb", url } })
+    : null;
+  return {
+    readModels: new MongoReadModels(connection),
+    state: new MongoExpiringState(connection),
+    projector,
+    outside: { name: "MongoDB", ping: () => connection.ping() },
+    close: async () => {
+      await projector?.close();
+      await connection.close();
     },
   };
 }

@@ -3,11 +3,13 @@ import type { Logger } from "../../ports/telemetry.ts";
 import type { LogLink } from "./log.ts";
 
 /** Where the read thread keeps the read models; with embedded ones it keeps the expiring state and answers, too. */
-export type ReadModelsLink = {
-  readonly engine: "embedded";
-  readonly dataDir: string;
-  readonly ports: { readonly readModels: MessagePort; readonly state: MessagePort };
-};
+export type ReadModelsLink =
+  | {
+      readonly engine: "embedded";
+      readonly dataDir: string;
+      readonly ports: { readonly readModels: MessagePort; readonly state: MessagePort };
+    }
+  | { readonly engine: "mongodb"; readonly url: string };
 
 /** What the read thread is started with. */
 export interface ReadThreadData {

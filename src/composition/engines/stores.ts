@@ -3,6 +3,8 @@ import { serveExpiringState } from "../../adapters/embedded-expiring-state/expir
 import { SqliteExpiringState } from "../../adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { serveReadModels } from "../../adapters/embedded-read-models/read-models-client.ts";
 import { SqliteReadModels } from "../../adapters/embedded-read-models/sqlite-read-models.ts";
+import { connectMongoDb } from "../../adapters/mongodb/connection.ts";
+import { MongoReadModelWriter } from "../../adapters/mongodb/read-model-writer.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
@@ -27,13 +29,15 @@ interface Parts {
 }
 
 const embeddedLingerMs = 200;
+/** Who waits asks the engine, which cannot say so to this thread. */
+const outsideLingerMs = 10;
 
 /** Opens the read models in the read thread; embedded ones are served to the main thread from here. */
 export async function openStores(link: ReadModelsLink, parts: Parts): Promise<Stores> {
-  return openEmbedded(link, parts.clock);
+  return link.engine === "embedded" ? openEmbedded(link, parts.clock) : openOutside(link.url, parts);
 }
 
-function openEmbedded({ dataDir, ports }: ReadModelsLink, clock: Clock): Stores {
+function openEmbedded({ dataDir, ports }: Extract<ReadModelsLink, { engine: "embedded" }>, clock: Clock): Stores {
   const readModels = opened(join(dataDir, "read-models.db"), (path) => new SqliteReadModels(path, clock));
   const state = opened(join(dataDir, "state.db"), (path) => new SqliteExpiringState(path, clock));
   serveReadModels(ports.readModels, readModels);
@@ -47,6 +51,18 @@ function openEmbedded({ dataDir, ports }: ReadModelsLink, clock: Clock): Stores 
       await readModels.close();
       await state.close();
     },
+  };
+}
+
+async function openOutside(url: string, parts: Parts): Promise<Stores> {
+  const connection = connectMongoDb(url, parts);
+  const writer = new MongoReadModelWriter(connection);
+  return {
+    writer,
+    view: writer,
+    lingerMs: outsideLingerMs,
+    onWanted: () => undefined,
+    close: () => connection.close(),
   };
 }
 
