@@ -39,7 +39,7 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
 function openReadModels(
   { dataDir, readModels: chosen }: Config,
   logger: Logger,
-): { readModels: Parameters<typeof keyInventory>[0]; close(): void | Promise<void> } {
+): { readModels: Parameters<typeof keyInventory>[0]; readonly close: () => void | Promise<void> } {
   if (chosen.engine === "mongodb") {
     const connection = connectMongoDb(chosen.url, { clock: new SystemClock(), logger });
     return { readModels: new MongoReadModels(connection), close: () => connection.close() };
