@@ -1,7 +1,8 @@
-import { MongoServerError, type Collection, type Document as Stored } from "mongodb";
+import type { Collection, Document as Stored } from "mongodb";
 import type { RateLimit, Ticket } from "../../ports/expiring-state.ts";
 import type { MongoConnection } from "./connection.ts";
 import { after, type Now } from "./server-time.ts";
+import { unlessMade } from "./upsert.ts";
 
 /** One admission under a key. `sure` false: it may yet be taken back. */
 interface Admission {
@@ -20,7 +21,6 @@ interface Admitted extends Stored {
 /** How long an admission that is not sure counts: a process that dies on the way holds up no longer. */
 const unsureMs = 1_500;
 const pauseMs = 5;
-const duplicateKey = 11_000;
 
 /**
  * Admissions as sliding windows, a document for each key. Under one key an admission is one atomic change. Under
@@ -53,6 +53,7 @@ export class Admissions {
   }
 
   async forgive({ id, keys }: Ticket): Promise<void> {
+    if (keys.length === 0) return;
     const update = { $pull: { admissions: { id } } } as Stored;
     await this.collection.bulkWrite(
       keys.map((key) => ({ updateOne: { filter: { _id: key, "admissions.id": id }, update } })),
@@ -87,14 +88,8 @@ export class Admissions {
 
   async #change(key: string, stages: Stored[]): Promise<readonly Admission[]> {
     const options = { upsert: true, returnDocument: "after" } as const;
-    for (;;) {
-      try {
-        return (await this.collection.findOneAndUpdate({ _id: key }, stages, options))?.admissions ?? [];
-      } catch (error) {
-        // Two who make the same document at once: there is one now.
-        if (!(error instanceof MongoServerError && error.code === duplicateKey)) throw error;
-      }
-    }
+    const changed = await unlessMade(() => this.collection.findOneAndUpdate({ _id: key }, stages, options));
+    return changed?.admissions ?? [];
   }
 
   /** Makes admissions sure; false where one has ended meanwhile and was taken away. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { MongoServerError, type Collection, type Document as Stored } from "mongodb";
+import type { Collection, Document as Stored } from "mongodb";
 import {
   ExpiringStateUnavailable,
   type ExpiringState,
@@ -8,6 +8,7 @@ import {
 } from "../../ports/expiring-state.ts";
 import { Admissions } from "./admissions.ts";
 import { patience, type MongoConnection } from "./connection.ts";
+import { unlessMade } from "./upsert.ts";
 import { after, hasEnded, serverTime, type Now } from "./server-time.ts";
 
 /** A value or the holder of a lease. `end` null: it has none. */
@@ -16,8 +17,6 @@ interface Entry extends Stored {
   readonly value: string;
   readonly end: Date | null;
 }
-
-const duplicateKey = 11_000;
 
 /**
  * Expiring state for any number of processes: each call is one atomic change of one document, or several that others
@@ -49,8 +48,8 @@ export class MongoExpiringState implements ExpiringState {
 
   async put(key: string, value: string, ttlMs: number | null): Promise<void> {
     const end = ttlMs === null ? null : after(this.#now(), ttlMs);
-    await this.#reach(() =>
-      this.#values.updateOne({ _id: key }, [{ $set: { value: { $literal: value }, end } }], { upsert: true }));
+    const update = [{ $set: { value: { $literal: value }, end } }];
+    await this.#reach(() => unlessMade(() => this.#values.updateOne({ _id: key }, update, { upsert: true })));
   }
 
   async admit(keys: readonly string[], limit: RateLimit): Promise<Ticket | null> {
@@ -64,18 +63,17 @@ export class MongoExpiringState implements ExpiringState {
 
   async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {
     const now = this.#now();
-    const isFree = { $expr: { $or: [{ $eq: ["$value", { $literal: owner }] }, hasEnded("$end", now)] } };
-    const held = { value: { $literal: owner }, end: after(now, ttlMs) };
-    return this.#reach(async () => {
-      try {
-        await this.#leases.updateOne({ _id: name, ...isFree }, [{ $set: held }], { upsert: true });
-        return true;
-      } catch (error) {
-        // There is one, and it is not free: a second of the same name cannot be.
-        if (error instanceof MongoServerError && error.code === duplicateKey) return false;
-        throw error;
-      }
-    });
+    const mine = { $literal: owner };
+    // A lease that never was has no end, which to MongoDB is before any.
+    const isFree = { $or: [{ $eq: ["$value", mine] }, { $lte: ["$end", now] }] };
+    const taken = {
+      value: { $cond: [isFree, mine, "$value"] },
+      end: { $cond: [isFree, after(now, ttlMs), "$end"] },
+    };
+    const options = { upsert: true, returnDocument: "after" } as const;
+    const lease = await this.#reach(() =>
+      unlessMade(() => this.#leases.findOneAndUpdate({ _id: name }, [{ $set: taken }], options)));
+    return lease?.value === owner;
   }
 
   async release(name: string, owner: string): Promise<void> {

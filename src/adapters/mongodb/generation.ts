@@ -29,6 +29,8 @@ export interface State {
   readonly _id: "read-models";
   /** Raised by every writer that takes over: writes of those before it fail. */
   readonly epoch: number;
+  /** Who began the epoch. */
+  readonly writer: string;
   /** The highest number given to a generation. */
   readonly generations: number;
   /** What answers. */

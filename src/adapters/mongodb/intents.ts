@@ -35,7 +35,7 @@ export class Intents {
   async store({ generation, epoch, batch, checkpoint }: About, folded: Folded): Promise<Pending> {
     const bytes = pack(folded);
     if (bytes.length <= inlineBytes) return { batch, checkpoint, body: new Binary(bytes), parts: 0, id: "" };
-    const id = `${generation}/${batch}/${epoch}`;
+    const id = `${epochId(epoch)}${generation}/${batch}`;
     let parts = 0;
     for (let at = 0; at < bytes.length; at += partBytes) {
       const body = new Binary(bytes.subarray(at, at + partBytes));
@@ -63,6 +63,11 @@ export class Intents {
     await this.#reach(() => this.#parts().deleteMany({ _id: { $in: ids } }));
   }
 
+  /** Takes away what writers before an epoch left. Nothing of theirs must be pending. */
+  async forgetBefore(epoch: number): Promise<void> {
+    await this.#reach(() => this.#parts().deleteMany({ _id: { $lt: epochId(epoch) } }));
+  }
+
   #parts() {
     return this.#connection.db.collection<Part>("intents");
   }
@@ -70,6 +75,11 @@ export class Intents {
   #reach<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, work);
   }
+}
+
+/** In the order of the epochs. */
+function epochId(epoch: number): string {
+  return `${String(epoch).padStart(16, "0")}/`;
 }
 
 function partId(id: string, part: number): string {

@@ -1,4 +1,5 @@
-import { type Filter, type UpdateFilter } from "mongodb";
+import { randomUUID } from "node:crypto";
+import type { Filter, UpdateFilter } from "mongodb";
 import { logStart, type Position } from "../../ports/event-store.ts";
 import { fold, type Folded } from "../../ports/folded-changes.ts";
 import {
@@ -14,16 +15,16 @@ import {
 import { BatchWriter, takenOver } from "./batch-writer.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import {
-  countersName, definitionsOf, loadDefinitions, stateId, states, storedIn, type Generation, type Pending, type State,
+  countersName, definitionsOf, loadDefinitions, stateId, states, storedIn, type Generation, type State,
 } from "./generation.ts";
 import { Intents } from "./intents.ts";
 import { Leftovers } from "./leftovers.ts";
 import { Questions } from "./questions.ts";
 import { createCollections, fence } from "./schema.ts";
+import { unlessMade } from "./upsert.ts";
 
 /** After so many batches the counters at nothing are taken away. */
 const sweepEvery = 50;
-const duplicateKey = 11_000;
 
 /** What a writer works on, and by what right. */
 interface Held {
@@ -44,8 +45,11 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   readonly #connection: MongoConnection;
   readonly #intents: Intents;
   readonly #leftovers: Leftovers;
-  /** Null before anything was built; undefined while it is not known what holds. */
+  /** Null before anything was built; undefined while it is not known what holds: before the start, after a failure. */
   #held: Held | null | undefined;
+  /** Tells this writer from others. */
+  readonly #id = randomUUID();
+  /** The last one that this writer knows it began; undefined where another may have begun one since. */
   #epoch: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -56,13 +60,12 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     this.#leftovers = new Leftovers(connection, dropAfterMs, (task) => this.#exclusively(task));
   }
 
-  /** Takes over where another writer has meanwhile. */
+  /** Whoever asks is about to write: takes over where another writer has meanwhile. */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null> {
     return this.#exclusively(async () => {
-      const held = await this.#ready().catch(async () => {
-        this.#epoch = undefined;
-        return this.#ready();
-      });
+      const state = await this.#ask(() => states(this.#connection).findOne({ _id: stateId }));
+      if (state?.writer !== this.#id) [this.#epoch, this.#held] = [undefined, undefined];
+      const held = await this.#ready();
       return held && { checkpoint: held.generation.checkpoint, fingerprint: held.generation.fingerprint };
     });
   }
@@ -71,13 +74,14 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return this.#exclusively(async () => {
       await this.#ready();
       const epoch = this.#epoch!;
+      this.#held = undefined;
       const numbered = await this.#ask(() =>
         states(this.#connection).findOneAndUpdate(
           { _id: stateId, epoch },
           { $inc: { generations: 1 } },
           { returnDocument: "after" },
         ));
-      if (!numbered) throw this.#lost();
+      if (!numbered) throw takenOver();
       const number = numbered.generations;
       await this.#connection.reach(ReadModelsUnavailable, patience.schemaMs, async () => {
         await definitionsOf(this.#connection).insertOne({ _id: number, definitions: JSON.stringify(definitions) });
@@ -96,7 +100,8 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
       const held = await this.#ready();
       if (held?.slot !== "building") return;
       const { epoch, generation, definitions } = held;
-      await this.#change({ epoch, "building.number": generation.number }, {
+      this.#held = undefined;
+      await this.#change({ epoch, "building.number": generation.number, "building.batch": generation.batch }, {
         $set: { current: generation, building: null },
       });
       this.#held = this.#holding(epoch, "current", generation, definitions);
@@ -157,20 +162,20 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     const pending = await this.#intents.store({ generation: generation.number, epoch, batch, checkpoint }, folded);
     await this.#change(unchanged, { $set: { [`${slot}.pending`]: pending } });
     await write();
-    await this.#finish({ ...held, generation: { ...generation, pending } });
+    this.#held = await this.#finish({ ...held, generation: { ...generation, pending } });
   }
 
   /** Everything of the batch that is pending is written. */
-  async #finish(held: Held): Promise<void> {
+  async #finish(held: Held): Promise<Held> {
     const { epoch, slot, generation } = held;
     const pending = generation.pending!;
     const { batch, checkpoint } = pending;
     await this.#change({ epoch, [`${slot}.number`]: generation.number, [`${slot}.pending.batch`]: batch }, {
       $set: { [`${slot}.batch`]: batch, [`${slot}.checkpoint`]: checkpoint, [`${slot}.pending`]: null },
     });
-    this.#held = { ...held, generation: { ...generation, batch, checkpoint, pending: null } };
     if (pending.parts > 0) await this.#intents.forget(pending);
     if (batch % sweepEvery === 0) await this.#sweep(generation.number, batch);
+    return { ...held, generation: { ...generation, batch, checkpoint, pending: null } };
   }
 
   /** A counter at nothing is no different from one that never was; its mark is of no use once its batch is over. */
@@ -182,49 +187,54 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   /** What to work on, nothing of it pending. */
   async #ready(): Promise<Held | null> {
     if (this.#held !== undefined) return this.#held;
-    const state = this.#epoch === undefined ? await this.#takeOver() : await this.#stored();
+    const state = await this.#takeOver();
     const { epoch } = state;
-    if (epoch !== this.#epoch) throw this.#lost();
     const slot = state.building ? "building" : "current";
     const generation = state[slot];
-    if (generation) {
-      const loaded = await loadDefinitions(this.#connection, generation.number);
-      const held = this.#holding(epoch, slot, generation, [...loaded.values()]);
-      if (generation.pending) await this.#carryOut(held, generation.pending);
-      else this.#held = held;
-    } else this.#held = null;
-    return this.#held ?? null;
+    const held = generation && (await this.#load(epoch, slot, generation));
+    // What a write of ours that is still on its way may bring later is forgotten by the next to take over.
+    await this.#intents.forgetBefore(epoch);
+    this.#held = held;
+    return held;
   }
 
-  /** Writes again what a batch came to of which nobody knows how far it got. */
-  async #carryOut(held: Held, pending: Pending): Promise<void> {
-    const folded = await this.#intents.load(pending);
-    await held.writer.prepare(folded, { batch: pending.batch, epoch: held.epoch })();
-    await this.#finish(held);
+  async #load(epoch: number, slot: Held["slot"], generation: Generation): Promise<Held> {
+    const definitions = [...(await loadDefinitions(this.#connection, generation.number)).values()];
+    const held = this.#holding(epoch, slot, generation, definitions);
+    if (!generation.pending) return held;
+    // Nobody knows how far this got: it is written again.
+    const folded = await this.#intents.load(generation.pending);
+    await held.writer.prepare(folded, { batch: generation.pending.batch, epoch })();
+    return this.#finish(held);
   }
 
+  /**
+   * Begins an epoch, unless another writer has begun one since this one did. Needed after every failure: what this
+   * writer itself sent, and no longer waits for, may still arrive, and is to change nothing then.
+   */
   async #takeOver(): Promise<State> {
-    const first = { epoch: 0, generations: 0, current: null, building: null };
+    const isFirst = this.#epoch === undefined;
+    const none = { generations: 0, current: null, building: null };
     const raised = await this.#ask(async () => {
-      await states(this.#connection)
-        .updateOne({ _id: stateId }, { $setOnInsert: first }, { upsert: true })
-        .catch(unlessThere);
+      if (isFirst) {
+        const insert = { $setOnInsert: { epoch: 0, writer: "", ...none } };
+        await unlessMade(() => states(this.#connection).updateOne({ _id: stateId }, insert, { upsert: true }));
+      }
       return states(this.#connection).findOneAndUpdate(
-        { _id: stateId },
-        { $inc: { epoch: 1 } },
+        { _id: stateId, ...(!isFirst && { writer: this.#id }) },
+        { $inc: { epoch: 1 }, $set: { writer: this.#id } },
         { returnDocument: "after" },
       );
     });
-    if (!raised) throw new ReadModelsUnavailable("the state of the read models is gone");
-    const { epoch, current, building } = raised;
-    const generations = [current, building].flatMap((generation) => generation?.number ?? []);
+    if (!raised) throw takenOver();
+    this.#epoch = raised.epoch;
+    const generations = [raised.current, raised.building].flatMap((generation) => generation?.number ?? []);
     await this.#connection.reach(ReadModelsUnavailable, patience.schemaMs, () =>
-      fence(this.#connection, generations, epoch));
-    const state = await this.#stored();
-    // Only now may anything be written: one who took over meanwhile may have been let down by the fence just put up.
-    if (state.epoch !== epoch) throw takenOver();
-    this.#epoch = epoch;
-    this.#leftovers.look(epoch);
+      fence(this.#connection, generations, raised.epoch));
+    const state = await this.#ask(() => states(this.#connection).findOne({ _id: stateId }));
+    // Only now may anything be written: the fence just put up may have let somebody in whom a later one shut out.
+    if (state?.epoch !== raised.epoch) throw takenOver();
+    this.#leftovers.look(raised.epoch);
     return state;
   }
 
@@ -234,23 +244,11 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return held;
   }
 
-  async #stored(): Promise<State> {
-    const state = await this.#ask(() => states(this.#connection).findOne({ _id: stateId }));
-    if (!state) throw new ReadModelsUnavailable("the state of the read models is gone");
-    return state;
-  }
-
   /** Changes the state if it is as expected. Otherwise another writer has taken over. */
   async #change(expected: Readonly<Record<string, unknown>>, update: UpdateFilter<State>): Promise<void> {
-    this.#held = undefined;
     const filter = { _id: stateId, ...expected } as Filter<State>;
     const { matchedCount } = await this.#ask(() => states(this.#connection).updateOne(filter, update));
-    if (matchedCount === 0) throw this.#lost();
-  }
-
-  #lost(): ReadModelsUnavailable {
-    this.#held = undefined;
-    return takenOver();
+    if (matchedCount === 0) throw takenOver();
   }
 
   #holding(
@@ -280,9 +278,4 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     this.#turn = turn.catch(() => undefined);
     return turn;
   }
-}
-
-function unlessThere(error: unknown): undefined {
-  if (error instanceof Error && "code" in error && error.code === duplicateKey) return undefined;
-  throw error;
 }

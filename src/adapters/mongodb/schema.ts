@@ -38,7 +38,11 @@ export async function fence(
   epoch: number,
 ): Promise<void> {
   const names = await collectionsOf(connection, (number) => generations.includes(number));
-  const command = (name: string): Stored => ({ collMod: name, validator: validatorOf(epoch) });
+  const command = (name: string): Stored => ({
+    collMod: name,
+    validator: validatorOf(epoch),
+    writeConcern: { w: "majority" },
+  });
   await Promise.all(names.map((name) => connection.db.command(command(name))));
 }
 

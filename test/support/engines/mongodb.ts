@@ -37,13 +37,6 @@ export async function mongoDbOrSkip(context: Mocha.Context): Promise<MongoDbUnde
   }
 }
 
-/** Ends the shared server, if there is one. */
-export async function stopSharedMongoDb(): Promise<void> {
-  const server = await shared;
-  shared = undefined;
-  await server?.stop();
-}
-
 let databases = 0;
 
 /** The URL of a database that nobody else uses. */
