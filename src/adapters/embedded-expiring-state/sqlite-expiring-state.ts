@@ -8,6 +8,10 @@ import {
   type Ticket,
 } from "../../ports/expiring-state.ts";
 
+/** The kind of an admission: its key up to the first colon. All of a kind last equally long. */
+const kind = "substr(key, 1, instr(key, ':'))";
+const kindOf = (key: string) => key.slice(0, key.indexOf(":") + 1);
+
 const schema = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = NORMAL;
@@ -19,10 +23,17 @@ const schema = `
     key TEXT, ticket TEXT, expires_at INTEGER NOT NULL, PRIMARY KEY (key, ticket)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS admissions_by_end ON admissions (expires_at);
+  CREATE INDEX IF NOT EXISTS admissions_by_kind ON admissions (${kind}, expires_at);
 `;
 
 const valueKey = (key: string) => `value/${key}`;
 const leaseKey = (name: string) => `lease/${name}`;
+
+/**
+ * Admissions of a kind that are kept, some 50 MB; beyond, the oldest of that kind go. Only who asks from that many
+ * addresses meanwhile is counted too low.
+ */
+const usualMost = 200_000;
 
 /** Expired rows of each table that a write takes away: more than it adds, so that they never pile up. */
 const sweptRows = 8;
@@ -34,13 +45,18 @@ const sweptRows = 8;
 export class SqliteExpiringState implements ExpiringState {
   readonly #database: DatabaseSync;
   readonly #clock: Pick<Clock, "now">;
+  readonly #mostAdmissions: number;
   readonly #prepared = new Map<string, StatementSync>();
+  /** How many admissions of each kind there are. */
+  #admissions: Map<string, number>;
 
-  /** `file`: a path in a folder that exists. */
-  constructor(file: string, clock: Pick<Clock, "now">) {
+  /** `file`: a path in a folder that exists. `mostAdmissions`: of a kind. */
+  constructor(file: string, clock: Pick<Clock, "now">, { mostAdmissions = usualMost } = {}) {
     this.#database = new DatabaseSync(file);
     this.#database.exec(schema);
     this.#clock = clock;
+    this.#mostAdmissions = mostAdmissions;
+    this.#admissions = this.#counted();
   }
 
   async get(keys: readonly string[]): Promise<readonly (string | null)[]> {
@@ -58,14 +74,17 @@ export class SqliteExpiringState implements ExpiringState {
       if (keys.some((key) => Number(this.#statement(counted).get(key, now)?.["counted"]) >= max)) return null;
       const ticket = { id: randomUUID(), keys };
       const insert = "INSERT OR IGNORE INTO admissions VALUES (?, ?, ?)";
-      for (const key of keys) this.#run(insert, key, ticket.id, now + windowMs);
+      for (const key of keys) this.#count(kindOf(key), this.#run(insert, key, ticket.id, now + windowMs));
+      for (const each of new Set(keys.map(kindOf))) this.#dropOldest(each);
       return ticket;
     });
   }
 
   async forgive({ id, keys }: Ticket): Promise<void> {
     this.#write(() => {
-      for (const key of keys) this.#run("DELETE FROM admissions WHERE key = ? AND ticket = ?", key, id);
+      for (const key of keys) {
+        this.#count(kindOf(key), -this.#run("DELETE FROM admissions WHERE key = ? AND ticket = ?", key, id));
+      }
     });
   }
 
@@ -101,20 +120,41 @@ export class SqliteExpiringState implements ExpiringState {
     return this.#reachable(() => {
       this.#database.exec("BEGIN IMMEDIATE");
       try {
-        this.#sweep("entries", "key", now);
-        this.#sweep("admissions", "key, ticket", now);
+        this.#sweep(now);
         const result = change(now);
         this.#database.exec("COMMIT");
         return result;
       } finally {
-        if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+        if (this.#database.isTransaction) {
+          this.#database.exec("ROLLBACK");
+          this.#admissions = this.#counted();
+        }
       }
     });
   }
 
-  #sweep(table: string, key: string, now: number): void {
-    const expired = `SELECT ${key} FROM ${table} WHERE expires_at <= ? ORDER BY expires_at LIMIT ${sweptRows}`;
-    this.#run(`DELETE FROM ${table} WHERE (${key}) IN (${expired})`, now);
+  #sweep(now: number): void {
+    const expired = `WHERE expires_at <= ? ORDER BY expires_at LIMIT ${sweptRows}`;
+    this.#run(`DELETE FROM entries WHERE key IN (SELECT key FROM entries ${expired})`, now);
+    const admissions = `SELECT key, ticket FROM admissions ${expired}`;
+    const swept = `DELETE FROM admissions WHERE (key, ticket) IN (${admissions}) RETURNING ${kind} AS kind`;
+    for (const row of this.#statement(swept).all(now)) this.#count(row["kind"] as string, -1);
+  }
+
+  #counted(): Map<string, number> {
+    const counted = this.#statement(`SELECT ${kind} AS kind, count(*) AS counted FROM admissions GROUP BY 1`).all();
+    return new Map(counted.map((row) => [row["kind"] as string, Number(row["counted"])]));
+  }
+
+  #count(of: string, more: number): void {
+    this.#admissions.set(of, (this.#admissions.get(of) ?? 0) + more);
+  }
+
+  #dropOldest(of: string): void {
+    const surplus = (this.#admissions.get(of) ?? 0) - this.#mostAdmissions;
+    if (surplus <= 0) return;
+    const oldest = `SELECT key, ticket FROM admissions WHERE ${kind} = ? ORDER BY expires_at LIMIT ?`;
+    this.#count(of, -this.#run(`DELETE FROM admissions WHERE (key, ticket) IN (${oldest})`, of, surplus));
   }
 
   #reachable<Result>(work: () => Result): Result {
@@ -125,8 +165,9 @@ export class SqliteExpiringState implements ExpiringState {
     }
   }
 
-  #run(sql: string, ...values: SQLInputValue[]): void {
-    this.#statement(sql).run(...values);
+  /** How many rows were changed. */
+  #run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
   }
 
   #statement(sql: string): StatementSync {
