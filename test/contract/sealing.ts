@@ -9,7 +9,7 @@ const place = "0193a1b2-0000-7000-8000-000000000001/webhookSecret";
 
 /** What every implementation of the sealing port keeps. `make` gives one under the same master key each time. */
 export function sealingContract(make: () => Sealing): void {
-  describe("sealing", () => {
+  describe("S8 sealing", () => {
     it("opens what it sealed, whatever the text and the place", () => {
       const sealing = make();
       const text = fc.string({ unit: "binary" });

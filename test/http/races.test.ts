@@ -1,12 +1,14 @@
 import { expect } from "chai";
 import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
-import { createTenant, createUser, freshEmail, password, unique } from "../support/accounts.ts";
+import { createTenant, createUser, freshEmail, openIngest, password, unique } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
+import { sized } from "../support/size.ts";
 
 const crowd = Array.from({ length: 50 }, (_, index) => index);
-const rounds = 3;
+const rounds = sized(50, 1_000);
+const patienceMs = sized(120_000, 3_600_000);
 
-describeOnEngines("races of 50", (freshEngines) => {
+describeOnEngines("R4 races of 50", (freshEngines) => {
   let processes: TestApi[];
   before(async () => {
     const engines = await freshEngines();
@@ -44,7 +46,7 @@ describeOnEngines("races of 50", (freshEngines) => {
         409,
       );
     }
-  });
+  }).timeout(patienceMs);
 
   it("for one email have one winner, among new tenants and new users", async () => {
     for (let round = 0; round < rounds; round += 1) {
@@ -64,7 +66,25 @@ describeOnEngines("races of 50", (freshEngines) => {
         409,
       );
     }
-  });
+  }).timeout(patienceMs);
+
+  it("for one idempotency key have one winner, the event of all", async () => {
+    const { owner, tenantId } = await createTenant(url(0));
+    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    for (let round = 0; round < rounds; round += 1) {
+      const headers = { "x-api-key": apiKey, "x-idempotency-key": unique("key") };
+      const answers = await Promise.all(
+        crowd.map((index) => http("POST", url(index) + path, { headers, json: { round, index } })),
+      );
+      oneWinner(
+        answers.map(({ status }) => status),
+        202,
+        200,
+      );
+      expect(new Set(answers.map(({ json }) => json["eventId"])).size).to.equal(1);
+    }
+    expect((await owner.client.get("/api/v1/events")).json["total"]).to.equal(rounds);
+  }).timeout(patienceMs);
 
   it("for one email have one winner among users who change to it", async () => {
     const { owner } = await createTenant(url(0));

@@ -107,7 +107,7 @@ describeOnEngines("sessions", (freshEngines) => {
     });
   });
 
-  describe("access tokens", () => {
+  describe("S7 access tokens", () => {
     it("end when they expire", async () => {
       const client = await login(api.url, one.developer.email);
       engines.clock.advance(3_599_000 - 1_000);

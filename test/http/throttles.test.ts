@@ -5,7 +5,7 @@ import { http, type HttpAnswer } from "../support/http.ts";
 
 const minutes = 60_000;
 
-describe("throttles", () => {
+describe("S6 throttles", () => {
   let engines: InMemoryEngines;
   let api: TestApi;
   const start = async (trustedProxies = 0) => {
@@ -72,6 +72,49 @@ describe("throttles", () => {
       expect(answers.filter(({ status }) => status === 429)).to.have.length(30);
     });
 
+    it("count by the connection's address, whatever is forwarded, in whatever header", async () => {
+      await start();
+      const { owner } = await createTenant(api.url);
+      for (let n = 0; n < 10; n += 1) {
+        const headers = {
+          "x-forwarded-for": `192.0.2.${n}`, forwarded: `for=192.0.2.${n}`, "x-real-ip": `192.0.2.${n}`,
+          "true-client-ip": `192.0.2.${n}`, "cf-connecting-ip": `192.0.2.${n}`,
+        };
+        const json = { email: freshEmail(), password: "wrong password" };
+        expect((await http("POST", `${api.url}/api/v1/auth/login`, { json, headers })).status).to.equal(401);
+      }
+      expect((await enter(owner.email, password, "192.0.2.99")).status).to.equal(429);
+    });
+
+    it("behind a proxy are not freed by what the client itself writes, however it is written", async () => {
+      await start(1);
+      const { owner } = await createTenant(api.url);
+      const forged = [
+        "", " ", ",", "127.0.0.1,", "unknown, ", "192.0.2.5, ", `${"x".repeat(2_000)}, `, "[::1]:1, ", "1.2.3.4 ,,", "-,",
+      ].map((before) => `${before}198.51.100.7`);
+      for (const from of forged) expect((await enter(freshEmail(), "wrong password", from)).status).to.equal(401);
+      for (const from of forged) expect((await enter(owner.email, password, from)).status).to.equal(429);
+      for (const same of ["198.51.100.7:5000", "::ffff:198.51.100.7", "[::ffff:198.51.100.7]:80"]) {
+        expect((await enter(owner.email, password, same)).status, same).to.equal(429);
+      }
+      expect((await enter(owner.email, password, "198.51.100.8")).status).to.equal(200);
+    });
+
+    it("are free again once the window of each is over, not a moment before", async () => {
+      await start();
+      const { owner } = await createTenant(api.url);
+      for (let n = 0; n < 5; n += 1) await enter(owner.email, "wrong password");
+      engines.clock.advance(2 * minutes);
+      for (let n = 0; n < 5; n += 1) await enter(owner.email, "wrong password");
+      engines.clock.advance(3 * minutes - 5_000);
+      expect((await enter(owner.email, password)).status).to.equal(429);
+      engines.clock.advance(5_000);
+      for (let n = 0; n < 5; n += 1) expect((await enter(owner.email, "wrong password")).status).to.equal(401);
+      expect((await enter(owner.email, password)).status).to.equal(429);
+      engines.clock.advance(2 * minutes);
+      expect((await enter(owner.email, password)).status).to.equal(200);
+    });
+
     it("with a malformed body are no failures", async () => {
       await start();
       const { owner } = await createTenant(api.url);
@@ -94,6 +137,18 @@ describe("throttles", () => {
         expect([answer.status, answer.headers.get("retry-after")]).to.deep.equal([429, null]);
       }
       engines.clock.advance(60 * minutes + 1_000);
+      expect((await create()).status).to.equal(201);
+    });
+
+    it("are no more than 5 when they come in parallel", async () => {
+      await start();
+      const answers = await Promise.all(Array.from({ length: 40 }, () => create()));
+      expect(answers.filter(({ status }) => status === 201)).to.have.length(5);
+      expect(answers.filter(({ status }) => status === 429)).to.have.length(35);
+      expect(answers.every(({ headers }) => headers.get("retry-after") === null)).to.equal(true);
+      engines.clock.advance(60 * minutes - 5_000);
+      expect((await create()).status).to.equal(429);
+      engines.clock.advance(5_000);
       expect((await create()).status).to.equal(201);
     });
 
@@ -143,6 +198,19 @@ describe("throttles", () => {
       }
       engines.clock.advance(60 * minutes + 1_000);
       expect((await register(third, good)).status).to.equal(201);
+    });
+
+    it("are no more than 10 when they come in parallel, whatever is forwarded", async () => {
+      await start();
+      const { owner } = await createTenant(api.url);
+      const invite = { email: freshEmail(), role: 0 };
+      const token = String((await owner.client.post("/api/v1/invites", invite)).json["inviteToken"]);
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, n) => register(token, JSON.stringify({ password }), `192.0.2.${n}`)),
+      );
+      expect(answers.filter(({ status }) => status === 201)).to.have.length(1);
+      expect(answers.filter(({ status }) => status === 429)).to.have.length(30);
+      expect(answers.every(({ headers }) => headers.get("retry-after") === null)).to.equal(true);
     });
 
     it("behind trusted proxies count by the address the first of them saw", async () => {

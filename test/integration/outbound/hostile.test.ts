@@ -50,7 +50,7 @@ const expected: Readonly<Record<Hostility, number | OutboundFailure["reason"]>> 
   "unknown authority": "tls",
 };
 
-describe("hostile receivers", () => {
+describe("S4 hostile receivers", () => {
   let worker: Worker;
   let ports: Readonly<Record<Hostility, number>>;
   let client: OutboundClient;

@@ -14,7 +14,7 @@ const refused = { answered: false, reason: "address refused", error: "the host h
 /** Public by its number, and answered by nobody (the network that holds it is not routed from here). */
 const publicAddress = "192.31.196.1";
 
-describe("names and addresses at connect time", () => {
+describe("S2 names and addresses at connect time", () => {
   let authority: Authority;
   let receiver: Receiver;
   let sink: Sink;

@@ -6,7 +6,7 @@ import { localClient, request, startSink, type Sink } from "./setup.ts";
 
 const codes = [301, 302, 303, 307, 308];
 
-describe("redirects", () => {
+describe("S3 redirects", () => {
   let receiver: Receiver;
   let sink: Sink;
   let client: OutboundClient;

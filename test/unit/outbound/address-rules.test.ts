@@ -33,7 +33,7 @@ const public6 = [
   "2606:4700::5efe:8.8.8.8",
 ];
 
-describe("address rules", () => {
+describe("S1 address rules", () => {
   const allows = createAddressRules([]);
 
   it("refuse the special ranges of IPv4 from end to end, and nothing beside them", () => {
