@@ -5,7 +5,7 @@
 installed := node_modules/.installed-lock.json
 run := npm run --silent
 
-.PHONY: demo run test test-full lint bench up
+.PHONY: demo run test test-full simulate lint bench up
 
 demo: $(installed)
 	@$(run) demo
@@ -18,6 +18,10 @@ test: $(installed)
 
 test-full: $(installed)
 	@RELAY_TEST_SIZE=full $(run) test -- --timeout 3600000
+
+# SEEDS=n runs as many seeds, from FROM on; SEED=x runs that one and prints its trace.
+simulate: $(installed)
+	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" exec node --disable-warning=ExperimentalWarning test/simulation/main.ts
 
 lint: $(installed)
 	@$(run) lint

@@ -1,0 +1,132 @@
+import { createHmac } from "node:crypto";
+import type { RecordedEvent } from "../../src/ports/event-store.ts";
+import { hold } from "./broken.ts";
+import { inForce, type EventRecord, type Model } from "./model.ts";
+import type { SimulatedQueue } from "./queue.ts";
+import type { Call, CallWatcher } from "./receivers.ts";
+import { textIn } from "./stand-ins.ts";
+
+interface Told {
+  readonly eventId: string;
+  readonly key: string | undefined;
+  readonly tenantId: string;
+  readonly payload: string;
+}
+
+/** What producers were told and what receivers saw, held against the {@link Model} as it happens. */
+export class Books implements CallWatcher {
+  /** Signing secrets that were ever in force, by tenant. */
+  readonly #secrets = new Map<string, Set<string>>();
+  readonly acknowledged: Told[] = [];
+  readonly calls: Call[] = [];
+  readonly #model: Model;
+  readonly #queue: SimulatedQueue;
+  readonly #now: () => number;
+  /** How long news may take to reach everybody who must know, ms. */
+  readonly #newsMs: () => number;
+  readonly #underWay = new Map<string, Set<Call>>();
+  /** The acceptance a producer was told of, by tenant and key. */
+  readonly #byKey = new Map<string, EventRecord>();
+
+  constructor(parts: { model: Model; queue: SimulatedQueue; now: () => number; newsMs: () => number }) {
+    this.#model = parts.model;
+    this.#queue = parts.queue;
+    this.#now = parts.now;
+    this.#newsMs = parts.newsMs;
+  }
+
+  /** Learns from the log what requests may be signed with. */
+  learn(entries: readonly RecordedEvent[]): void {
+    for (const { data } of entries) {
+      const { tenantId = "", webhookSecret } = data as { readonly tenantId?: string; readonly webhookSecret?: string };
+      if (webhookSecret === undefined) continue;
+      this.#secrets.set(tenantId, (this.#secrets.get(tenantId) ?? new Set()).add(textIn(webhookSecret)));
+    }
+  }
+
+  /** A producer was told 202. */
+  accepted(told: Told): void {
+    const event = this.#told(told);
+    if (told.key === undefined) return;
+    const name = `${told.tenantId} ${told.key}`;
+    hold(this.#byKey.get(name) !== event, "one event for a key", () => `${told.key} was told 202 twice: ${event.id}`);
+    this.#byKey.set(name, event);
+  }
+
+  /** A producer was told 200. */
+  duplicate(told: Told): void {
+    this.#told(told);
+  }
+
+  #told(told: Told): EventRecord {
+    const event = this.#model.events.get(told.eventId);
+    hold(event !== undefined, "what is acknowledged is stored", () => told.eventId);
+    hold(event.tenantId === told.tenantId, "no tenant sees another's", () => told.eventId);
+    hold(event.idempotencyKey === (told.key ?? null), "an event keeps its key", () => told.eventId);
+    this.acknowledged.push(told);
+    return event;
+  }
+
+  sent(call: Call): void {
+    const event = this.#model.events.get(call.eventId);
+    const what = `${call.eventId} attempt ${call.attempt} by ${call.process.name}`;
+    this.calls.push(call);
+    const attempt = event?.attempts[call.attempt - 1];
+    // What a purge took may have begun again before the request went out.
+    const before = this.#model.former.some(({ id }) => id === call.eventId);
+    hold(attempt !== undefined || before, "nothing is sent without a claim", () => what);
+    if (!event || !attempt) return;
+    hold(before || attempt.call === undefined, "one request for an attempt", () => what);
+    attempt.call = call;
+    hold(call.body === event.payload || before, "the stored bytes are sent", () => what);
+    hold(call.url === attempt.url, "a request goes where the claim says", () => what);
+    hold(attempt.by === call.process, "who claims sends", () => what);
+    hold(call.host.startsWith(`${event.tenantId}.`), "no tenant's events go to another's receiver", () => what);
+    const signatures = [...(this.#secrets.get(event.tenantId) ?? [])].map((secret) =>
+      `sha256=${createHmac("sha256", secret).update(call.body).digest("hex")}`);
+    hold(signatures.includes(call.signature), "requests are signed for their tenant", () => what);
+    this.#mayGo(event, attempt.probe, attempt.claimedAt, what);
+    this.#hasRoom(event.destinationId, call, what);
+  }
+
+  over(call: Call): void {
+    const destinationId = this.#model.events.get(call.eventId)?.destinationId ?? "";
+    this.#underWay.get(destinationId)?.delete(call);
+  }
+
+  #mayGo(event: EventRecord, probe: boolean, claimedAt: number, what: string): void {
+    const destination = this.#model.destinations.get(event.destinationId);
+    if (!destination) return;
+    const since = claimedAt - this.#newsMs();
+    hold(inForce(destination.open, since).includes(true), "nothing goes to an inactive or deleted destination",
+      () => `${what}, claimed at ${claimedAt.toFixed(0)}: ${JSON.stringify(destination.open.slice(-3))}`);
+    if (probe) {
+      hold(inForce(destination.probes, since).includes(event.id), "a probe is claimed first", () => what);
+      const others = [...(this.#underWay.get(destination.id) ?? [])].filter(({ eventId, attempt }) =>
+        this.#model.events.get(eventId)?.attempts[attempt - 1]?.probe === true);
+      const beside = () => `${what} beside ${others.map((one) => one.eventId).join()}`;
+      hold(others.length === 0, "one probe at a time", beside);
+    } else {
+      const { closed } = destination;
+      hold(inForce(closed, since).includes(true), "nothing but a probe goes while the circuit is not closed",
+        () => `${what}, claimed at ${claimedAt.toFixed(0)}: ${JSON.stringify(closed.slice(-3))}`);
+    }
+  }
+
+  #hasRoom(destinationId: string, call: Call, what: string): void {
+    const underWay = this.#underWay.get(destinationId) ?? new Set();
+    this.#underWay.set(destinationId, underWay.add(call));
+    const destination = this.#model.destinations.get(destinationId);
+    if (!destination) return;
+    const limit = Math.max(...inForce(destination.limits, this.#now() - this.#newsMs()));
+    if (underWay.size <= limit) return;
+    // An owner cannot know of what the one before it was about to claim when its membership ended.
+    const handedOverAt = this.#queue.handedOverAt(destinationId) ?? 0;
+    const racing = [...underWay].filter((one) => {
+      const claimedAt = this.#model.events.get(one.eventId)?.attempts[one.attempt - 1]?.claimedAt ?? 0;
+      return one.process !== call.process && Math.abs(claimedAt - handedOverAt) <= this.#newsMs();
+    });
+    hold(underWay.size - racing.length <= limit, "a destination's limit is kept", () =>
+      `${what}: ${underWay.size} under way (${racing.length} racing a hand-over), ${limit} allowed`);
+  }
+}

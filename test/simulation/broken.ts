@@ -1,0 +1,12 @@
+/** An invariant does not hold. */
+export class Broken extends Error {
+  constructor(invariant: string, details: string) {
+    super(`${invariant}: ${details}`);
+    this.name = "Broken";
+  }
+}
+
+/** Throws {@link Broken} unless the condition holds. */
+export function hold(condition: boolean, invariant: string, details: () => string): asserts condition {
+  if (!condition) throw new Broken(invariant, details());
+}

@@ -1,0 +1,107 @@
+import { Node, type Engines, type NodeSettings } from "./node.ts";
+import { SimulatedProcess, type WallTime } from "./process.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Trace } from "./trace.ts";
+
+interface FleetParts {
+  readonly engines: Engines;
+  readonly scheduler: Scheduler;
+  readonly wall: WallTime;
+  readonly trace: Trace;
+  readonly random: Random;
+  readonly count: number;
+  readonly settings: NodeSettings;
+}
+
+/** The processes there are: those that die are followed by others. */
+export class Fleet {
+  crashes = 0;
+  readonly #parts: FleetParts;
+  readonly #nodes = new Set<Node>();
+  #started = 0;
+
+  constructor(parts: FleetParts) {
+    this.#parts = parts;
+    parts.engines.readModels.wanted = (position) => {
+      for (const node of this.#nodes) node.hurry(position);
+    };
+  }
+
+  start(): void {
+    for (let n = 0; n < this.#parts.count; n += 1) this.#begin();
+  }
+
+  /** One that serves, if any does. */
+  any(): Node | undefined {
+    const ready = [...this.#nodes].filter((node) => node.ready);
+    return ready.length === 0 ? undefined : this.#parts.random.pick(ready);
+  }
+
+  /** Kills one without warning. */
+  crash(): void {
+    const node = this.#some();
+    if (!node) return;
+    this.crashes += 1;
+    this.#parts.trace.add(`${node.process.name} crashes`);
+    this.#end(node);
+  }
+
+  /** Has one end in good order. */
+  stop(): void {
+    const node = this.any();
+    if (!node) return;
+    this.#parts.trace.add(`${node.process.name} is told to stop`);
+    const over = () => {
+      if (!node.process.crashed) this.#end(node);
+    };
+    node.stop(3_000).then(over, over);
+    // Who does not come to an end is ended.
+    this.#parts.scheduler.after(15_000, over);
+  }
+
+  /** Holds one up. */
+  stall(ms: number): void {
+    const node = this.#some();
+    if (!node) return;
+    this.#parts.trace.add(`${node.process.name} is held up for ${ms.toFixed(0)} ms`);
+    node.process.stall(ms);
+  }
+
+  /** A process that asks and does nothing else. */
+  onlooker(): SimulatedProcess {
+    return this.#process("onlooker");
+  }
+
+  #some(): Node | undefined {
+    return this.#nodes.size === 0 ? undefined : this.#parts.random.pick([...this.#nodes]);
+  }
+
+  #end(node: Node): void {
+    node.ready = false;
+    node.process.crash();
+    this.#nodes.delete(node);
+    this.#parts.engines.queue.abandoned(node.process);
+    this.#parts.scheduler.after(this.#parts.random.between(100, 5_000), () => this.#begin());
+  }
+
+  #begin(): void {
+    const { engines, settings, trace } = this.#parts;
+    const process = this.#process(`p${(this.#started += 1)}`);
+    const node = new Node(process, engines, settings, trace);
+    this.#nodes.add(node);
+    trace.add(`${process.name} starts`);
+    node.start().then(
+      () => trace.add(`${process.name} is ready`),
+      (error: unknown) => {
+        trace.add(`${process.name} did not start: ${String(error)}`);
+        this.#end(node);
+      },
+    );
+  }
+
+  #process(name: string): SimulatedProcess {
+    const { scheduler, wall, random } = this.#parts;
+    return new SimulatedProcess(name, { scheduler, wall, random: random.fork(name) });
+  }
+}

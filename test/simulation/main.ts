@@ -1,0 +1,30 @@
+import { Simulation, type Outcome } from "./simulation.ts";
+
+/** Runs SEEDS seeds from FROM on, or the one that SEED names, with its trace. */
+const { SEED, SEEDS = "200", FROM = "1", SCALE = "1", VERBOSE } = process.env;
+const scale = Number(SCALE);
+
+function report({ seed, broken, last, weather, digest, figures }: Outcome): void {
+  if (broken) console.log([...last, "", JSON.stringify(weather)].join("\n"));
+  const numbers = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`).join(", ");
+  const verdict = broken ? broken.message : "every invariant holds";
+  console.log(`seed ${seed}: ${verdict} (${numbers}; ${digest.slice(0, 16)})`);
+}
+
+if (SEED !== undefined) {
+  const outcome = await new Simulation(SEED, { scale, print: (line) => console.log(line) }).run();
+  report(outcome);
+  process.exitCode = outcome.broken ? 1 : 0;
+} else {
+  let failed = 0;
+  const totals: Record<string, number> = {};
+  const from = Number(FROM);
+  for (let seed = from; seed < from + Number(SEEDS); seed += 1) {
+    const outcome = await new Simulation(String(seed), { scale }).run();
+    for (const [name, figure] of Object.entries(outcome.figures)) totals[name] = (totals[name] ?? 0) + figure;
+    if (outcome.broken) failed += 1;
+    if (outcome.broken || VERBOSE !== undefined) report(outcome);
+  }
+  console.log(`${SEEDS} seeds, ${failed} failed: ${JSON.stringify(totals)}`);
+  process.exitCode = failed > 0 ? 1 : 0;
+}

@@ -1,0 +1,323 @@
+import type { RecordedEvent } from "../../src/ports/event-store.ts";
+import { hold } from "./broken.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Call } from "./receivers.ts";
+
+/** One attempt, as the log and the receivers told of it. */
+export interface AttemptRecord {
+  readonly number: number;
+  readonly by: SimulatedProcess;
+  readonly worker: string;
+  readonly url: string;
+  readonly probe: boolean;
+  /** When its claim became durable, ms of the simulation. */
+  readonly claimedAt: number;
+  /** Whether the worker was told that the claim succeeded. */
+  call?: Call;
+  /** Its real outcome in the log. */
+  ending?: { readonly ok: boolean; readonly reason: string | null; readonly statusCode: number | null };
+  givenUp: boolean;
+}
+
+/** One accepted event, from its acceptance on. */
+export interface EventRecord {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly destinationId: string;
+  readonly idempotencyKey: string | null;
+  readonly payload: string;
+  readonly acceptedAt: string;
+  readonly attempts: AttemptRecord[];
+  status: string;
+  retryCount: number;
+  nextAttemptAt: string | null;
+  /** When a purge took it, ms of the simulation. */
+  purgedAt: number | null;
+  /** Its stream is gone. */
+  deleted: boolean;
+}
+
+/** What a setting was, and since when (ms of the simulation). */
+type Past<Value> = { readonly since: number; readonly value: Value }[];
+
+export interface DestinationRecord {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly limits: Past<number>;
+  readonly open: Past<boolean>;
+  /** Whether its circuit lets everything through. */
+  readonly closed: Past<boolean>;
+  readonly probes: Past<string | null>;
+  circuit: string;
+  failures: number;
+  deleted: boolean;
+  active: boolean;
+}
+
+export interface TenantRecord {
+  readonly id: string;
+  readonly maxTrys: Past<number>;
+  readonly timers: Past<number>;
+}
+
+type Data = Readonly<Record<string, unknown>> & {
+  readonly eventId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly attempt: number;
+  readonly at: string;
+};
+
+/** The moves of the specification's table, of decisions.md, and of late successes. */
+const moves = new Set([
+  "Pending>Processing", "WaitingRetry>Processing", "Processing>Succeeded", "Processing>Failed",
+  "Failed>WaitingRetry", "Failed>CriticalFailure", "Failed>Cancelled", "Pending>Cancelled", "WaitingRetry>Cancelled",
+  "CriticalFailure>Pending", "Pending>Succeeded", "WaitingRetry>Succeeded", "CriticalFailure>Succeeded",
+]);
+const finished = ["Succeeded", "CriticalFailure", "Cancelled"];
+
+/** What of a past was in force at some time since `from`. */
+export function inForce<Value>(past: Past<Value>, from: number): Value[] {
+  return past.filter((_, at) => (past[at + 1]?.since ?? Infinity) >= from).map(({ value }) => value);
+}
+
+/**
+ * The specification once more, in few words of its own: told of every fact as it becomes durable, it says whether
+ * that may be, and knows what there must be in the end.
+ */
+export class Model {
+  readonly events = new Map<string, EventRecord>();
+  /** Those whose id another event has now. */
+  readonly former: EventRecord[] = [];
+  readonly destinations = new Map<string, DestinationRecord>();
+  readonly tenants = new Map<string, TenantRecord>();
+  /** When something was last written, ms of the simulation. */
+  changedAt = 0;
+  /** The event that a stream tells of, or told of last. */
+  readonly #ofStream = new Map<string, EventRecord>();
+  readonly #now: () => number;
+  readonly #schedule: { readonly scheduleMs: readonly number[]; readonly jitter: number };
+
+  constructor(now: () => number, schedule: { readonly scheduleMs: readonly number[]; readonly jitter: number }) {
+    this.#now = now;
+    this.#schedule = schedule;
+  }
+
+  /** Everything that was ever accepted. */
+  get accepted(): readonly EventRecord[] {
+    return [...this.former, ...this.events.values()];
+  }
+
+  /** Events that something is still to be done about: those of inactive destinations are held. */
+  unfinished(): readonly EventRecord[] {
+    return [...this.events.values()].filter(({ status, deleted, destinationId }) => {
+      if (deleted || finished.includes(status)) return false;
+      const { active = true, deleted: gone = false } = this.destinations.get(destinationId) ?? {};
+      return status === "Processing" || active || gone;
+    });
+  }
+
+  committed(entries: readonly RecordedEvent[], by: SimulatedProcess): void {
+    this.changedAt = this.#now();
+    for (const entry of entries) {
+      const kind = entry.stream.slice(0, entry.stream.indexOf("-"));
+      const data = entry.data as Data;
+      if (entry.type === "EventAccepted") this.#accept(entry.stream, data);
+      else if (kind === "event") this.#event(entry.type, data, by);
+      else if (kind === "destination") this.#destination(entry.type, data);
+      else if (kind === "circuit") this.#circuit(entry.type, data);
+      else if (kind === "tenant") this.#tenant(entry.type, data);
+    }
+    const event = this.#ofStream.get(entries[0]?.stream ?? "");
+    if (event) hold(event.status !== "Failed", "a failure is recorded with what follows", () => event.id);
+  }
+
+  deleted(stream: string): void {
+    if (!stream.startsWith("event-")) return;
+    const event = this.#ofStream.get(stream);
+    const status = event?.status ?? "unknown";
+    hold(event != null && event.purgedAt !== null, "only purged events are deleted", () => `${stream} is ${status}`);
+    event.deleted = true;
+  }
+
+  #event(type: string, data: Data, by: SimulatedProcess): void {
+    const event = this.events.get(data.eventId);
+    const where = () => `${type} of ${data.eventId}: ${data.from} to ${data.to}, attempt ${data.attempt}`;
+    hold(event !== undefined && !event.deleted, "facts are told of events there are", where);
+    hold(event.status === data.from, "a fact leaves the status there was", () => `${where()}, was ${event.status}`);
+    const attempt = event.attempts[data.attempt - 1];
+    const isNewest = data.attempt === event.attempts.length;
+    const stays = data.from === data.to;
+    hold(stays || moves.has(`${data.from}>${data.to}`), "states move only as specified", where);
+    event.status = data.to;
+    switch (type) {
+      case "DeliveryAttemptStarted":
+        hold(data.to === "Processing" && !stays, "an attempt's start leads to Processing", where);
+        hold(data.attempt === event.attempts.length + 1, "attempts are numbered on", where);
+        hold((event.nextAttemptAt ?? "") <= data.at, "no attempt before its time", where);
+        event.attempts.push({
+          number: data.attempt, by, worker: String(data["worker"]), url: String(data["url"]),
+          probe: data["probe"] === true, claimedAt: this.#now(), givenUp: false,
+        });
+        return;
+      case "DeliverySucceeded":
+        hold(attempt !== undefined && !attempt.ending, "an attempt ends once", where);
+        hold(data.to === (data.from === "Cancelled" ? "Cancelled" : "Succeeded"), "a success stands", where);
+        attempt.ending = { ok: true, reason: null, statusCode: statusCodeOf(data) };
+        event.nextAttemptAt = null;
+        return;
+      case "DeliveryFailed": {
+        hold(attempt !== undefined && !attempt.ending, "an attempt ends once", where);
+        const unknown = data["reason"] === "outcome unknown";
+        hold(!unknown || !attempt.givenUp, "an attempt is given up once", where);
+        if (unknown) attempt.givenUp = true;
+        else attempt.ending = { ok: false, reason: String(data["reason"]), statusCode: statusCodeOf(data) };
+        const counts = isNewest && data.from === "Processing";
+        hold(counts !== stays, "a failure moves its event unless it comes late", where);
+        if (counts) event.retryCount += 1;
+        hold(data["retryCount"] === event.retryCount, "failures are counted", where);
+        return;
+      }
+      case "RetryScheduled":
+        this.#retry(event, data, where);
+        return;
+      case "DeliveryExhausted": {
+        const gone = data["reason"] === "gone";
+        const last = event.attempts.at(-1)?.ending;
+        hold(gone === (last?.statusCode === 410), "410 ends it at once, and nothing else does", where);
+        hold(gone || event.retryCount >= Math.min(...this.#maxTrys(event)), "given up only after maxTrys", where);
+        event.nextAttemptAt = null;
+        return;
+      }
+      case "EventReplayed":
+        hold(data.from === "CriticalFailure", "only given-up events are replayed", where);
+        event.retryCount = 0;
+        event.nextAttemptAt = String(data["nextAttemptAt"]);
+        return;
+      case "EventCancelled":
+        hold(data.to === "Cancelled", "cancelled is cancelled", where);
+        hold(data["reason"] === "requested" || this.destinations.get(event.destinationId)?.deleted === true,
+          "cancelled for a deletion that was", where);
+        event.nextAttemptAt = null;
+        return;
+      default:
+        hold(false, "facts are of known types", where);
+    }
+  }
+
+  #accept(stream: string, data: Data): void {
+    const { eventId: id, at: acceptedAt } = data;
+    const before = this.#ofStream.get(stream);
+    hold(!before || (before.purgedAt !== null && before.deleted), "an event begins once", () => id);
+    const namesake = this.events.get(id);
+    if (namesake) this.former.push(namesake);
+    const destinationId = String(data["destinationId"]);
+    const tenantId = String(data["tenantId"]);
+    const owner = this.destinations.get(destinationId)?.tenantId;
+    hold(owner === tenantId, "an event goes to its tenant's destination", () => `${id} to ${destinationId}`);
+    const event: EventRecord = {
+      id, tenantId, destinationId, acceptedAt, attempts: [], status: "Pending", retryCount: 0,
+      idempotencyKey: data["idempotencyKey"] as string | null, payload: String(data["payload"]),
+      nextAttemptAt: acceptedAt, purgedAt: null, deleted: false,
+    };
+    this.events.set(id, event);
+    this.#ofStream.set(stream, event);
+  }
+
+  #retry(event: EventRecord, data: Data, where: () => string): void {
+    const { scheduleMs, jitter } = this.#schedule;
+    hold(event.retryCount < Math.max(...this.#maxTrys(event)), "no retry beyond maxTrys", where);
+    const wait = scheduleMs[Math.min(event.retryCount, scheduleMs.length) - 1] ?? 0;
+    const planned = Date.parse(String(data["nextAttemptAt"])) - Date.parse(data.at);
+    const answer = event.attempts.at(-1)?.call?.result;
+    const ending = event.attempts.at(-1)?.ending;
+    const asked = ending && answer?.answered && (answer.statusCode === 429 || answer.statusCode === 503)
+      ? Number(answer.headers["retry-after"] ?? 0) * 1000
+      : 0;
+    const [least, most] = [Math.max(wait, asked), Math.max(wait * (1 + jitter), asked)];
+    hold(planned >= least && planned <= most, "the retry schedule is kept", () =>
+      `${where()}: ${planned} ms after failure ${event.retryCount}, not ${least} to ${most}`);
+    event.nextAttemptAt = String(data["nextAttemptAt"]);
+  }
+
+  #maxTrys({ tenantId }: EventRecord): number[] {
+    return inForce(this.tenants.get(tenantId)?.maxTrys ?? [], this.#now() - 30_000);
+  }
+
+  #tenant(type: string, data: Data): void {
+    const id = String(data["tenantId"]);
+    const since = this.#now();
+    if (type === "TenantCreated") this.tenants.set(id, { id, maxTrys: [], timers: [] });
+    if (type === "TenantCreated" || type === "TenantDeliveryPolicyChanged") {
+      this.tenants.get(id)?.maxTrys.push({ since, value: Number(data["maxTrys"]) });
+      this.tenants.get(id)?.timers.push({ since, value: Number(data["circuitBreakerTimer"]) });
+    }
+    if (type !== "EventsPurged") return;
+    const { before, status, destinationId } = data as unknown as Readonly<Record<string, string | null>>;
+    for (const event of this.events.values()) {
+      if (event.tenantId !== id || !finished.includes(event.status)) continue;
+      if (status != null && event.status !== status) continue;
+      if (destinationId != null && event.destinationId !== destinationId) continue;
+      if (before != null && event.acceptedAt >= before) continue;
+      event.purgedAt ??= since;
+    }
+  }
+
+  #destination(type: string, data: Data): void {
+    const id = String(data["destinationId"]);
+    const since = this.#now();
+    if (type === "DestinationRegistered") {
+      this.destinations.set(id, {
+        id, tenantId: String(data["tenantId"]), limits: [{ since, value: Number(data["serverRateLimit"]) }],
+        open: [{ since, value: true }], closed: [{ since, value: true }], probes: [{ since, value: null }],
+        circuit: "Closed", failures: 0, deleted: false, active: true,
+      });
+    }
+    const destination = this.destinations.get(id);
+    hold(destination !== undefined, "facts are told of destinations there are", () => id);
+    if (type === "DestinationRateLimitChanged") {
+      destination.limits.push({ since, value: Number(data["serverRateLimit"]) });
+    }
+    if (type === "DestinationActivated" || type === "DestinationDeactivated" || type === "DestinationDeleted") {
+      destination.deleted ||= type === "DestinationDeleted";
+      destination.active = type === "DestinationActivated";
+      destination.open.push({ since, value: destination.active && !destination.deleted });
+    }
+  }
+
+  #circuit(type: string, data: Data): void {
+    const destination = this.destinations.get(String(data["destinationId"]));
+    hold(destination !== undefined, "circuits are destinations'", () => String(data["destinationId"]));
+    const since = this.#now();
+    const before = destination.circuit;
+    const where = () => `${type} of ${destination.id}, was ${before} after ${destination.failures} failures`;
+    const failures = Number(data["failures"]);
+    const probe = data["probe"] as { readonly eventId: string } | null;
+    const probing = destination.probes.at(-1)?.value ?? null;
+    if (type === "CircuitOpened") {
+      const most = inForce(this.tenants.get(destination.tenantId)?.maxTrys ?? [], since - 30_000);
+      const due = before === "Closed" ? failures >= Math.min(...most) : probing !== null;
+      hold(due, "a circuit opens for a reason", where);
+      const openFor = (Date.parse(String(data["openUntil"])) - Date.parse(data.at)) / 1000;
+      const timers = inForce(this.tenants.get(destination.tenantId)?.timers ?? [], since - 30_000);
+      hold(timers.includes(openFor), "a circuit stays open for its time", () => `${where()}: ${openFor} s`);
+    } else if (type === "CircuitCounted") {
+      const follows = failures === 0 || failures === destination.failures + 1;
+      hold(before === "Closed" && follows, "failures are counted", where);
+      const most = inForce(this.tenants.get(destination.tenantId)?.maxTrys ?? [], since - 30_000);
+      hold(failures < Math.max(...most), "a circuit opens at maxTrys", where);
+    } else if (type === "CircuitProbeClaimed") {
+      hold(before !== "Closed", "only what is not closed is probed", where);
+    } else if (type === "CircuitHalfOpened") {
+      hold(before === "Open", "only what is open is half-opened", where);
+    }
+    destination.circuit = String(data["position"]);
+    destination.failures = failures;
+    destination.closed.push({ since, value: destination.circuit === "Closed" });
+    destination.probes.push({ since, value: probe?.eventId ?? null });
+  }
+}
+
+function statusCodeOf(data: Data): number | null {
+  return (data["answer"] as { readonly statusCode: number } | null)?.statusCode ?? null;
+}

@@ -1,0 +1,144 @@
+import { serveAll } from "../../src/application/aggregate-types.ts";
+import { Aggregates } from "../../src/application/aggregates.ts";
+import { Directory } from "../../src/application/directory.ts";
+import { Freshness } from "../../src/application/freshness.ts";
+import { KeyRotation } from "../../src/application/key-rotation.ts";
+import { EmailOpener } from "../../src/application/people.ts";
+import { createServices, type Services } from "../../src/application/services.ts";
+import { Vault } from "../../src/application/vault.ts";
+import { deliveryRoles } from "../../src/composition/delivery.ts";
+import { projectingRole } from "../../src/composition/roles.ts";
+import type { RetryPolicy } from "../../src/domain/event/retry-policy.ts";
+import type { Logger, Metrics } from "../../src/ports/telemetry.ts";
+import { Follower } from "../../src/workers/follower.ts";
+import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
+import type { Role } from "../../src/workers/role.ts";
+import type { SimulatedExpiringState } from "./expiring-state.ts";
+import type { SimulatedLog } from "./event-store.ts";
+import { SimulatedProcess } from "./process.ts";
+import type { SimulatedQueue } from "./queue.ts";
+import type { SimulatedReadModels } from "./read-models.ts";
+import type { Receivers } from "./receivers.ts";
+import { mappings, passwords, sealing, tokens } from "./stand-ins.ts";
+import type { Trace } from "./trace.ts";
+
+/** What all processes share. */
+export interface Engines {
+  readonly log: SimulatedLog;
+  readonly readModels: SimulatedReadModels;
+  readonly state: SimulatedExpiringState;
+  readonly queue: SimulatedQueue;
+  readonly receivers: Receivers;
+}
+
+export interface NodeSettings {
+  readonly retry: RetryPolicy;
+  readonly deliveryTimeoutMs: number;
+  /** How long small batches of facts wait for more, ms. */
+  readonly lingerMs: number;
+  /** Whether there may be other processes. */
+  readonly several: boolean;
+}
+
+const kept = 1_000;
+const allRoles = new Set(["api", "forwarder", "delivery", "projector", "sweeper"] as const);
+
+/** The whole relay in one simulated process, put together as the program puts it, but for the API's HTTP. */
+export class Node {
+  readonly process: SimulatedProcess;
+  readonly services: Services;
+  ready = false;
+  readonly #runner: ProjectionRunner;
+  readonly #follower: Follower;
+  readonly #roles: readonly Role[];
+
+  constructor(process: SimulatedProcess, engines: Engines, settings: NodeSettings, trace: Trace) {
+    const { clock, ids } = process;
+    const store = engines.log.client(process);
+    const readModels = engines.readModels.client(process);
+    const state = engines.state.client(process);
+    const outbound = engines.receivers.client(process);
+    const logger = tracing(process.name, trace);
+    const vault = new Vault(sealing, { max: kept });
+    const aggregates = new Aggregates(store, { clock, ids }, { max: kept });
+    serveAll(aggregates);
+    const freshness = new Freshness(store, readModels);
+    const isFresh = () => !settings.several || this.#follower.fresh;
+    const directory = new Directory({ aggregates, readModels, freshness, clock, isFresh }, { max: kept });
+    const services = createServices(
+      {
+        store, readModels, state, sealing, passwords, tokens, mappings, outbound, clock, ids, metrics, aggregates,
+        directory, freshness, vault,
+      },
+      {
+        accessTokenTtlMs: 3_600_000,
+        limits: { loginFailures: null, tenantCreation: null, inviteRegistration: null },
+        peopleInMemory: kept,
+      },
+    );
+    const emails = new EmailOpener({ store, sealing, vault }, { max: kept });
+    const runner = new ProjectionRunner({
+      log: store, writer: readModels, readModels, clock, logger, metrics, lingerMs: settings.lingerMs,
+      prepare: (entries) => emails.prepare(entries),
+    });
+    const shared = { log: settings.several, readModels: settings.several, queue: settings.several };
+    const single = { state, shared, owner: process.name, clock, logger, metrics };
+    const projector = {
+      follow: () => runner.start(),
+      pause: () => runner.stop(),
+      rebuild: () => runner.rebuild(),
+    };
+    this.process = process;
+    this.services = services;
+    this.#runner = runner;
+    this.#follower = new Follower({
+      log: store, clock, logger, metrics, categories: aggregates.categories,
+      handle: (entries) => {
+        aggregates.follow(entries);
+        directory.follow(entries);
+      },
+    });
+    this.#roles = [
+      projectingRole({ ...single, projector }),
+      ...deliveryRoles({
+        ...single, store, readModels, queue: engines.queue.client(process), outbound, ids, aggregates, vault,
+        rotation: new KeyRotation({ store, sealing, readModels, aggregates, clock, ids }),
+        purge: services.commands.purge, forgetting: services.forgetting,
+        retry: settings.retry, deliveryTimeoutMs: settings.deliveryTimeoutMs,
+      }, allRoles),
+    ];
+  }
+
+  /** Rejects when an engine does not answer: then a process ends, and another is started. */
+  async start(): Promise<void> {
+    await this.#follower.start();
+    for (const role of this.#roles) await role.start();
+    this.ready = true;
+  }
+
+  /** Ends in good order. */
+  async stop(patienceMs: number): Promise<void> {
+    this.ready = false;
+    const [projecting, ...delivering] = this.#roles;
+    await Promise.all(delivering.map((role) => role.stop(patienceMs)));
+    await Promise.all([projecting?.stop(patienceMs), this.#follower.stop()]);
+  }
+
+  /** Somebody waits for the read models. */
+  hurry(position: string): void {
+    this.process.hear(() => this.#runner.hurry(position));
+  }
+}
+
+const nothing = () => undefined;
+const metrics: Metrics = {
+  accepted: nothing, ingest: nothing, attempt: nothing, firstAttemptDelay: nothing, trouble: nothing,
+};
+
+function tracing(name: string, trace: Trace): Logger {
+  const line = (level: string) => (fields: object, message: string) => {
+    const { err } = fields as { readonly err?: unknown };
+    trace.add(`${name} ${level}: ${message}${err instanceof Error ? ` (${String(err)})` : ""}`);
+  };
+  return { debug: nothing, info: nothing, warn: line("warns"), error: line("errors") };
+}

@@ -1,0 +1,169 @@
+import {
+  QueueUnavailable, type QueueSession, type WorkConsumer, type WorkItem, type WorkQueue,
+} from "../../src/ports/work-queue.ts";
+import { Engine } from "./engine.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+import type { Trace } from "./trace.ts";
+
+const partitions = 6;
+/** How long the members wait for one that says nothing any more, ms. */
+const sessionTimeoutMs = 6_000;
+
+interface Member {
+  readonly process: SimulatedProcess;
+  readonly consumer: WorkConsumer;
+  session: { alive: boolean };
+  /** The session that the consumer was told of. */
+  told: QueueSession | undefined;
+  owned: ReadonlySet<number>;
+}
+
+/** How the queue treats messages: shares from 0 to 1, times in ms. */
+export interface QueueCondition {
+  readonly lose: number;
+  readonly repeat: number;
+  readonly late: number;
+  readonly lateMs: number;
+  /** How long a hand-over may take. */
+  readonly handOverMs: number;
+}
+
+export const calmQueue: QueueCondition = { lose: 0, repeat: 0, late: 0, lateMs: 0, handOverMs: 100 };
+
+/**
+ * The work queue of the simulated world: partitions by destination, each owned by one member. With every change of
+ * the membership all sessions end before the first new one begins.
+ */
+export class SimulatedQueue {
+  readonly engine: Engine;
+  condition = calmQueue;
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+  readonly #trace: Trace;
+  readonly #members = new Set<Member>();
+  /** What nobody took yet, by partition. */
+  readonly #stored = new Map<number, WorkItem[]>();
+  #rebalancing = false;
+  /** When the newest session of each partition began, ms. */
+  readonly #begun = new Map<number, number>();
+
+  constructor(parts: { readonly scheduler: Scheduler; readonly random: Random; readonly trace: Trace }) {
+    this.#scheduler = parts.scheduler;
+    this.#random = parts.random;
+    this.#trace = parts.trace;
+    const unavailable = (message: string) => new QueueUnavailable(message);
+    this.engine = new Engine("the queue", { random: parts.random, unavailable });
+  }
+
+  /** When the destination last came to a worker, ms; undefined before it was any's. */
+  handedOverAt(destinationId: string): number | undefined {
+    return this.#begun.get(partitionOf(destinationId));
+  }
+
+  /** The queue as a process sees it. */
+  client(process: SimulatedProcess): WorkQueue {
+    return {
+      publish: (items) => process.ask(this.engine, () => this.#publish(items)),
+      consume: (consumer) => process.ask(this.engine, () => this.#join({
+        process, consumer, session: { alive: false }, told: undefined, owned: new Set(),
+      })),
+    };
+  }
+
+  /** A process is gone without a word. */
+  abandoned(process: SimulatedProcess): void {
+    for (const member of this.#members) {
+      if (member.process !== process) continue;
+      this.#scheduler.after(sessionTimeoutMs, () => {
+        if (this.#members.delete(member)) this.rebalance();
+      });
+    }
+  }
+
+  /** Has all members' sessions end, and shares the partitions out anew. */
+  rebalance(): void {
+    for (const member of this.#members) member.session.alive = false;
+    if (this.#rebalancing) return;
+    this.#rebalancing = true;
+    this.#scheduler.after(this.#random.between(0, this.condition.handOverMs), () => {
+      this.#rebalancing = false;
+      const members = [...this.#members];
+      this.#trace.add(`queue shared out among ${members.map(({ process }) => process.name).join(" ")}`);
+      const shares = members.map(() => new Set<number>());
+      for (let partition = 0; partition < partitions && members.length > 0; partition += 1) {
+        this.#random.pick(shares).add(partition);
+      }
+      members.forEach((member, at) => this.#begin(member, shares[at] ?? new Set()));
+    });
+  }
+
+  #begin(member: Member, owned: ReadonlySet<number>): void {
+    const session = { alive: true };
+    member.session.alive = false;
+    member.session = session;
+    member.owned = owned;
+    for (const partition of owned) this.#begun.set(partition, this.#scheduler.now);
+    this.#scheduler.after(this.#random.between(0, this.condition.handOverMs), () => member.process.hear(() => {
+      if (member.session !== session) return;
+      member.told = session;
+      member.consumer.reassign((destinationId) => !owned.has(partitionOf(destinationId)), session);
+      for (const partition of owned) this.#deliver(partition);
+    }));
+  }
+
+  #join(member: Member): { stop(): Promise<void> } {
+    this.#members.add(member);
+    this.rebalance();
+    return {
+      stop: async () => {
+        member.session.alive = false;
+        member.consumer.reassign(() => true, member.session);
+        if (this.#members.delete(member)) this.rebalance();
+      },
+    };
+  }
+
+  #publish(items: readonly WorkItem[]): void {
+    const { lose, repeat, late, lateMs } = this.condition;
+    const touched = new Set<number>();
+    for (const item of items) {
+      const partition = partitionOf(item.destinationId);
+      const copies = (this.#random.chance(lose) ? 0 : 1) + (this.#random.chance(repeat) ? 1 : 0);
+      for (let copy = 0; copy < copies; copy += 1) {
+        if (this.#random.chance(late)) {
+          this.#scheduler.after(this.#random.between(0, lateMs), () => {
+            this.#store(partition, item);
+            this.#deliver(partition);
+          });
+        } else {
+          this.#store(partition, item);
+          touched.add(partition);
+        }
+      }
+    }
+    for (const partition of touched) this.#deliver(partition);
+  }
+
+  #store(partition: number, item: WorkItem): void {
+    this.#stored.set(partition, [...(this.#stored.get(partition) ?? []), item]);
+  }
+
+  /** Hands what a partition holds to its owner, if that still is the owner when it hears of it. */
+  #deliver(partition: number): void {
+    const member = [...this.#members].find(({ owned }) => owned.has(partition));
+    if (!member) return;
+    const { session } = member;
+    this.#scheduler.after(this.engine.delay(), () => member.process.hear(() => {
+      const items = this.#stored.get(partition);
+      if (!items || !session.alive || member.told !== session) return;
+      this.#stored.delete(partition);
+      member.consumer.take(items, session);
+    }));
+  }
+}
+
+function partitionOf(destinationId: string): number {
+  return parseInt(destinationId.slice(-4), 16) % partitions;
+}

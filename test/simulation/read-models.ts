@@ -1,0 +1,76 @@
+import { ReadModelsUnavailable, type ReadModels, type ReadModelWriter } from "../../src/ports/read-models.ts";
+import { logStart, type Position } from "../../src/ports/event-store.ts";
+import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
+import { Engine } from "./engine.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** The read models of the simulated world, behind an engine that answers late, or not at all. */
+export class SimulatedReadModels {
+  readonly engine: Engine;
+  /** What they hold, as of now. */
+  readonly contents = new InMemoryReadModels();
+  /** Told of positions that somebody waits for. */
+  wanted: (position: Position) => void = () => undefined;
+  readonly #scheduler: Scheduler;
+  #checkpoint: Position = logStart;
+  readonly #waiting = new Set<{ readonly position: Position; readonly reached: () => void }>();
+
+  constructor(parts: { readonly scheduler: Scheduler; readonly random: Random }) {
+    this.#scheduler = parts.scheduler;
+    const unavailable = (message: string) => new ReadModelsUnavailable(message);
+    this.engine = new Engine("the read models", { random: parts.random, unavailable, together: true });
+  }
+
+  /** The read models as a process may ask and, where it projects, write them. */
+  client(process: SimulatedProcess): ReadModels & ReadModelWriter {
+    const ask = async <Answer>(perform: () => Promise<Answer>): Promise<Answer> => process.ask(this.engine, perform);
+    const { contents } = this;
+    return {
+      get: (collection, key) => ask(() => contents.get(collection, key)),
+      find: (query) => ask(() => contents.find(query)),
+      count: (selection) => ask(() => contents.count(selection)),
+      distinct: (selection, field, options) => ask(() => contents.distinct(selection, field, options)),
+      sum: (scope, from, to) => ask(() => contents.sum(scope, from, to)),
+      checkpoint: () => ask(() => contents.checkpoint()),
+      caughtUp: (position, timeoutMs) => this.#caughtUp(process, position, timeoutMs),
+      state: () => ask(() => contents.state()),
+      reset: (definitions, fingerprint) => ask(() => {
+        this.#checkpoint = logStart;
+        return contents.reset(definitions, fingerprint);
+      }),
+      publish: () => ask(() => contents.publish()),
+      apply: (batch, checkpoint) => ask(async () => {
+        await contents.apply(batch, checkpoint);
+        if (checkpoint > this.#checkpoint) this.#reach(checkpoint);
+      }),
+      amend: (changes) => ask(() => contents.amend(changes)),
+    };
+  }
+
+  async #caughtUp(process: SimulatedProcess, position: Position, timeoutMs: number): Promise<boolean> {
+    const { reached } = await process.ask(this.engine, () => {
+      if (position <= this.#checkpoint) return { reached: Promise.resolve(true) };
+      this.wanted(position);
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      const waiter = { position, reached: () => process.hear(() => resolve(true)) };
+      this.#waiting.add(waiter);
+      this.#scheduler.after(timeoutMs, () => process.hear(() => {
+        this.#waiting.delete(waiter);
+        resolve(false);
+      }));
+      return { reached: promise };
+    });
+    return reached;
+  }
+
+  #reach(position: Position): void {
+    this.#checkpoint = position;
+    for (const waiter of this.#waiting) {
+      if (waiter.position > position) continue;
+      this.#waiting.delete(waiter);
+      waiter.reached();
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import type { OutboundAnswer, OutboundClient, OutboundFailure, OutboundRequest } from "../../src/ports/outbound.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** How a receiver takes requests. */
+export const tempers = [
+  "fast", "slow", "failing", "gone", "busy", "silent", "flapping", "dead", "moved", "denying",
+] as const;
+export type Temper = (typeof tempers)[number];
+
+/** A request to a receiver, from its sending to its end. */
+export interface Call {
+  readonly process: SimulatedProcess;
+  readonly host: string;
+  readonly url: string;
+  readonly eventId: string;
+  readonly attempt: number;
+  readonly body: string;
+  readonly signature: string;
+  readonly startedAt: number;
+  /** What the sending process was told; undefined until then. */
+  result?: OutboundAnswer | OutboundFailure;
+}
+
+/** Told of every request, at the moment it leaves and at the moment it is over for the receiver. */
+export interface CallWatcher {
+  sent(call: Call): void;
+  over(call: Call): void;
+}
+
+type Plan = { readonly afterMs: number } & (
+  | { readonly status: number; readonly retryAfterS?: number }
+  | { readonly refused: true }
+);
+
+/** All receivers there are, and the network to them. */
+export class Receivers {
+  watcher: CallWatcher | undefined;
+  /** Every receiver answers 200 at once. */
+  healed = false;
+  readonly #scheduler: Scheduler;
+  readonly #random: Random;
+  readonly #tempers = new Map<string, Temper>();
+
+  constructor(parts: { readonly scheduler: Scheduler; readonly random: Random }) {
+    this.#scheduler = parts.scheduler;
+    this.#random = parts.random;
+  }
+
+  change(host: string, temper: Temper): void {
+    this.#tempers.set(host, temper);
+  }
+
+  /** The network as a process sees it. */
+  client(process: SimulatedProcess): OutboundClient {
+    return {
+      post: (request) => this.#post(process, request),
+      refusalOf: () => null,
+      close: async () => undefined,
+    };
+  }
+
+  #post(process: SimulatedProcess, request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure> {
+    const { url, headers, body, timeoutMs = 15_000 } = request;
+    const { host } = new URL(url);
+    const call: Call = {
+      process, host, url, startedAt: this.#scheduler.now,
+      eventId: headers["webhook-id"] ?? "",
+      attempt: Number(headers["X-Relay-Attempt"]),
+      body: Buffer.from(body).toString(),
+      signature: headers["X-Service-Signature"] ?? "",
+    };
+    this.watcher?.sent(call);
+    const plan = this.#plan(host);
+    const inTime = plan.afterMs < timeoutMs;
+    const outcome: OutboundAnswer | OutboundFailure = !inTime
+      ? { answered: false, reason: "timeout", error: "no answer in time" }
+      : "refused" in plan
+        ? { answered: false, reason: "connection", error: "connection refused" }
+        : {
+          answered: true, statusCode: plan.status, truncated: false, body: Buffer.from("seen"),
+          headers: plan.retryAfterS === undefined ? {} : { "retry-after": String(plan.retryAfterS) },
+        };
+    return new Promise((resolve) => {
+      this.#scheduler.after(inTime ? plan.afterMs : timeoutMs, () => {
+        this.watcher?.over(call);
+        process.hear(() => {
+          call.result = outcome;
+          resolve(outcome);
+        });
+      });
+    });
+  }
+
+  #plan(host: string): Plan {
+    const random = this.#random;
+    const soon = random.between(0.5, 20);
+    if (this.healed) return { afterMs: soon, status: 200 };
+    const temper = this.#tempers.get(host) ?? "fast";
+    switch (temper) {
+      case "fast":
+        return { afterMs: soon, status: random.pick([200, 201, 204]) };
+      case "slow":
+        return { afterMs: random.spread(200, 8_000), status: 200 };
+      case "failing":
+        return { afterMs: soon, status: random.pick([500, 502, 404]) };
+      case "gone":
+        return { afterMs: soon, status: random.chance(0.3) ? 410 : 200 };
+      case "busy":
+        return { afterMs: soon, status: random.pick([429, 503]), retryAfterS: random.below(15) };
+      case "silent":
+        return { afterMs: Infinity, status: 0 };
+      case "flapping":
+        return { afterMs: soon, status: Math.floor(this.#scheduler.now / 3_000) % 2 ? 500 : 200 };
+      case "dead":
+        return { afterMs: soon, refused: true };
+      case "moved":
+        return { afterMs: soon, status: 302 };
+      case "denying":
+        return { afterMs: soon, status: random.chance(0.5) ? 401 : 200 };
+    }
+  }
+}

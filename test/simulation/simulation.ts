@@ -1,0 +1,214 @@
+import type { RecordedEvent } from "../../src/ports/event-store.ts";
+import { Books } from "./books.ts";
+import { Broken } from "./broken.ts";
+import { SimulatedLog } from "./event-store.ts";
+import { SimulatedExpiringState } from "./expiring-state.ts";
+import { Faults } from "./faults.ts";
+import { checkEnd } from "./final-checks.ts";
+import { Fleet } from "./fleet.ts";
+import { Model } from "./model.ts";
+import type { Engines } from "./node.ts";
+import { WallTime } from "./process.ts";
+import { Producers } from "./producers.ts";
+import { SimulatedQueue } from "./queue.ts";
+import { Random } from "./random.ts";
+import { SimulatedReadModels } from "./read-models.ts";
+import { Receivers } from "./receivers.ts";
+import { Scheduler } from "./scheduler.ts";
+import { short, Trace } from "./trace.ts";
+import { newsMs, weatherOf, type Weather } from "./weather.ts";
+
+/** What came of one run. */
+export interface Outcome {
+  readonly seed: string;
+  readonly weather: Weather;
+  /** The first invariant that did not hold; undefined when all did. */
+  readonly broken: Error | undefined;
+  /** The last lines of the trace. */
+  readonly last: readonly string[];
+  /** A hash over the whole trace: the same for the same seed. */
+  readonly digest: string;
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+const deliveryTimeoutMs = 5_000;
+const retry = { scheduleMs: [500, 2_000, 5_000, 10_000], jitter: 0.1 };
+/** Nothing may be left to do after this long without faults; clocks that were set back prolong it. */
+const patienceMs = 240_000;
+const sliceMs = 1_000;
+const quietMs = 20_000;
+
+/**
+ * One run: the real relay in a simulated world that is a function of the seed alone. Faults and operations go on for
+ * a while; then all is well until nothing moves any more, and what there is must be what there should be.
+ */
+export class Simulation {
+  readonly #seed: string;
+  readonly #weather: Weather;
+  readonly #scheduler = new Scheduler();
+  readonly #trace: Trace;
+  readonly #wall: WallTime;
+  readonly #engines: Engines;
+  readonly #model: Model;
+  readonly #books: Books;
+  readonly #fleet: Fleet;
+  readonly #faults: Faults;
+  readonly #producers: Producers;
+  readonly #random: Random;
+  #broken: Error | undefined;
+
+  /** `scale` multiplies the operations; `print` is given every line of the trace. */
+  constructor(seed: string, options: { readonly scale?: number; readonly print?: (line: string) => void } = {}) {
+    const { scale = 1, print } = options;
+    const random = new Random(seed);
+    const scheduler = this.#scheduler;
+    const now = () => scheduler.now;
+    this.#seed = seed;
+    this.#random = random.fork("operations");
+    this.#weather = weatherOf(random.fork("weather"), scale);
+    this.#trace = new Trace(scheduler, print);
+    this.#wall = new WallTime(scheduler);
+    const log = new SimulatedLog({ scheduler, random: random.fork("log") });
+    const queue = new SimulatedQueue({ scheduler, random: random.fork("queue"), trace: this.#trace });
+    const receivers = new Receivers({ scheduler, random: random.fork("receivers") });
+    this.#engines = {
+      log, queue, receivers,
+      readModels: new SimulatedReadModels({ scheduler, random: random.fork("read models") }),
+      state: new SimulatedExpiringState({ scheduler, random: random.fork("state") }),
+    };
+    const broken = (error: unknown) => this.#fail(error);
+    const news = newsMs(this.#weather);
+    this.#model = new Model(now, retry);
+    this.#books = new Books({ model: this.#model, queue, now, newsMs: () => news });
+    log.watcher = {
+      committed: (entries, by) => this.#guarded(() => {
+        for (const entry of entries) this.#trace.add(`${by.name} wrote ${lineOf(entry)}`);
+        this.#books.learn(entries);
+        this.#model.committed(entries, by);
+      }),
+      deleted: (stream) => this.#guarded(() => this.#model.deleted(stream)),
+    };
+    receivers.watcher = {
+      sent: (call) => this.#guarded(() => {
+        this.#trace.add(`${call.process.name} sends ${short(call.eventId)} attempt ${call.attempt}`);
+        this.#books.sent(call);
+      }),
+      over: (call) => this.#guarded(() => this.#books.over(call)),
+    };
+    this.#fleet = new Fleet({
+      engines: this.#engines, scheduler, wall: this.#wall, trace: this.#trace, random: random.fork("fleet"),
+      count: this.#weather.processes,
+      settings: { retry, deliveryTimeoutMs, lingerMs: this.#weather.lingerMs, several: this.#weather.processes > 1 },
+    });
+    this.#producers = new Producers({
+      random: random.fork("producers"), model: this.#model, books: this.#books, trace: this.#trace, now, broken,
+      newsMs: news, anyNode: () => this.#fleet.any(), later: (ms, task) => void scheduler.after(ms, task),
+    });
+    this.#faults = new Faults({
+      random: random.fork("faults"), weather: this.#weather, engines: this.#engines, fleet: this.#fleet, scheduler,
+      wall: this.#wall, trace: this.#trace, hosts: () => this.#producers.hosts,
+    });
+  }
+
+  async run(): Promise<Outcome> {
+    const unhandled = (reason: unknown) => this.#fail(new Broken("no rejection goes unhandled", describe(reason)));
+    process.on("unhandledRejection", unhandled);
+    try {
+      await this.#play();
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      process.off("unhandledRejection", unhandled);
+    }
+    return {
+      seed: this.#seed, weather: this.#weather, broken: this.#broken, last: this.#trace.last,
+      digest: this.#trace.digest(),
+      figures: {
+        seconds: Math.round(this.#scheduler.now / 1000), steps: this.#scheduler.steps,
+        accepted: this.#model.accepted.length, requests: this.#books.calls.length, crashes: this.#fleet.crashes,
+      },
+    };
+  }
+
+  async #play(): Promise<void> {
+    const { activeMs, operations, tenants } = this.#weather;
+    const scheduler = this.#scheduler;
+    this.#fleet.start();
+    await this.#until(() => this.#fleet.any() !== undefined, 10_000);
+    const node = this.#fleet.any();
+    if (!node) throw new Broken("a relay starts", "no process became ready");
+    await this.#complete(this.#producers.open(node, tenants));
+    const from = scheduler.now;
+    for (let n = 0; n < operations; n += 1) {
+      scheduler.after(this.#random.between(0, activeMs), () => this.#guarded(() => this.#producers.act()));
+    }
+    this.#faults.begin();
+    await this.#runTo(from + activeMs);
+    this.#faults.end();
+    await this.#settle();
+    await checkEnd({
+      model: this.#model, books: this.#books, engines: this.#engines, fleet: this.#fleet, producers: this.#producers,
+      weather: this.#weather, scheduler, wall: this.#wall, complete: (promise) => this.#complete(promise),
+    });
+  }
+
+  /** Lets time go by until nothing moves any more. */
+  async #settle(): Promise<void> {
+    const from = this.#scheduler.now;
+    const back = Math.max(0, this.#faults.furthestAheadMs);
+    const isStill = () => {
+      const { now } = this.#scheduler;
+      return now - Math.max(from, this.#model.changedAt) >= quietMs && this.#model.unfinished().length === 0;
+    };
+    await this.#until(isStill, patienceMs + back);
+    const left = this.#model.unfinished();
+    if (left.length > 0) {
+      const named = left.slice(0, 5).map(({ id, status, nextAttemptAt }) => `${id} ${status} ${nextAttemptAt}`);
+      throw new Broken("nothing is left undone", `${left.length} events, at ${this.#wall.now()}: ${named.join(", ")}`);
+    }
+  }
+
+  async #until(condition: () => boolean, atMostMs: number): Promise<void> {
+    const end = this.#scheduler.now + atMostMs;
+    while (!condition() && this.#scheduler.now < end) await this.#runTo(this.#scheduler.now + sliceMs);
+  }
+
+  async #complete<Result>(promise: Promise<Result>): Promise<Result> {
+    const state = { isOver: false };
+    const settled = () => {
+      state.isOver = true;
+    };
+    promise.then(settled, settled);
+    await this.#until(() => state.isOver, 120_000);
+    if (!state.isOver) throw new Broken("everything comes to an end", "an answer did not come in two minutes");
+    return promise;
+  }
+
+  async #runTo(end: number): Promise<void> {
+    await this.#scheduler.run(end, () => this.#broken !== undefined);
+    if (this.#broken) throw this.#broken;
+  }
+
+  /** What a check throws must not reach the relay: it would take it for an engine's failure. */
+  #guarded(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#broken ??= error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+function lineOf({ stream, revision, type, data }: RecordedEvent): string {
+  const { from, to, attempt = "", position = "" } = data as Readonly<Record<string, string | undefined>>;
+  const move = to === undefined ? position : `${from}>${to} ${attempt}`;
+  return `${stream.slice(0, stream.indexOf("-"))} ${short(stream)}@${revision} ${type} ${move}`;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

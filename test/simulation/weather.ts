@@ -1,0 +1,88 @@
+import { calm, type Condition } from "./engine.ts";
+import { calmQueue, type QueueCondition } from "./queue.ts";
+import type { Random } from "./random.ts";
+
+/** What befalls the world in one run: times in ms, shares from 0 to 1. A mean pause of Infinity: never. */
+export interface Weather {
+  readonly processes: number;
+  readonly tenants: number;
+  readonly operations: number;
+  /** For how long operations and faults go on. */
+  readonly activeMs: number;
+  readonly log: Condition;
+  readonly readModels: Condition;
+  readonly state: Condition;
+  readonly queueEngine: Condition;
+  readonly queue: QueueCondition;
+  readonly lagMs: number;
+  readonly lingerMs: number;
+  /** Mean pauses between faults of a kind. */
+  readonly crashEveryMs: number;
+  readonly stopEveryMs: number;
+  readonly stallEveryMs: number;
+  readonly stallMs: number;
+  readonly outageEveryMs: number;
+  readonly outageMs: number;
+  readonly jumpEveryMs: number;
+  readonly jumpMs: number;
+  readonly rebalanceEveryMs: number;
+  /** How often receivers change their temper, and the share of those that are not well. */
+  readonly moodEveryMs: number;
+  readonly moody: number;
+}
+
+/** The weather of a seed. `scale` multiplies the number of operations. */
+export function weatherOf(random: Random, scale: number): Weather {
+  const bad = !random.chance(0.1);
+  const sometimes = (share: number) => bad && random.chance(share);
+  const condition = (): Condition => ({
+    usualMs: random.spread(0.5, 8),
+    slow: sometimes(0.5) ? random.spread(0.001, 0.05) : 0,
+    slowMs: random.spread(20, random.chance(0.2) ? 12_000 : 1_500),
+    failBefore: sometimes(0.4) ? random.spread(0.001, 0.05) : 0,
+    failAfter: sometimes(0.4) ? random.spread(0.001, 0.05) : 0,
+  });
+  const every = (share: number, low: number, high: number) => (sometimes(share) ? random.spread(low, high) : Infinity);
+  const processes = random.pick([1, 1, 2, 3]);
+  const activeMs = random.spread(15_000, 90_000);
+  return {
+    processes,
+    tenants: random.pick([1, 2, 2, 3]),
+    operations: Math.ceil(random.spread(100, 2_500) * scale),
+    activeMs,
+    log: bad ? condition() : calm,
+    readModels: bad ? condition() : calm,
+    state: bad ? condition() : calm,
+    queueEngine: bad ? condition() : calm,
+    queue: bad
+      ? {
+        lose: sometimes(0.5) ? random.spread(0.01, 1) : 0,
+        repeat: sometimes(0.5) ? random.spread(0.01, 1) : 0,
+        late: sometimes(0.5) ? random.spread(0.01, 1) : 0,
+        lateMs: random.spread(10, 20_000),
+        handOverMs: random.spread(5, 3_000),
+      }
+      : calmQueue,
+    lagMs: sometimes(0.4) ? random.spread(20, 1_500) : 3,
+    lingerMs: random.pick([0, 20, 200]),
+    crashEveryMs: every(0.5, 2_000, 60_000),
+    stopEveryMs: every(0.3, 5_000, 60_000),
+    stallEveryMs: every(0.3, 1_000, 30_000),
+    stallMs: random.spread(100, random.chance(0.3) ? 15_000 : 2_000),
+    outageEveryMs: every(0.3, 5_000, 60_000),
+    outageMs: random.spread(100, 8_000),
+    jumpEveryMs: every(0.3, 3_000, 30_000),
+    jumpMs: random.spread(10, random.chance(0.1) ? 3_600_000 : 60_000),
+    rebalanceEveryMs: processes > 1 ? every(0.5, 1_000, 30_000) : Infinity,
+    moodEveryMs: random.spread(500, 20_000),
+    moody: random.chance(0.2) ? 0 : random.next(),
+  };
+}
+
+/** How long news may take to reach everybody who must know, and what they had begun to come out, ms. */
+export function newsMs({ log, readModels, lagMs, stallEveryMs, stallMs, outageEveryMs, outageMs }: Weather): number {
+  const slowest = (one: Condition) => (one.slow > 0 ? Math.max(one.slowMs, one.usualMs) : one.usualMs);
+  const stall = stallEveryMs < Infinity ? stallMs : 0;
+  const outage = outageEveryMs < Infinity ? outageMs : 0;
+  return 20 + lagMs + 8 * slowest(log) + 2 * slowest(readModels) + stall + outage;
+}
