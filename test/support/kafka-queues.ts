@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { KafkaSettings } from "../../src/adapters/kafka/client.ts";
 import { openKafkaQueue, type KafkaQueue } from "../../src/adapters/kafka/kafka-queue.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { Clock } from "../../src/ports/clock.ts";
@@ -17,6 +18,12 @@ export interface OpenedQueue {
   readonly troubles: readonly string[];
 }
 
+type QueueSettings = Pick<KafkaSettings, "tls" | "sasl"> & {
+  readonly partitions: number;
+  readonly clock: Clock;
+  readonly password: string | null;
+};
+
 /** Queues on topics of their own, closed together. */
 export class KafkaQueues {
   readonly prefix = `test-${randomUUID()}`;
@@ -25,16 +32,16 @@ export class KafkaQueues {
   readonly #opened: KafkaQueue[] = [];
 
   /** Another process's view of the queue. */
-  open(brokers: readonly string[], settings: { partitions?: number; clock?: Clock } = {}): OpenedQueue {
+  open(brokers: readonly string[], settings: Partial<QueueSettings> = {}): OpenedQueue {
     const log: LogLine[] = [];
     const troubles: string[] = [];
-    const { partitions = 6, clock = new SystemClock() } = settings;
+    const { partitions = 6, clock = new SystemClock(), tls = null, sasl = null, password = null } = settings;
     const queue = openKafkaQueue({
       config: {
-        brokers, tls: null, sasl: null, topicPrefix: this.prefix,
+        brokers, tls, sasl, topicPrefix: this.prefix,
         topic: { partitions, replication: null, retentionMs: 86_400_000 },
       },
-      password: null,
+      password,
       clock,
       logger: recordingLogger(log),
       metrics: { trouble: (kind) => troubles.push(kind) },

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import type { ConnectionOptions } from "node:tls";
 import { Kafka, logLevel, type KafkaConfig as Connection, type RetryOptions, type SASLOptions } from "kafkajs";
 import type { Logger } from "../../ports/telemetry.ts";
+import { seedOf, sockets } from "./sockets.ts";
 
 /** Where the brokers are, how they are spoken to, and how the topic is made when there is none. */
 export interface KafkaSettings {
@@ -27,12 +29,12 @@ export const retry: RetryOptions = { retries: 2, initialRetryTime: 100, maxRetry
 export function connectTo(settings: KafkaSettings, password: string | null, logger: Logger): Kafka {
   return new Kafka({
     clientId: settings.topicPrefix,
-    brokers: [...settings.brokers],
+    brokers: settings.brokers.map(seedOf),
+    socketFactory: sockets(tlsOptions(settings.tls)),
     connectionTimeout: 1_000,
     authenticationTimeout: 3_000,
     requestTimeout: 5_000,
     retry,
-    ...encryption(settings.tls),
     ...authentication(settings.sasl, password),
     logLevel: logLevel.WARN,
     logCreator: () => ({ namespace, log }) => {
@@ -42,9 +44,9 @@ export function connectTo(settings: KafkaSettings, password: string | null, logg
   });
 }
 
-function encryption(tls: KafkaSettings["tls"]): Pick<Connection, "ssl"> {
-  if (tls === null) return {};
-  return { ssl: tls.caFile === null ? true : { ca: [readFileSync(tls.caFile, "utf8")] } };
+function tlsOptions(tls: KafkaSettings["tls"]): ConnectionOptions | null {
+  if (tls === null) return null;
+  return tls.caFile === null ? {} : { ca: readFileSync(tls.caFile, "utf8") };
 }
 
 function authentication(sasl: KafkaSettings["sasl"], password: string | null): Pick<Connection, "sasl"> {

@@ -45,13 +45,13 @@ function named(): KafkaUnderTest | undefined {
   const refuse = () => Promise.reject(new Error("a broker named by the environment cannot be broken"));
   return {
     brokers, description: `the brokers at ${brokers.join(", ")}`, breakable: false, detour: null,
-    stop: async () => undefined, kill: refuse, restart: refuse, freeze: refuse, thaw: refuse,
+    secure: null, stop: async () => undefined, kill: refuse, restart: refuse, freeze: refuse, thaw: refuse,
   };
 }
 
 async function ownBroker(): Promise<KafkaUnderTest> {
-  const [direct, controller, from, to] = await freePorts();
-  const ports: Ports = { direct, controller, detour: { from, to } };
+  const [direct, controller, secure, from, to] = await freePorts();
+  const ports: Ports = { direct, controller, secure, detour: { from, to } };
   try {
     return (await containerBroker(version, ports)) ?? (await packagedBroker(version, ports));
   } catch (error) {
@@ -59,11 +59,13 @@ async function ownBroker(): Promise<KafkaUnderTest> {
   }
 }
 
+type FivePorts = [number, number, number, number, number];
+
 /** Ports that nobody listened on a moment ago. */
-async function freePorts(): Promise<[number, number, number, number]> {
-  const servers = Array.from({ length: 4 }, () => createServer().listen(0, "127.0.0.1"));
+async function freePorts(): Promise<FivePorts> {
+  const servers = Array.from({ length: 5 }, () => createServer().listen(0, "127.0.0.1"));
   await Promise.all(servers.map((server) => once(server, "listening")));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports as [number, number, number, number];
+  return ports as FivePorts;
 }

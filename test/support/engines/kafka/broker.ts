@@ -7,6 +7,8 @@ export interface KafkaUnderTest {
   readonly breakable: boolean;
   /** A way in past which a test may put a proxy; null with brokers named by the environment. */
   readonly detour: Detour | null;
+  /** The way in for clients that speak TLS and prove who they are; null where it was not set up. */
+  readonly secure: Secure | null;
   /** Gives the broker back as it was found. It ends with the process, whatever way that ends. */
   stop(): Promise<void>;
   /** SIGKILL. */
@@ -19,6 +21,15 @@ export interface KafkaUnderTest {
   thaw(): Promise<void>;
 }
 
+/** What a client needs for the listener that asks for TLS and SASL (plain and both kinds of SCRAM). */
+export interface Secure {
+  readonly brokers: string[];
+  /** The authority that vouches for the broker. */
+  readonly caPem: string;
+  readonly username: string;
+  readonly password: string;
+}
+
 /** A listener of the broker at the port `to`, which tells its clients that it is at the port `from`. */
 export interface Detour {
   readonly from: number;
@@ -29,5 +40,6 @@ export interface Detour {
 export interface Ports {
   readonly direct: number;
   readonly controller: number;
+  readonly secure: number;
   readonly detour: Detour;
 }

@@ -29,6 +29,7 @@ export async function containerBroker(version: string, ports: Ports): Promise<Ka
     description: `Kafka ${version} in a container, on port ${port}`,
     breakable: true,
     detour,
+    secure: null,
     stop: async () => {
       const { Paused: paused, Running: running } = await state();
       if (paused) await container.unpause();

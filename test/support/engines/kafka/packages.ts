@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import type { KafkaUnderTest, Ports } from "./broker.ts";
 import { answering } from "./answering.ts";
 import { quickProperties } from "./properties.ts";
+import { secureListener } from "./secure.ts";
 
 const run = promisify(execFile);
 const script = fileURLToPath(new URL("jars.sh", import.meta.url));
@@ -22,12 +23,14 @@ export async function packagedBroker(version: string, ports: Ports): Promise<Kaf
   const folder = mkdtempSync(join(tmpdir(), "relay-kafka-"));
   const keeper = keep(folder);
   const settings = join(folder, "server.properties");
+  const { secure, properties, scram } = secureListener(ports.secure);
   writeFileSync(settings, propertiesText({
-    ...quickProperties(ports, "127.0.0.1"),
+    ...quickProperties(ports, "127.0.0.1", properties),
     "log.dirs": join(folder, "data"),
   }));
   const classes = ["-cp", join(jars, "*")];
-  await run("java", [...classes, "kafka.tools.StorageTool", "format", "-t", "A".repeat(22), "-c", settings]);
+  const format = ["kafka.tools.StorageTool", "format", "-t", "A".repeat(22), "-c", settings, ...scram];
+  await run("java", [...classes, ...format]);
 
   let java: ChildProcess;
   const launch = async () => {
@@ -51,6 +54,7 @@ export async function packagedBroker(version: string, ports: Ports): Promise<Kaf
     description: `Kafka ${version} from packages, on port ${port}`,
     breakable: true,
     detour: ports.detour,
+    secure,
     stop: async () => {
       signal("SIGCONT");
       if (over()) await launch();
@@ -77,7 +81,7 @@ function keep(folder: string): { watch(pid: number | undefined): void } {
 }
 
 function propertiesText(properties: Readonly<Record<string, string>>): string {
-  return Object.entries(properties).map(([name, value]) => `${name}=${value}\n`).join("");
+  return Object.entries(properties).map(([name, value]) => `${name}=${value.replaceAll("\n", "\\n")}\n`).join("");
 }
 
 function tail(file: string): string {

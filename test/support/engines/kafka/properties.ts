@@ -1,8 +1,15 @@
 import type { Ports } from "./broker.ts";
 
-/** Settings of a single broker that starts, notices deaths and lets consumers join quickly; it listens on `host`. */
-export function quickProperties({ direct, controller, detour }: Ports, host: string): Readonly<Record<string, string>> {
-  return {
+export type Properties = Readonly<Record<string, string>>;
+
+/**
+ * Settings of a single broker that starts, notices deaths and lets consumers join quickly; it listens on `host`, and
+ * on one listener more where `more` names and describes it.
+ */
+export function quickProperties(
+  { direct, controller, detour }: Ports, host: string, more: Properties = {},
+): Properties {
+  const base: Properties = {
     "process.roles": "broker,controller",
     "node.id": "1",
     "controller.listener.names": "CONTROLLER",
@@ -21,4 +28,6 @@ export function quickProperties({ direct, controller, detour }: Ports, host: str
     "broker.heartbeat.interval.ms": "500",
     "auto.create.topics.enable": "false",
   };
+  const joined = Object.entries(more).map(([name, value]) => [name, name in base ? `${base[name]},${value}` : value]);
+  return { ...base, ...(Object.fromEntries(joined) as Properties) };
 }

@@ -1,0 +1,106 @@
+import { expect } from "chai";
+import { createServer, connect } from "node:net";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { QueueUnavailable } from "../../../src/ports/work-queue.ts";
+import { until } from "../../contract/event-store/harness.ts";
+import { temporaryFolder } from "../../support/embedded-store.ts";
+import type { Secure } from "../../support/engines/kafka/broker.ts";
+import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";
+import { KafkaQueues } from "../../support/kafka-queues.ts";
+import { makeAuthority } from "../../support/tls.ts";
+import { firstAttempt, WorkRecorder } from "../../support/work-recorder.ts";
+
+describe("Kafka's connections", function () {
+  this.timeout(60_000);
+  let kafka: KafkaUnderTest;
+  let queues: KafkaQueues;
+  let recorder: WorkRecorder;
+
+  before(async function () { kafka = await kafkaOrSkip(this); });
+
+  beforeEach(() => {
+    queues = new KafkaQueues();
+    recorder = new WorkRecorder();
+  });
+
+  afterEach(() => queues.close());
+
+  describe("with TLS and SASL", () => {
+    let folder: ReturnType<typeof temporaryFolder>;
+    let caFile: string;
+    let secure: Secure;
+
+    before(function () {
+      if (!kafka.secure) this.skip();
+      secure = kafka.secure;
+      folder = temporaryFolder();
+      caFile = join(folder.path, "ca.pem");
+      writeFileSync(caFile, secure.caPem);
+    });
+
+    after(() => { if (kafka.secure) folder.remove(); });
+
+    const refused = async (settings: Parameters<KafkaQueues["open"]>[1]) => {
+      const { queue, log } = queues.open(secure.brokers, settings);
+      const error: unknown = await queue.publish([firstAttempt("a")]).catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(QueueUnavailable);
+      await queue.consume(recorder);
+      await until("it says that it cannot join", () => log.some(({ level }) => level === "warn"));
+      return log;
+    };
+
+    for (const mechanism of ["plain", "scram-sha-256", "scram-sha-512"] as const) {
+      it(`publishes and consumes (${mechanism})`, async () => {
+        const { username, password } = secure;
+        const { queue } = queues.open(secure.brokers, { tls: { caFile }, sasl: { mechanism, username }, password });
+        await queue.consume(recorder);
+        await queue.publish([firstAttempt("a")]);
+        await until("it is taken", () => recorder.eventIds.includes("a"));
+        await queue.ping();
+      });
+
+      it(`is told apart by its password, which is shown nowhere (${mechanism})`, async () => {
+        const { username } = secure;
+        const password = "not-the-right-one";
+        const log = await refused({ tls: { caFile }, sasl: { mechanism, username }, password });
+        expect(log.map(({ fields, message }) => `${message}${told(fields)}`).join()).to.not.include(password);
+      });
+    }
+
+    it("trusts nobody but the authority named", async () => {
+      const other = join(folder.path, "other.pem");
+      writeFileSync(other, makeAuthority().caPem);
+      const { username, password } = secure;
+      await refused({ tls: { caFile: other }, sasl: { mechanism: "plain", username }, password });
+      await refused({ tls: { caFile: null }, sasl: { mechanism: "plain", username }, password });
+    });
+  });
+
+  it("may begin at an IPv6 address", async function () {
+    const [, port = ""] = kafka.brokers[0]?.split(":") ?? [];
+    const way = createServer((client) => {
+      const broker = connect(Number(port), "127.0.0.1");
+      client.on("error", () => broker.destroy()).pipe(broker).on("error", () => client.destroy()).pipe(client);
+    });
+    way.listen(0, "::1");
+    try {
+      await once(way, "listening");
+    } catch {
+      this.skip();
+    }
+    const { port: at } = way.address() as { port: number };
+    await queues.open([`[::1]:${at}`]).queue.publish([firstAttempt("a")]);
+    way.close();
+  });
+});
+
+/** All that an error among a line's fields says, its causes included. */
+function told(fields: object): string {
+  const texts: string[] = [JSON.stringify(fields)];
+  for (let error = (fields as { err?: unknown }).err; error instanceof Error; error = error.cause) {
+    texts.push(error.message, error.stack ?? "", JSON.stringify(error));
+  }
+  return texts.join();
+}
