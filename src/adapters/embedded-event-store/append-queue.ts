@@ -3,6 +3,8 @@ import {
 } from "../../ports/event-store.ts";
 import type { EncodedEvent } from "../../ports/event-codec.ts";
 import type { Clock, Timer } from "../../ports/clock.ts";
+import { Deadlines } from "./deadlines.ts";
+import { Pace } from "./pace.ts";
 import { positionOf } from "./positions.ts";
 import type { AppendBatch, Exception, Reply, Tuning } from "./protocol.ts";
 import type { OwnCommit } from "./subscription.ts";
@@ -11,6 +13,8 @@ import type { OwnCommit } from "./subscription.ts";
 const waitingBytesLimit = 64 * 1024 * 1024;
 /** Of texts in one message: a transaction stays short. */
 const batchBytesLimit = 4 * 1024 * 1024;
+/** So many wait for no more. */
+const enoughAppends = 32;
 
 interface WaitingAppend {
   readonly entries: readonly NewEntry[];
@@ -23,12 +27,11 @@ interface Batch {
   readonly message: AppendBatch;
   readonly appends: WaitingAppend[];
   bytes: number;
-  timer: Timer | null;
 }
 
 /**
- * Collects appends into batches. A batch is sent at the end of the event loop's turn, or when one of the
- * batches under way returns: the log thread always has one to go on with, and never a message for each append.
+ * Collects appends into batches. A batch is sent at the end of the event loop's turn or a moment later (see
+ * {@link Pace}), or when one of the batches under way returns: the log thread always has one to go on with.
  */
 export class AppendQueue {
   readonly #send: (batch: AppendBatch) => void;
@@ -37,10 +40,13 @@ export class AppendQueue {
   readonly #tuning: Tuning;
   readonly #waiting: Batch[] = [];
   readonly #inFlight = new Map<number, Batch>();
+  readonly #deadlines: Deadlines<Batch>;
+  readonly #pace: Pace;
   #lastBatch = 0;
   #waitingBytes = 0;
-  #scheduled = false;
-  #sentAt = -Infinity;
+  /** What is to be sent next waits for the end of this turn, or for a pause to be over. */
+  #ending = false;
+  #pausing: Timer | null = null;
   #onIdle: (() => void) | null = null;
 
   constructor(
@@ -50,6 +56,8 @@ export class AppendQueue {
     this.#onCommit = onCommit;
     this.#clock = clock;
     this.#tuning = tuning;
+    this.#deadlines = new Deadlines(clock, tuning.timeoutMs);
+    this.#pace = new Pace(tuning.paceMs);
   }
 
   /** Rejects with RevisionConflict or LogUnavailable. */
@@ -85,7 +93,7 @@ export class AppendQueue {
     // A last reply may come in after the thread's death was noticed.
     if (!batch) return;
     this.#inFlight.delete(reply.batch);
-    batch.timer?.cancel();
+    this.#deadlines.over(batch);
     this.#waitingBytes -= batch.bytes;
     if (reply.kind === "failed") this.#reject(batch, new LogUnavailable(`the log was not written: ${reply.reason}`));
     else this.#resolve(batch, reply.first, reply.exceptions);
@@ -102,7 +110,7 @@ export class AppendQueue {
   /** Rejects everything: no reply will come any more. */
   fail(error: LogUnavailable): void {
     for (const batch of [...this.#waiting.splice(0), ...this.#inFlight.values()]) {
-      batch.timer?.cancel();
+      this.#deadlines.over(batch);
       this.#reject(batch, error);
     }
     this.#inFlight.clear();
@@ -116,32 +124,35 @@ export class AppendQueue {
     const message: AppendBatch = {
       kind: "append", batch: ++this.#lastBatch, streams: [], expected: [], counts: [], texts: [],
     };
-    const batch: Batch = { message, appends: [], bytes: 0, timer: null };
+    const batch: Batch = { message, appends: [], bytes: 0 };
     this.#waiting.push(batch);
     return batch;
   }
 
-  /** At the end of this turn; when batches follow each other closely, a little later, so that they are fewer. */
+  /** Sends at the end of this turn, or after a pause unless so many gather before. */
   #schedule(): void {
-    if (this.#scheduled || this.#inFlight.size >= this.#tuning.batchesInFlight) return;
-    this.#scheduled = true;
-    const sincePrevious = this.#clock.monotonic() - this.#sentAt;
-    if (sincePrevious >= this.#tuning.paceMs) setImmediate(() => this.#sendWaiting());
-    else this.#clock.schedule(this.#tuning.paceMs - sincePrevious, () => this.#sendWaiting());
+    if (this.#ending || this.#inFlight.size >= this.#tuning.batchesInFlight) return;
+    const full = this.#waiting[0]!.appends.length >= enoughAppends;
+    if (this.#pausing && !full) return;
+    const pauseMs = full ? 0 : this.#pace.pause(this.#clock.monotonic());
+    this.#pausing?.cancel();
+    this.#pausing = null;
+    this.#ending = pauseMs === 0;
+    if (this.#ending) setImmediate(() => this.#sendWaiting());
+    else this.#pausing = this.#clock.schedule(pauseMs, () => this.#sendWaiting());
   }
 
   #sendWaiting(): void {
-    this.#scheduled = false;
+    this.#ending = false;
+    this.#pausing = null;
     while (this.#waiting.length > 0 && this.#inFlight.size < this.#tuning.batchesInFlight) this.#sendNext();
   }
 
   #sendNext(): void {
     const batch = this.#waiting.shift()!;
-    this.#sentAt = this.#clock.monotonic();
+    this.#pace.sent(this.#clock.monotonic(), batch.appends.length);
     this.#inFlight.set(batch.message.batch, batch);
-    batch.timer = this.#clock.schedule(this.#tuning.timeoutMs, () => {
-      this.#reject(batch, new LogUnavailable("the log did not answer in time"));
-    });
+    this.#deadlines.watch(batch, () => this.#reject(batch, new LogUnavailable("the log did not answer in time")));
     this.#send(batch.message);
   }
 

@@ -7,6 +7,7 @@ import {
   type SubscriptionOptions,
 } from "../../ports/event-store.ts";
 import { AppendQueue } from "./append-queue.ts";
+import { Deadlines } from "./deadlines.ts";
 import { decoded, LogReader, type Wanted } from "./log-reader.ts";
 import { positionOf, sequenceOf, type Sequence } from "./positions.ts";
 import {
@@ -68,6 +69,7 @@ export class EmbeddedEventStore implements EventStore {
   readonly #reader: LogReader;
   readonly #appends: AppendQueue;
   readonly #requests = new Map<number, Waiting>();
+  readonly #deadlines: Deadlines<number>;
   readonly #subscriptions = new Set<LogSubscription>();
   #lastRequest = 0;
   #thread: Worker | null = null;
@@ -88,6 +90,7 @@ export class EmbeddedEventStore implements EventStore {
     this.#codec = options.codec;
     this.#clock = options.clock;
     this.#tuning = { ...defaultTuning, ...options.tuning };
+    this.#deadlines = new Deadlines(this.#clock, this.#tuning.timeoutMs);
     this.#onTrouble = options.onTrouble ?? (() => {});
     this.#head = new BigInt64Array(welcome.head);
     this.#armed = new Int32Array(welcome.armed);
@@ -241,10 +244,10 @@ export class EmbeddedEventStore implements EventStore {
         this.#appends.settle(reply);
         return;
       case "answer":
-        this.#requests.get(reply.request)?.resolve(reply.result);
+        this.#answered(reply.request)?.resolve(reply.result);
         return;
       case "refused":
-        this.#requests.get(reply.request)?.reject(new LogUnavailable(`the log failed: ${reply.reason}`));
+        this.#answered(reply.request)?.reject(new LogUnavailable(`the log failed: ${reply.reason}`));
         return;
       case "wake":
         for (const subscription of this.#subscriptions) subscription.wake();
@@ -258,26 +261,19 @@ export class EmbeddedEventStore implements EventStore {
     if (this.#unavailable) return Promise.reject(this.#unavailable);
     return new Promise((resolve, reject) => {
       const number = ++this.#lastRequest;
-      const end = () => {
-        timer.cancel();
-        this.#requests.delete(number);
-      };
-      const timer = this.#clock.schedule(this.#tuning.timeoutMs, () => {
-        end();
-        reject(new LogUnavailable("the log did not answer in time"));
-      });
-      this.#requests.set(number, {
-        resolve: (result) => {
-          end();
-          resolve(result);
-        },
-        reject: (error) => {
-          end();
-          reject(error);
-        },
+      this.#requests.set(number, { resolve, reject });
+      this.#deadlines.watch(number, () => {
+        this.#answered(number)?.reject(new LogUnavailable("the log did not answer in time"));
       });
       this.#post({ ...request, request: number });
     });
+  }
+
+  #answered(number: number): Waiting | undefined {
+    const waiting = this.#requests.get(number);
+    this.#requests.delete(number);
+    this.#deadlines.over(number);
+    return waiting;
   }
 
   #post(request: Request): void {
@@ -287,7 +283,7 @@ export class EmbeddedEventStore implements EventStore {
   #fail(error: LogUnavailable): void {
     this.#unavailable ??= error;
     this.#appends.fail(this.#unavailable);
-    for (const { reject } of this.#requests.values()) reject(this.#unavailable);
+    for (const number of this.#requests.keys()) this.#answered(number)?.reject(this.#unavailable);
     // Nothing is handed to them any more; what was committed can still be read.
     for (const subscription of this.#subscriptions) subscription.wake();
   }

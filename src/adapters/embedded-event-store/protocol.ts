@@ -105,7 +105,7 @@ export interface Tuning {
   readonly batchAppends: number;
   /** Messages under way to the log thread at most. */
   readonly batchesInFlight: number;
-  /** Milliseconds from one message to the next, unless the first one waits longer anyway: fewer commits cost less. */
+  /** Milliseconds from one message to the next at most while appends are many: fewer commits cost less. */
   readonly paceMs: number;
   /** Entries a subscription that is busy has kept for it before it must read the log again. */
   readonly subscriptionEntries: number;
@@ -122,7 +122,7 @@ export const defaultTuning: Tuning = {
   restartBytes: 16 * 1024 * 1024,
   batchAppends: 1024,
   batchesInFlight: 2,
-  paceMs: 1,
+  paceMs: 2.5,
   subscriptionEntries: 4096,
   timeoutMs: 10_000,
   scrubDelayMs: 500,

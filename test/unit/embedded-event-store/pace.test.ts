@@ -1,0 +1,60 @@
+import { expect } from "chai";
+import { Deadlines } from "../../../src/adapters/embedded-event-store/deadlines.ts";
+import { Pace } from "../../../src/adapters/embedded-event-store/pace.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+describe("the pace of appends", () => {
+  /** The pause after a second of batches of so many appends, so many ms apart. */
+  const pauseAt = (appends: number, everyMs: number) => {
+    const pace = new Pace(4);
+    let now = 0;
+    for (; now < 1_000; now += everyMs) pace.sent(now, appends);
+    return pace.pause(now - everyMs);
+  };
+
+  it("makes nobody wait while appends are few, and all wait while they are many", () => {
+    expect(new Pace(4).pause(0)).to.equal(0);
+    expect(pauseAt(1, 1)).to.equal(0);
+    expect(pauseAt(20, 20)).to.equal(0);
+    expect(pauseAt(12, 5)).to.be.within(1, 3);
+    expect(pauseAt(4, 1)).to.equal(4);
+    expect(pauseAt(100, 2)).to.equal(4);
+  });
+
+  it("forgets a busy time soon", () => {
+    const pace = new Pace(4);
+    for (let now = 0; now <= 1_000; now += 1) pace.sent(now, 10);
+    expect(pace.pause(1_001)).to.equal(3);
+    pace.sent(1_500, 1);
+    expect(pace.pause(1_500)).to.equal(0);
+  });
+});
+
+describe("deadlines", () => {
+  it("are kept to the millisecond, each by itself, and not at all once it is over", async () => {
+    const clock = new ManualClock();
+    const late: string[] = [];
+    const deadlines = new Deadlines<string>(clock, 100);
+    const watch = (thing: string) => deadlines.watch(thing, () => late.push(thing));
+    watch("one");
+    clock.advance(30);
+    watch("two");
+    watch("over");
+    clock.advance(30);
+    watch("three");
+    deadlines.over("over");
+    clock.advance(39);
+    expect(late).to.deep.equal([]);
+    clock.advance(1);
+    expect(late).to.deep.equal(["one"]);
+    clock.advance(29);
+    expect(late).to.deep.equal(["one"]);
+    clock.advance(1);
+    expect(late).to.deep.equal(["one", "two"]);
+    clock.advance(30);
+    expect(late).to.deep.equal(["one", "two", "three"]);
+    watch("four");
+    clock.advance(100);
+    expect(late.at(-1)).to.equal("four");
+  });
+});
