@@ -11,7 +11,9 @@ import { Unsealable, type Sealing } from "../ports/sealing.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { entriesOf, type Origin } from "./origin.ts";
-import { openPlatformKeys, readPlatformKeys, wrapPlatformKeys, type StoredPlatformKeys } from "./platform-keys.ts";
+import {
+  neededMasterKeys, openPlatformKeys, readPlatformKeys, wrapPlatformKeys, type StoredPlatformKeys,
+} from "./platform-keys.ts";
 import { places } from "./vault.ts";
 
 /** A master key that something may still be wrapped under is not at hand. */
@@ -63,7 +65,7 @@ export class KeyRotation {
   async begin(): Promise<void> {
     const stored = await readPlatformKeys(this.#parts.store);
     if (!stored) return;
-    const needed = this.#needed(stored);
+    const needed = neededMasterKeys(stored.fact);
     const missing = needed.find((id) => !this.#parts.sealing.masterKeyIds.includes(id));
     if (missing !== undefined) throw new MasterKeyMissing(missing, missing === needed[0]);
     if (needed[0] === this.#current) return;
@@ -80,7 +82,7 @@ export class KeyRotation {
     let rewrapped = 0;
     for (;;) {
       const stored = await readPlatformKeys(store);
-      if (stopped() || !stored || this.#needed(stored).length === 1) return { rewrapped, left: 0 };
+      if (stopped() || !stored || neededMasterKeys(stored.fact).length === 1) return { rewrapped, left: 0 };
       await this.#caughtUp(stopped);
       const pass = await this.#pass(stopped);
       rewrapped += pass.rewrapped;
@@ -131,12 +133,6 @@ export class KeyRotation {
     const command = { type: "RewrapDataKey", from, dataKey, at: timestamp(clock.now()) } as const;
     await aggregates.change(tenants, tenantId, this.#origin(), (current) => current ? decide(current, command) : []);
     return "rewrapped";
-  }
-
-  /** Ids of the master keys that something may be wrapped under; the first wrapped the platform's own. */
-  #needed({ fact }: StoredPlatformKeys): readonly string[] {
-    if (fact.type === "PlatformKeysRewrapped") return fact.data.masterKeys;
-    return [masterKeyIdOf(fact.data.tokenKey)];
   }
 
   async #append(

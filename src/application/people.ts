@@ -10,6 +10,7 @@ import { noStream, type EventStore, type LogEntry } from "../ports/event-store.t
 import type { Ids } from "../ports/ids.ts";
 import { Unsealable, type Sealing, type SealingKey } from "../ports/sealing.ts";
 import { entriesOf, type Origin } from "./origin.ts";
+import { neededMasterKeys, readPlatformKeys } from "./platform-keys.ts";
 import { places, type Vault } from "./vault.ts";
 
 type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
@@ -90,8 +91,8 @@ export class EmailOpener {
   }
 
   /**
-   * A fact whose address was spoiled is unreadable. Throws LogUnavailable, or Unsealable where the master key is not
-   * the one the facts were written under.
+   * A fact whose address, or whose tenant's key, was spoiled is unreadable. Throws LogUnavailable, or Unsealable where
+   * a master key that may be needed is not at hand.
    */
   async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
     const concerned = ({ type }: LogEntry) =>
@@ -107,18 +108,27 @@ export class EmailOpener {
     const userId = data.userId ?? data.inviteId ?? "";
     const tenant = await this.#tenant(tenantId);
     const { store, sealing, vault } = this.#parts;
-    const dataKey = tenant && vault.dataKey(tenant);
     let email: string | null;
     try {
+      const dataKey = tenant && vault.dataKey(tenant);
       const key = dataKey && (await personKey(store, sealing, dataKey, tenantId, userId));
       email = key ? sealing.open(sealed, key, places.email(tenantId, userId)) : null;
     } catch (error) {
-      // With the tenant's key at hand it is the fact itself that is spoiled: it must not keep all others.
+      // With the master key at hand it is the tenant's facts that are spoiled: they must not keep all others.
       if (!(error instanceof Unsealable)) throw error;
+      if (tenant && (await this.#isAway(masterKeyIdOf(tenant.dataKey)))) throw error;
       const { stream, revision, position, id, type } = entry;
       return { stream, revision, position, id, type, unreadable: "its address cannot be opened" };
     }
     return { ...entry, data: { ...entry.data, email } };
+  }
+
+  /** Whether something may be wrapped under a master key that is not at hand. */
+  async #isAway(masterKeyId: string): Promise<boolean> {
+    const { store, sealing } = this.#parts;
+    if (sealing.masterKeyIds.includes(masterKeyId)) return false;
+    const stored = await readPlatformKeys(store);
+    return !stored || neededMasterKeys(stored.fact).includes(masterKeyId);
   }
 
   async #tenant(id: string): Promise<KeyedTenant | undefined> {

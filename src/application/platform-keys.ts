@@ -1,4 +1,4 @@
-import type { PlatformEvent } from "../domain/platform/platform.ts";
+import { masterKeyIdOf, type PlatformEvent } from "../domain/platform/platform.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
@@ -84,6 +84,11 @@ export async function readPlatformKeys(store: Pick<EventStore, "readStream">): P
   if (!entry) return undefined;
   if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the platform's keys cannot be read");
   return { revision: entry.revision, fact: entry as unknown as PlatformEvent };
+}
+
+/** Ids of the master keys that something may be wrapped under; the first wrapped the platform's own. */
+export function neededMasterKeys({ type, data }: PlatformEvent): readonly string[] {
+  return type === "PlatformKeysRewrapped" ? data.masterKeys : [masterKeyIdOf(data.tokenKey)];
 }
 
 /** Throws Unsealable. */

@@ -3,10 +3,11 @@ import { expect } from "chai";
 import { ApiClient, text } from "../../demo/api-client.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess, runRelay } from "../support/relay-process.ts";
+import { sized } from "../support/size.ts";
 
 const newKey = () => randomBytes(32).toString("base64");
 
-describe("master key rotation of a running relay", () => {
+describe("S8 master key rotation of a running relay", () => {
   let relay: RelayProcess;
   let env: Record<string, string>;
   let accounts: Account[];
@@ -61,7 +62,7 @@ describe("master key rotation of a running relay", () => {
   });
 
   it("is refused without the old key until it is through, however often it is killed on its way", async function () {
-    this.timeout(90_000);
+    this.timeout(sized(90_000, 900_000));
     await relay.kill9();
     giveNewKey();
     const refusals = async () => {
@@ -73,7 +74,7 @@ describe("master key rotation of a running relay", () => {
     expect(await refusals()).to.deep.equal([
       "the relay cannot start: RELAY_MASTER_KEY: is not the key that this log was written under",
     ]);
-    for (let kill = 0; kill < 3; kill += 1) {
+    for (let kill = 0; kill < sized(3, 30); kill += 1) {
       await relay.start();
       await relay.kill9();
       if ((await keys()).includes(mayGo)) break;
