@@ -13,12 +13,14 @@ const layers = {
 
 /** The only home of each package within the program; a package that is not listed has none. */
 const homes = {
+  "@eventstore/db-client": ["src/adapters/eventstoredb"],
   "@jmespath-community/jmespath": ["src/adapters/jmespath"],
   "@koa/router": ["src/http"],
   ajv: ["src/adapters/event-codec", "src/http"],
   "ajv-formats": ["src/adapters/event-codec", "src/http"],
   bcryptjs: ["src/adapters/bcrypt"],
   "disposable-email-domains-js": ["src/adapters/disposable-domains"],
+  "google-protobuf": ["src/adapters/eventstoredb"],
   jose: ["src/adapters/jose"],
   kafkajs: ["src/adapters/kafka"],
   koa: ["src/http"],

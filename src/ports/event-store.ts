@@ -139,8 +139,8 @@ export interface EventStore extends EventLog {
   ): Promise<readonly LogEntry[]>;
   /**
    * Deletes all entries of a stream; a later append at {@link noStream} succeeds and its revisions go
-   * on. Deleting a stream that does not exist does nothing. With `expected`, a stream that is at another
-   * revision stays: throws RevisionConflict.
+   * on, in some engines behind a gap. Deleting a stream that does not exist does nothing. With `expected`,
+   * a stream that is at another revision stays: throws RevisionConflict.
    */
   deleteStream(stream: string, expected?: number): Promise<void>;
 }

@@ -16,11 +16,13 @@ export function deletingContract(bench: () => Bench): void {
       expect(await failureOf(bench().store.append(stream, 2, [note("d")]))).to.be.instanceOf(RevisionConflict)
         .and.to.include({ actual: noStream });
       const again = await bench().store.append(stream, noStream, [note("e"), note("f")]);
-      expect(again.revision).to.equal(4);
+      // Some engines use revisions up to delete; none uses one twice.
+      expect(again.revision).to.be.at.least(4);
+      const [e, f, g] = [again.revision - 1, again.revision, again.revision + 1];
       expect(again.position > last!.position).to.equal(true);
-      expect((await bench().store.append(stream, 4, [note("g")])).revision).to.equal(5);
+      expect((await bench().store.append(stream, f, [note("g")])).revision).to.equal(g);
       const entries = await bench().store.readStream(stream);
-      expect(entries.map(({ revision }) => revision)).to.deep.equal([3, 4, 5]);
+      expect(entries.map(({ revision }) => revision)).to.deep.equal([e, f, g]);
       expect(texts(await bench().store.readStream(stream, { from: 1, limit: 2 }))).to.deep.equal(["e", "f"]);
       expect(texts(await bench().store.readStream(stream, { backwards: true }))).to.deep.equal(["g", "f", "e"]);
     });
@@ -42,11 +44,13 @@ export function deletingContract(bench: () => Bench): void {
       const stream = freshStream();
       await bench().store.deleteStream(stream);
       expect((await bench().store.append(stream, noStream, [note("a")])).revision).to.equal(0);
-      for (const expected of [1, 2, 3]) {
+      for (let last = 0, round = 0; round < 3; round++) {
         await bench().store.deleteStream(stream);
         await bench().store.deleteStream(stream);
         expect(await bench().store.readStream(stream)).to.deep.equal([]);
-        expect((await bench().store.append(stream, noStream, [note("x")])).revision).to.equal(expected);
+        const { revision } = await bench().store.append(stream, noStream, [note("x")]);
+        expect(revision).to.be.greaterThan(last);
+        last = revision;
       }
     });
 

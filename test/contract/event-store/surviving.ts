@@ -33,7 +33,7 @@ export function survivingContract(bench: () => Bench, can: EventStoreCapabilitie
       const first = await bench().store.append(stream, noStream, ids);
       await bench().write(begunAgain, "old");
       await bench().store.deleteStream(begunAgain);
-      await bench().write(begunAgain, "new");
+      const [begun] = await bench().write(begunAgain, "new");
       await bench().write(deleted, "x", "y");
       await bench().store.deleteStream(deleted);
       const head = await bench().store.head();
@@ -45,10 +45,10 @@ export function survivingContract(bench: () => Bench, can: EventStoreCapabilitie
       expect(await bench().store.readStream(deleted)).to.deep.equal([]);
       expect(texts(await bench().store.readStream(begunAgain))).to.deep.equal(["new"]);
       const again = await bench().store.append(deleted, noStream, [note("z")]);
-      expect(again.revision).to.equal(2);
+      expect(again.revision).to.be.at.least(2);
       expect(again.position > head).to.equal(true);
-      const newest = await bench().store.append(begunAgain, 1, [note("newer")]);
-      expect(newest.revision).to.equal(2);
+      const newest = await bench().store.append(begunAgain, begun!.revision, [note("newer")]);
+      expect(newest.revision).to.equal(begun!.revision + 1);
       const follower = bench().follow({ after }, [stream, begunAgain]);
       await follower.reaches(newest.position);
       // What was deleted may still be in the log of some engines.

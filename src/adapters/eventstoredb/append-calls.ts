@@ -1,0 +1,186 @@
+import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import type { Clock, Timer } from "../../ports/clock.ts";
+import { LogUnavailable } from "../../ports/event-store.ts";
+import type { Connection, StreamsClient } from "./connection.ts";
+import { unavailable } from "./failures.ts";
+import type { Tuning } from "./tuning.ts";
+
+type Reply = streams.BatchAppendResp;
+type Call = ReturnType<StreamsClient["batchAppend"]>;
+
+/** An append that has no outcome yet. */
+interface Unsettled {
+  readonly request: streams.BatchAppendReq;
+  settle(reply: Reply): void;
+}
+
+/** Replies after which it is unknown whether the append happened: its time was over, or the server failed. */
+const unknownOutcomes = new Set(["event_store.client.Timeout", "event_store.client.Unknown"]);
+
+/**
+ * Sends appends over one call and matches the replies. When the call breaks, everything without an outcome is sent
+ * again over the next one, in the order in which it came: with the same message ids at the same revision, so what
+ * was committed is answered as the first time.
+ */
+export class AppendCalls {
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  readonly #tuning: Tuning;
+  readonly #onTrouble: (error: unknown) => void;
+  /** By correlation id, in the order in which they came. */
+  readonly #unsettled = new Map<string, Unsettled>();
+  #unsent: Unsettled[] = [];
+  #client: StreamsClient | undefined;
+  #call: Call | undefined;
+  #opening = false;
+  #full = false;
+  #failures = 0;
+  #lastTrouble: unknown;
+  #lastReply = 0;
+  #watch: Timer | undefined;
+  #closed = false;
+
+  constructor(connection: Connection, clock: Clock, tuning: Tuning, onTrouble: (error: unknown) => void) {
+    this.#connection = connection;
+    this.#clock = clock;
+    this.#tuning = tuning;
+    this.#onTrouble = onTrouble;
+  }
+
+  /** Resolves with the reply; rejects with LogUnavailable when there is none after `timeoutMs`. */
+  send(correlation: string, request: streams.BatchAppendReq, timeoutMs: number): Promise<Reply> {
+    if (this.#closed) return Promise.reject(new LogUnavailable("the event store is closed"));
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        timer.cancel();
+        this.#unsettled.delete(correlation);
+      };
+      const timer = this.#clock.schedule(timeoutMs, () => {
+        end();
+        reject(unavailable("append", this.#lastTrouble ?? new Error("no answer in time")));
+      });
+      const append: Unsettled = {
+        request,
+        settle: (reply) => {
+          end();
+          resolve(reply);
+        },
+      };
+      this.#unsettled.set(correlation, append);
+      this.#unsent.push(append);
+      if (this.#unsettled.size === 1) this.#startWatch();
+      if (this.#call) this.#pump();
+      else this.#open();
+    });
+  }
+
+  /** Gives up whatever has no outcome. */
+  close(): void {
+    this.#closed = true;
+    this.#watch?.cancel();
+    this.#call?.cancel();
+  }
+
+  #open(): void {
+    if (this.#opening || this.#closed) return;
+    this.#opening = true;
+    const opened = (async () => {
+      const client = await this.#connection.streams();
+      if (this.#closed) return;
+      const call = client.batchAppend(...this.#connection.callArguments(Infinity));
+      this.#client = client;
+      this.#call = call;
+      this.#opening = false;
+      this.#full = false;
+      this.#unsent = [...this.#unsettled.values()];
+      call.on("data", (reply: Reply) => this.#receive(call, reply));
+      call.on("drain", () => {
+        this.#full = false;
+        this.#pump();
+      });
+      call.on("error", (error: Error) => void this.#broken(call, client, error));
+      call.on("end", () => void this.#broken(call, client, new Error("the server ended the call")));
+      this.#pump();
+    })();
+    opened.catch((error: unknown) => {
+      this.#opening = false;
+      this.#retry(error);
+    });
+  }
+
+  #pump(): void {
+    while (this.#call && !this.#full && this.#unsent.length > 0) {
+      const sending = this.#unsent;
+      this.#unsent = [];
+      for (const [at, append] of sending.entries()) {
+        this.#full = !this.#call.write(append.request);
+        if (!this.#full) continue;
+        this.#unsent = sending.slice(at + 1);
+        break;
+      }
+    }
+  }
+
+  #receive(call: Call, reply: Reply): void {
+    if (this.#call !== call) return;
+    this.#lastReply = this.#clock.monotonic();
+    this.#failures = 0;
+    const append = this.#unsettled.get(reply.getCorrelationId()?.getString() ?? "");
+    // One that was given up, or the second reply that the server sends to what it called a bad request.
+    if (!append) return;
+    if (unknownOutcomes.has(reply.getError()?.getDetails()?.getTypeName() ?? "")) {
+      this.#lastTrouble = new Error(reply.getError()?.getMessage());
+      this.#clock.schedule(this.#tuning.firstPauseMs, () => {
+        this.#unsent.push(append);
+        this.#pump();
+      });
+      return;
+    }
+    append.settle(reply);
+  }
+
+  async #broken(call: Call, client: StreamsClient, error: unknown): Promise<void> {
+    if (this.#call !== call) return;
+    this.#call = undefined;
+    call.cancel();
+    await this.#connection.failed(client, error);
+    this.#retry(error);
+  }
+
+  #retry(error: unknown): void {
+    this.#lastTrouble = error;
+    if (this.#unsettled.size === 0 || this.#closed) return;
+    this.#onTrouble(error);
+    const { firstPauseMs, longestPauseMs } = this.#tuning;
+    const pauseMs = Math.min(firstPauseMs * 2 ** this.#failures++, longestPauseMs);
+    this.#clock.schedule(pauseMs, () => {
+      if (!this.#call) this.#open();
+    });
+  }
+
+  #startWatch(): void {
+    this.#lastReply = this.#clock.monotonic();
+    this.#watch?.cancel();
+    const { stallMs } = this.#tuning;
+    const look = () => {
+      if (this.#unsettled.size === 0) return;
+      const silentMs = this.#clock.monotonic() - this.#lastReply;
+      if (silentMs < stallMs) {
+        this.#watch = this.#clock.schedule(stallMs - silentMs, look);
+        return;
+      }
+      this.#lastReply = this.#clock.monotonic();
+      this.#watch = this.#clock.schedule(stallMs, look);
+      void this.#giveUpCall();
+    };
+    this.#watch = this.#clock.schedule(stallMs, look);
+  }
+
+  /** The call takes appends and answers none: another one on another channel. */
+  async #giveUpCall(): Promise<void> {
+    const [call, client] = [this.#call, this.#client];
+    if (!call || !client) return;
+    await this.#connection.renew(client);
+    await this.#broken(call, client, new Error("no answer in time"));
+  }
+}

@@ -1,0 +1,72 @@
+import { EventStoreDBClient } from "@eventstore/db-client";
+import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
+import type { Clock } from "../../ports/clock.ts";
+import { codeOf, grpcCode } from "./failures.ts";
+
+export type StreamsClient = InstanceType<typeof streams.StreamsClient>;
+
+/**
+ * A connection to a node or a cluster. The client finds the leader, keeps the channel and makes another where a
+ * failure asks for it; the calls go through its generated stubs. Its own appends share one map of all clients of
+ * the process, which one broken stream clears: a late reply then throws where nothing can catch it. Its reads
+ * parse JSON that is wanted as text.
+ */
+export class Connection {
+  readonly #client: EventStoreDBClient;
+  readonly #clock: Clock;
+
+  /** Throws when the address cannot be understood. Connects with the first call. */
+  constructor(url: string, clock: Clock) {
+    this.#client = EventStoreDBClient.connectionString(url);
+    this.#clock = clock;
+  }
+
+  /** The stubs on the present channel. */
+  streams(): Promise<StreamsClient> {
+    return this.#client["execute"](streams.StreamsClient, "streams", async (client) => client);
+  }
+
+  /** Headers and options of a call that fails by itself after `deadlineMs`; never when it is infinite. */
+  callArguments(deadlineMs: number) {
+    // Followers may lag behind what the leader has answered.
+    const options = { requiresLeader: true };
+    return deadlineMs === Infinity
+      ? this.#client["callArguments"](options, { deadline: Infinity })
+      : this.#client["callArguments"]({ ...options, deadline: deadlineMs });
+  }
+
+  /** Makes another channel for the calls to come where the failure of a call on `client` asks for it. */
+  async failed(client: StreamsClient, error: unknown): Promise<void> {
+    // Nobody else notices a peer that takes what it is sent and never answers.
+    const asked = codeOf(error) === grpcCode.deadlineExceeded ? unanswered() : error;
+    try {
+      if (asked instanceof Error) await this.#client["handleError"](client, asked);
+    } catch {
+      // No channel could be made; the next call tries again and says why.
+    }
+  }
+
+  /** Makes another channel for the calls to come: this one does not answer. */
+  renew(client: StreamsClient): Promise<void> {
+    return this.failed(client, unanswered());
+  }
+
+  /** Ends the channel, or gives up waiting for that after `timeoutMs`. */
+  async close(timeoutMs: number): Promise<void> {
+    const ending = (async () => {
+      await this.#client.dispose();
+      (await this.#client["getChannel"]()).close();
+    })();
+    await new Promise<void>((resolve) => {
+      const timer = this.#clock.schedule(timeoutMs, resolve);
+      void ending.catch(() => undefined).then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+function unanswered(): Error {
+  return Object.assign(new Error("no answer"), { code: grpcCode.unavailable, details: "no answer" });
+}

@@ -1,0 +1,156 @@
+import type { Clock } from "../../ports/clock.ts";
+import type { EventCodec } from "../../ports/event-codec.ts";
+import {
+  LogUnavailable, logStart,
+  type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
+  type SubscriptionOptions,
+} from "../../ports/event-store.ts";
+import { AppendCalls } from "./append-calls.ts";
+import { Connection } from "./connection.ts";
+import { unavailable } from "./failures.ts";
+import { isFence } from "./fence.ts";
+import { LogReader } from "./log-reader.ts";
+import { pairOf } from "./positions.ts";
+import { readRecords } from "./reading.ts";
+import { entryOf, isOwn, isSystem, type StoredRecord } from "./records.ts";
+import { readStreamRequest } from "./requests.ts";
+import { StreamWriter } from "./stream-writer.ts";
+import { LogSubscription, type SubscriptionContext } from "./subscription.ts";
+import { defaultTuning, type Tuning } from "./tuning.ts";
+
+export interface EventStoreDbOptions {
+  /** Such as `esdb://host:2113?tls=false`, or `esdb+discover://` for a cluster. */
+  readonly url: string;
+  readonly codec: EventCodec;
+  readonly clock: Clock;
+  /** Categories whose entries are the service's whatever they look like; others are known by their metadata. */
+  readonly categories?: readonly string[];
+  /** Told when a connection, a subscription's handler or an append failed and is tried again. */
+  readonly onTrouble?: (error: unknown) => void;
+  readonly tuning?: Partial<Tuning>;
+}
+
+/**
+ * A client of EventStoreDB 21.10 or newer. It connects with the first call and connects again as long as it takes:
+ * the server may be away when it is opened. Rejects when the address cannot be understood.
+ */
+export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStoreDb> {
+  return new EventStoreDb(options);
+}
+
+/** The event store on EventStoreDB. */
+export class EventStoreDb implements EventStore {
+  readonly #codec: EventCodec;
+  readonly #tuning: Tuning;
+  readonly #categories: ReadonlySet<string>;
+  readonly #connection: Connection;
+  readonly #calls: AppendCalls;
+  readonly #writer: StreamWriter;
+  readonly #log: LogReader;
+  readonly #subscribing: SubscriptionContext;
+  readonly #subscriptions = new Set<Subscription>();
+  #closed: Promise<void> | undefined;
+
+  constructor({ url, codec, clock, categories = [], onTrouble = () => undefined, tuning = {} }: EventStoreDbOptions) {
+    this.#codec = codec;
+    this.#tuning = { ...defaultTuning, ...tuning };
+    this.#categories = new Set(categories);
+    const connection = new Connection(url, clock);
+    this.#connection = connection;
+    this.#calls = new AppendCalls(connection, clock, this.#tuning, onTrouble);
+    const entry = (record: StoredRecord) => this.#entry(record);
+    const log = new LogReader(connection, this.#tuning, entry);
+    this.#log = log;
+    this.#writer = new StreamWriter({
+      connection, calls: this.#calls, codec, clock, tuning: this.#tuning, onAppended: (position) => log.learn(position),
+    });
+    this.#subscribing = {
+      connection, clock, tuning: this.#tuning, onTrouble, entry,
+      newest: () => log.newest, head: () => log.head(), page: (after) => log.page(after),
+    };
+  }
+
+  async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
+    this.#requireOpen();
+    return this.#writer.append(stream, expected, entries);
+  }
+
+  async readStream(
+    stream: string,
+    options: { readonly from?: number; readonly limit?: number; readonly backwards?: boolean } = {},
+  ): Promise<readonly LogEntry[]> {
+    this.#requireOpen();
+    const { backwards = false } = options;
+    if (options.limit === 0) return [];
+    const records = await this.#guarded("read", () => readRecords(
+      this.#connection, readStreamRequest(stream, { ...options, backwards }), this.#tuning.readMs,
+    ));
+    // What a fence has behind it was deleted.
+    const fence = backwards ? records.findIndex(isFence) : records.findLastIndex(isFence);
+    const shown = fence < 0 ? records : backwards ? records.slice(0, fence) : records.slice(fence + 1);
+    return shown.filter((record) => !isSystem(record)).map((record) => entryOf(record, this.#codec));
+  }
+
+  async deleteStream(stream: string, expected?: number): Promise<void> {
+    this.#requireOpen();
+    await this.#writer.delete(stream, expected);
+  }
+
+  async readLog(
+    after: Position, limit: number,
+  ): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }> {
+    this.#requireOpen();
+    return this.#guarded("read", () => this.#log.read(after, limit));
+  }
+
+  async head(): Promise<Position> {
+    this.#requireOpen();
+    return this.#guarded("read", () => this.#log.head());
+  }
+
+  subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription {
+    this.#requireOpen();
+    if (options.after !== logStart) pairOf(options.after);
+    const subscription = new LogSubscription(this.#subscribing, options, handle);
+    this.#subscriptions.add(subscription);
+    const stop = async () => {
+      await subscription.stop();
+      this.#subscriptions.delete(subscription);
+    };
+    return { stop };
+  }
+
+  /** Rejects with LogUnavailable when the server does not answer within about a second. */
+  async ping(): Promise<void> {
+    this.#requireOpen();
+    await this.#guarded("ping", () => this.#log.touch(this.#tuning.pingMs));
+  }
+
+  /** Waits for handlers, gives up appends without an outcome, and lets go of the server, reachable or not. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
+    this.#calls.close();
+    await this.#connection.close(this.#tuning.closeMs);
+  }
+
+  #entry(record: StoredRecord): LogEntry | undefined {
+    return isOwn(record, this.#categories) ? entryOf(record, this.#codec) : undefined;
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new LogUnavailable("the event store is closed");
+  }
+
+  async #guarded<Result>(doing: string, call: () => Promise<Result>): Promise<Result> {
+    try {
+      return await call();
+    } catch (error) {
+      throw unavailable(doing, error);
+    }
+  }
+}

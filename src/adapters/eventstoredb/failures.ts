@@ -1,0 +1,29 @@
+import { LogUnavailable } from "../../ports/event-store.ts";
+
+/** gRPC status codes that are acted upon. */
+export const grpcCode = { unknown: 2, deadlineExceeded: 4, unavailable: 14 } as const;
+
+/** What a call or a reply failed with, as the server names it in its trailers (`stream-deleted` and so on). */
+export function exceptionOf(error: unknown): string | undefined {
+  return trailerOf(error, "exception");
+}
+
+/** A trailer of a failed call. */
+export function trailerOf(error: unknown, name: string): string | undefined {
+  const metadata = (error as { readonly metadata?: { get(name: string): readonly (string | Buffer)[] } }).metadata;
+  return metadata?.get(name)[0]?.toString();
+}
+
+/** The gRPC status of a failed call; undefined when it failed before there was one. */
+export function codeOf(error: unknown): number | undefined {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === "number" ? code : undefined;
+}
+
+/** What the port says of a failure that is nobody's fault here. */
+export function unavailable(doing: string, cause: unknown): LogUnavailable {
+  if (cause instanceof LogUnavailable) return cause;
+  const details = (cause as { readonly details?: unknown }).details;
+  const reason = typeof details === "string" ? details : cause instanceof Error ? cause.message : String(cause);
+  return new LogUnavailable(`EventStoreDB is away (${doing}): ${reason}`, { cause });
+}

@@ -1,0 +1,165 @@
+import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import type { Clock } from "../../ports/clock.ts";
+import type { LogEntry, Position } from "../../ports/event-store.ts";
+import type { Connection, StreamsClient } from "./connection.ts";
+import { pairOf, positionOf } from "./positions.ts";
+import { recordOf, type StoredRecord } from "./records.ts";
+import { subscribeRequest, type Filter } from "./requests.ts";
+import type { Tuning } from "./tuning.ts";
+
+/** What a subscription needs of the store. */
+export interface SubscriptionContext {
+  readonly connection: Connection;
+  readonly clock: Clock;
+  readonly tuning: Tuning;
+  readonly onTrouble: (error: unknown) => void;
+  /** The record as the port has it; undefined when it is not one of the service's. */
+  readonly entry: (record: StoredRecord) => LogEntry | undefined;
+  /** The newest position known to hold an entry. */
+  readonly newest: () => Position;
+  /** Asks the server for the newest position. */
+  readonly head: () => Promise<Position>;
+  /** Records of the log behind a position, wanted or not. */
+  readonly page: (after: Position) => Promise<readonly StoredRecord[]>;
+}
+
+/** Entries that came together, and how far the log was looked at with them. */
+export interface Batch {
+  readonly entries: readonly LogEntry[];
+  readonly upTo: Position;
+}
+
+type Call = ReturnType<StreamsClient["read"]>;
+
+/** One subscription call: keeps what comes until it is asked for, and holds the server back when that is much. */
+export class Feed {
+  readonly #context: SubscriptionContext;
+  readonly #wants: (record: StoredRecord) => boolean;
+  #client: StreamsClient | undefined;
+  #call: Call | undefined;
+  #entries: LogEntry[] = [];
+  #bytes = 0;
+  /** Everything up to here was given away or is kept here. */
+  #covered: Position;
+  #given: Position;
+  #failure: { readonly error: unknown } | undefined;
+  #closed = false;
+  #wake: () => void = () => undefined;
+  #overdue: Position | undefined;
+
+  constructor(
+    context: SubscriptionContext, after: Position, filter: Filter, wants: (record: StoredRecord) => boolean,
+  ) {
+    this.#context = context;
+    this.#wants = wants;
+    this.#covered = this.#given = after;
+    const request = subscribeRequest(
+      after === "" ? undefined : pairOf(after), filter, context.tuning.searchWindow,
+    );
+    this.#open(request).catch((error: unknown) => this.#fail(error));
+  }
+
+  /** The next batch; undefined once this is closed. Rejects, after the last batch, with what the call failed with. */
+  async next(): Promise<Batch | undefined> {
+    while (!this.#closed) {
+      if (this.#covered > this.#given) return this.#give();
+      if (this.#failure) throw this.#failure.error;
+      const { newest, tuning } = this.#context;
+      const ms = newest() > this.#covered ? tuning.behindMs : tuning.idleMs;
+      if (await this.#isQuietFor(ms)) await this.#lookAhead();
+    }
+    return undefined;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#call?.cancel();
+    this.#wake();
+  }
+
+  async #open(request: streams.ReadReq): Promise<void> {
+    const { connection } = this.#context;
+    const client = await connection.streams();
+    if (this.#closed) return;
+    const call = client.read(request, ...connection.callArguments(Infinity));
+    this.#client = client;
+    this.#call = call;
+    call.on("data", (message: streams.ReadResp) => this.#receive(message));
+    call.on("end", () => this.#fail(new Error("the server ended the subscription")));
+    call.on("error", (error: Error) => {
+      if (!this.#closed) void connection.failed(client, error).then(() => this.#fail(error));
+    });
+  }
+
+  #receive(message: streams.ReadResp): void {
+    const record = recordOf(message);
+    const checkpoint = message.getCheckpoint();
+    if (record) {
+      // Looking ahead went past it because nobody wants it.
+      if (record.position <= this.#covered) return;
+      this.#covered = record.position;
+      const entry = this.#wants(record) ? this.#context.entry(record) : undefined;
+      if (entry) {
+        this.#entries.push(entry);
+        this.#bytes += record.bytes;
+      }
+      const { bufferEntries, bufferBytes } = this.#context.tuning;
+      if (this.#entries.length >= bufferEntries || this.#bytes >= bufferBytes) this.#call?.pause();
+    } else if (checkpoint) {
+      // It covers what came before it, which is kept or given away; and nothing that was not sent yet.
+      const position = positionOf({
+        commit: checkpoint.getCommitPosition(), prepare: checkpoint.getPreparePosition(),
+      });
+      if (position > this.#covered) this.#covered = position;
+    }
+    this.#wake();
+  }
+
+  #give(): Batch {
+    const batch = { entries: this.#entries, upTo: this.#covered };
+    this.#entries = [];
+    this.#bytes = 0;
+    this.#given = this.#covered;
+    this.#call?.resume();
+    return batch;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#wake();
+  }
+
+  /** Resolves when something came (false), or when nothing did for so long (true). */
+  async #isQuietFor(ms: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = this.#context.clock.schedule(ms, () => resolve(true));
+      this.#wake = () => {
+        timer.cancel();
+        resolve(false);
+      };
+    });
+  }
+
+  /**
+   * Checkpoints come after many records only, and a server that has frozen says nothing: so a quiet subscription
+   * looks for itself. It passes what nobody wants; what is wanted must come by itself, or the call is dead.
+   */
+  async #lookAhead(): Promise<void> {
+    const { newest, head, page, connection, tuning } = this.#context;
+    if (newest() <= this.#covered && (await head()) <= this.#covered) return;
+    const from = this.#covered;
+    const records = await page(from);
+    if (this.#covered !== from || this.#closed) return;
+    const wanted = records.find((record) => this.#wants(record) && this.#context.entry(record));
+    if (!wanted) {
+      this.#covered = records.at(-1)?.position ?? from;
+      return;
+    }
+    if (this.#overdue === wanted.position) {
+      if (this.#client) await connection.renew(this.#client);
+      throw new Error(`nothing came of the subscription for ${tuning.stallMs} ms`);
+    }
+    this.#overdue = wanted.position;
+    await this.#isQuietFor(tuning.stallMs);
+  }
+}

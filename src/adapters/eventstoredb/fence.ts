@@ -1,0 +1,17 @@
+import type { StoredRecord } from "./records.ts";
+import type { Message } from "./requests.ts";
+
+/**
+ * A deleted stream keeps its last revision on the server, and an append that expects just that revision brings it
+ * back. So a deletion first appends a fence: whoever still holds the revision before it conflicts from then on, and
+ * the revision of the fence is told to nobody. A stream that ends with a fence counts as deleted.
+ */
+const fenceType = "$relay-fence";
+
+export function fenceMessage(id: string): Message {
+  return { id, type: fenceType, data: "{}", metadata: "{}" };
+}
+
+export function isFence({ type }: StoredRecord): boolean {
+  return type === fenceType;
+}

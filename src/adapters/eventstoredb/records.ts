@@ -1,0 +1,63 @@
+import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import { categoryOf } from "../../domain/streams.ts";
+import type { EventCodec } from "../../ports/event-codec.ts";
+import type { LogEntry, Position } from "../../ports/event-store.ts";
+import { positionOf } from "./positions.ts";
+
+/** An event as the server gives it. */
+export interface StoredRecord {
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: Position;
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+  /** What it takes on the wire, about. */
+  readonly bytes: number;
+}
+
+/** The event of a read's answer; undefined when the answer is about something else. */
+export function recordOf(message: streams.ReadResp): StoredRecord | undefined {
+  const recorded = message.getEvent()?.getEvent();
+  if (!recorded) return undefined;
+  const [data, metadata] = [recorded.getData_asU8(), recorded.getCustomMetadata_asU8()];
+  return {
+    stream: textOf(recorded.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array()),
+    revision: Number(recorded.getStreamRevision()),
+    position: positionOf({ commit: recorded.getCommitPosition(), prepare: recorded.getPreparePosition() }),
+    id: recorded.getId()?.getString() ?? "",
+    type: recorded.getMetadataMap().get("type") ?? "",
+    data: textOf(data),
+    metadata: textOf(metadata),
+    bytes: data.length + metadata.length,
+  };
+}
+
+/** Written by the server for itself (metadata of streams, links, statistics), or by this adapter (see fence.ts). */
+export function isSystem({ stream, type }: StoredRecord): boolean {
+  return stream.startsWith("$") || type.startsWith("$");
+}
+
+/**
+ * Whether the service wrote it, with others writing to the same server: an entry of a category that is known to be
+ * its own, however damaged, or one whose metadata is the service's.
+ */
+export function isOwn(record: StoredRecord, categories: ReadonlySet<string>): boolean {
+  if (isSystem(record)) return false;
+  return categories.has(categoryOf(record.stream)) || ownNames.every((name) => record.metadata.includes(name));
+}
+
+const ownNames = ['"actor":', '"correlationId":', '"causationId":', '"at":'];
+
+/** The record as the port has it. */
+export function entryOf(record: StoredRecord, codec: EventCodec): LogEntry {
+  const { stream, revision, position, id } = record;
+  const read = codec.decode(record);
+  if ("unreadable" in read) return { stream, revision, position, id, type: record.type, unreadable: read.unreadable };
+  return { stream, revision, position, id, type: read.event.type, data: read.event.data, metadata: read.metadata };
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../ports/clock.ts";
+import type { EventCodec } from "../../ports/event-codec.ts";
+import {
+  LogUnavailable, noStream, RevisionConflict, type Appended, type NewEntry, type Position,
+} from "../../ports/event-store.ts";
+import type { AppendCalls } from "./append-calls.ts";
+import { outcomeOf, type Outcome } from "./append-outcome.ts";
+import type { Connection } from "./connection.ts";
+import { messagesOf } from "./encoding.ts";
+import { exceptionOf, unavailable } from "./failures.ts";
+import { fenceMessage, isFence } from "./fence.ts";
+import { readRecords } from "./reading.ts";
+import type { StoredRecord } from "./records.ts";
+import { appendRequest, deleteRequest, readStreamRequest, type Message } from "./requests.ts";
+import type { Tuning } from "./tuning.ts";
+
+/**
+ * How much later than this adapter the server may give an append up. It goes by its own clock: without slack it
+ * would refuse every append of a machine whose clock is late.
+ */
+const clockSlackMs = 60_000;
+
+/** What writing needs of the store. */
+export interface WriterContext {
+  readonly connection: Connection;
+  readonly calls: AppendCalls;
+  readonly codec: EventCodec;
+  readonly clock: Clock;
+  readonly tuning: Tuning;
+  /** An entry stands at the position. */
+  readonly onAppended: (position: Position) => void;
+}
+
+/** Appends and deletions, with what the port asks beyond the server's own rules. */
+export class StreamWriter {
+  readonly #context: WriterContext;
+
+  constructor(context: WriterContext) {
+    this.#context = context;
+  }
+
+  async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
+    const messages = messagesOf(this.#context.codec, stream, entries);
+    const until = this.#until();
+    for (;;) {
+      const outcome = await this.#send(stream, expected, messages, until);
+      if (outcome.kind === "appended") {
+        this.#context.onAppended(outcome.appended.position);
+        return outcome.appended;
+      }
+      const [last] = await this.#read(stream, 1, true, until);
+      if (last && isFence(last)) await this.#softDelete(stream, last.revision, until);
+      const actual = !last || isFence(last) ? noStream : last.revision;
+      if (expected === noStream && actual !== noStream) {
+        const committed = await this.#committedBefore(stream, messages, until);
+        if (committed) return committed;
+      }
+      // The stream may have come to where it was expected meanwhile.
+      if (actual !== expected) throw new RevisionConflict(stream, expected, actual);
+    }
+  }
+
+  async delete(stream: string, expected?: number): Promise<void> {
+    const until = this.#until();
+    const fence = fenceMessage(randomUUID());
+    for (;;) {
+      const [last] = await this.#read(stream, 1, true, until);
+      if (!last) return;
+      if (isFence(last)) {
+        // Another deletion, under way or broken off.
+        await this.#softDelete(stream, last.revision, until);
+        return;
+      }
+      if (expected !== undefined && last.revision !== expected) {
+        throw new RevisionConflict(stream, expected, last.revision);
+      }
+      const outcome = await this.#send(stream, last.revision, [fence], until);
+      if (outcome.kind === "appended") {
+        await this.#softDelete(stream, outcome.appended.revision, until);
+        return;
+      }
+    }
+  }
+
+  /**
+   * The server looks for repeated ids from revision 0 on when no stream was expected. One that began again after a
+   * deletion begins later: its first entries tell whether they were this append.
+   */
+  async #committedBefore(stream: string, messages: readonly Message[], until: number): Promise<Appended | undefined> {
+    const first = await this.#read(stream, messages.length, false, until);
+    const last = first.at(-1);
+    if (!last || !messages.every(({ id }, at) => first[at]?.id === id)) return undefined;
+    return { revision: last.revision, position: last.position };
+  }
+
+  /** Throws what the server refuses, and LogUnavailable when the outcome stays unknown. */
+  async #send(
+    stream: string, expected: number, messages: readonly Message[], until: number,
+  ): Promise<Exclude<Outcome, { kind: "refused" }>> {
+    const { calls, clock } = this.#context;
+    const correlation = randomUUID();
+    const leftMs = this.#left(until);
+    const request = appendRequest(correlation, stream, expected, messages, clock.now() + leftMs + clockSlackMs);
+    const outcome = outcomeOf(await calls.send(correlation, request, leftMs));
+    if (outcome.kind === "refused") throw outcome.error;
+    return outcome;
+  }
+
+  /** Takes the entries up to a fence out of the stream, unless it has begun again. */
+  async #softDelete(stream: string, fenceRevision: number, until: number): Promise<void> {
+    await this.#persist("delete", until, async (leftMs) => {
+      const { connection } = this.#context;
+      const client = await connection.streams();
+      try {
+        await new Promise<void>((resolve, reject) => {
+          client.delete(deleteRequest(stream, fenceRevision), ...connection.callArguments(leftMs), (error) => {
+            if (error) reject(error);
+            else resolve();
+          });
+        });
+      } catch (error) {
+        if (["wrong-expected-version", "stream-deleted"].includes(exceptionOf(error) ?? "")) return;
+        await connection.failed(client, error);
+        throw error;
+      }
+    });
+  }
+
+  async #read(stream: string, limit: number, backwards: boolean, until: number): Promise<StoredRecord[]> {
+    return this.#persist("read", until, (leftMs) => readRecords(
+      this.#context.connection, readStreamRequest(stream, { limit, backwards }), leftMs,
+    ));
+  }
+
+  /** Tries again until the time is over. */
+  async #persist<Result>(
+    doing: string, until: number, attempt: (leftMs: number) => Promise<Result>,
+  ): Promise<Result> {
+    const { clock, tuning } = this.#context;
+    for (let pauseMs = tuning.firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, tuning.longestPauseMs)) {
+      try {
+        return await attempt(Math.min(this.#left(until), tuning.stallMs));
+      } catch (error) {
+        if (clock.monotonic() + pauseMs >= until) throw unavailable(doing, error);
+        await new Promise<void>((resolve) => clock.schedule(pauseMs, resolve));
+      }
+    }
+  }
+
+  #until(): number {
+    return this.#context.clock.monotonic() + this.#context.tuning.appendMs;
+  }
+
+  #left(until: number): number {
+    const leftMs = until - this.#context.clock.monotonic();
+    if (leftMs <= 0) throw new LogUnavailable("EventStoreDB did not answer in time");
+    return leftMs;
+  }
+}

@@ -1,0 +1,94 @@
+import { categoryOf } from "../../domain/streams.ts";
+import type { BatchHandler, Position, Subscription, SubscriptionOptions } from "../../ports/event-store.ts";
+import { Feed, type Batch, type SubscriptionContext } from "./feed.ts";
+import type { StoredRecord } from "./records.ts";
+import type { Filter } from "./requests.ts";
+
+/** Follows $all from where its handler is, over one call after another. */
+export class LogSubscription implements Subscription {
+  readonly #context: SubscriptionContext;
+  readonly #options: SubscriptionOptions;
+  readonly #handle: BatchHandler;
+  readonly #ended: Promise<void>;
+  /** Everything up to here was handled. */
+  #handled: Position;
+  #feed: Feed | undefined;
+  #stopped = false;
+  #endPause: () => void = () => undefined;
+
+  constructor(context: SubscriptionContext, options: SubscriptionOptions, handle: BatchHandler) {
+    this.#context = context;
+    this.#options = options;
+    this.#handle = handle;
+    this.#handled = options.after;
+    this.#ended = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#endPause();
+    this.#feed?.close();
+    await this.#ended;
+  }
+
+  async #run(): Promise<void> {
+    for (let failures = 0; !this.#stopped;) {
+      try {
+        const feed = new Feed(this.#context, this.#handled, filterOf(this.#options), (record) => this.#wants(record));
+        this.#feed = feed;
+        for (let batch = await feed.next(); batch && !this.#isStopped(); batch = await feed.next()) {
+          failures = 0;
+          await this.#take(batch);
+        }
+      } catch (error) {
+        this.#context.onTrouble(error);
+        await this.#pause(failures++);
+      } finally {
+        this.#feed?.close();
+      }
+    }
+  }
+
+  /** Resolves when the handler has taken the batch, however often it must be asked, or when this is stopped. */
+  async #take({ entries, upTo }: Batch): Promise<void> {
+    for (let failures = 0; !this.#stopped;) {
+      try {
+        await this.#handle(entries, upTo);
+        this.#handled = upTo;
+        return;
+      } catch (error) {
+        this.#context.onTrouble(error);
+        await this.#pause(failures++);
+      }
+    }
+  }
+
+  #wants({ stream, type }: StoredRecord): boolean {
+    const { categories, types } = this.#options;
+    return (types?.includes(type) ?? true) && (categories?.includes(categoryOf(stream)) ?? true);
+  }
+
+  // The checker takes a field that was read once for settled.
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  #pause(failures: number): Promise<void> {
+    const { clock, tuning } = this.#context;
+    return new Promise((resolve) => {
+      if (this.#stopped) return resolve();
+      const ms = Math.min(tuning.firstPauseMs * 2 ** failures, tuning.longestPauseMs);
+      const timer = clock.schedule(ms, resolve);
+      this.#endPause = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+}
+
+/** What the server can sort out: types where they are given, or else categories, by prefix; the rest is done here. */
+function filterOf({ categories, types }: SubscriptionOptions): Filter {
+  if (types && types.length > 0) return { by: "type", prefixes: types };
+  return categories && categories.length > 0 ? { by: "stream", prefixes: categories } : { by: "origin" };
+}

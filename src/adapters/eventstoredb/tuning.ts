@@ -1,0 +1,41 @@
+/** Times in milliseconds and sizes; the defaults suit production, tests make them small. */
+export interface Tuning {
+  /** An append that has no outcome after this is given up: whether it happened is unknown then. */
+  readonly appendMs: number;
+  /** A read or deletion that has not ended after this fails. */
+  readonly readMs: number;
+  /** Appends wait, and none was answered for this long: the connection is given up for another. */
+  readonly stallMs: number;
+  readonly pingMs: number;
+  /** Between attempts: the first pause, doubled each time up to the longest. */
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  /** A subscription to which nothing came for this long looks for itself how far the log has grown. */
+  readonly idleMs: number;
+  /** The same when appends of this client are known that it has not looked past. */
+  readonly behindMs: number;
+  /** Entries, and bytes of them, that are kept for a subscription whose handler is busy. */
+  readonly bufferEntries: number;
+  readonly bufferBytes: number;
+  /** Records that the server looks at between two checkpoints of a subscription. */
+  readonly searchWindow: number;
+  /** Bytes that one page of `readLog` has, about. */
+  readonly pageBytes: number;
+  readonly closeMs: number;
+}
+
+export const defaultTuning: Tuning = {
+  appendMs: 10_000,
+  readMs: 10_000,
+  stallMs: 4000,
+  pingMs: 1000,
+  firstPauseMs: 50,
+  longestPauseMs: 2000,
+  idleMs: 1000,
+  behindMs: 50,
+  bufferEntries: 1024,
+  bufferBytes: 8 * 1024 * 1024,
+  searchWindow: 512,
+  pageBytes: 4 * 1024 * 1024,
+  closeMs: 2000,
+};

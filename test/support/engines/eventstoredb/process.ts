@@ -1,0 +1,57 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { join } from "node:path";
+import { temporaryFolder } from "../../embedded-store.ts";
+import type { EventStoreDbUnderTest } from "../eventstoredb.ts";
+
+const program = new URL("../../eventstoredb/main.ts", import.meta.url).pathname;
+
+/** The wire-compatible server in a process of its own, with a file: real signals kill, freeze and thaw it. */
+export async function startServerProcess(): Promise<EventStoreDbUnderTest> {
+  const folder = temporaryFolder();
+  const file = join(folder.path, "log");
+  let { child, url } = await launch(file, "0");
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.ref();
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  };
+  return {
+    url,
+    description: "the wire-compatible server of these tests",
+    breakable: true,
+    kill,
+    restart: async () => {
+      await kill();
+      ({ child, url } = await launch(file, new URL(url).port));
+    },
+    freeze: async () => void child.kill("SIGSTOP"),
+    thaw: async () => void child.kill("SIGCONT"),
+    stop: async () => {
+      await kill();
+      folder.remove();
+    },
+  };
+}
+
+async function launch(file: string, port: string): Promise<{ readonly child: ChildProcess; readonly url: string }> {
+  const child = spawn(
+    process.execPath, ["--disable-warning=ExperimentalWarning", program, "--port", port, "--file", file],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  // It ends with the process that tests, also when that one forgets it.
+  const endWithParent = () => child.kill("SIGKILL");
+  process.once("exit", endWithParent);
+  child.once("exit", () => process.off("exit", endWithParent));
+  child.unref();
+  const lines = createInterface(child.stdout);
+  const url = await Promise.race([
+    once(lines, "line").then(([line]) => line as string),
+    once(child, "exit").then(() => Promise.reject(new Error("the wire-compatible server did not start"))),
+  ]);
+  (child.stdout as unknown as { unref(): void }).unref();
+  return { child, url };
+}

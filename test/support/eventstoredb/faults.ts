@@ -1,0 +1,47 @@
+/** What goes wrong on purpose, for tests in the server's own process. */
+export class Faults {
+  #dropReplies = 0;
+  #delayMs = 0;
+  #thawed: Promise<void> | undefined;
+  #thaw: () => void = () => undefined;
+
+  /** The next `count` appends are committed and never answered. */
+  dropReplies(count: number): void {
+    this.#dropReplies = count;
+  }
+
+  /** Every append is answered this much later. */
+  slowDown(delayMs: number): void {
+    this.#delayMs = delayMs;
+  }
+
+  /** Nothing is looked at or answered until `thaw`. */
+  freeze(): void {
+    this.#thawed ??= new Promise((resolve) => {
+      this.#thaw = resolve;
+    });
+  }
+
+  thaw(): void {
+    this.#thaw();
+    this.#thawed = undefined;
+  }
+
+  /** Resolves when nothing is frozen; undefined when nothing is. */
+  get frozen(): Promise<void> | undefined {
+    return this.#thawed;
+  }
+
+  /** Commits an append and sends its reply as the faults allow; at once when there are none. */
+  async onAppend<Reply>(commit: () => Reply, send: (reply: Reply) => void): Promise<void> {
+    if (this.#thawed) await this.#thawed;
+    const reply = commit();
+    if (this.#dropReplies > 0) {
+      this.#dropReplies -= 1;
+      return;
+    }
+    if (this.#delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#delayMs));
+    if (this.#thawed) await this.#thawed;
+    send(reply);
+  }
+}

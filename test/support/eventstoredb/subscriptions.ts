@@ -1,0 +1,164 @@
+import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import { tombstoneRevision, type Database } from "./database.ts";
+import type { Faults } from "./faults.ts";
+import {
+  caughtUpMessage, checkpointMessage, confirmationMessage, eventMessage, nameOf, streamDeleted,
+} from "./messages.ts";
+import { CallFailure, matcherOf, send, startAt, type ReadCall } from "./reads.ts";
+
+/** What a filtered subscription scans in one go where its client says nothing. */
+const defaultWindow = 32;
+/** Records looked at before others have their turn. */
+const recordsAtOnce = 256;
+
+/** Follows $all until the client goes: events behind the position, then live ones; checkpoints when filtered. */
+export async function subscribeToAll(
+  database: Database, faults: Faults, call: ReadCall, options: streams.ReadReq.Options,
+): Promise<void> {
+  const follower = new AllFollower(database, faults, call, options);
+  await follower.run();
+}
+
+class AllFollower {
+  readonly #database: Database;
+  readonly #faults: Faults;
+  readonly #call: ReadCall;
+  readonly #matches: ReturnType<typeof matcherOf>;
+  readonly #filtered: boolean;
+  readonly #window: number;
+  readonly #checkpointEvery: number;
+  #next: number;
+  #scanned = 0;
+
+  constructor(database: Database, faults: Faults, call: ReadCall, options: streams.ReadReq.Options) {
+    this.#database = database;
+    this.#faults = faults;
+    this.#call = call;
+    this.#matches = matcherOf(options);
+    const filter = options.getFilter();
+    this.#filtered = filter !== undefined;
+    this.#window = filter?.hasMax() ? filter.getMax() : defaultWindow;
+    this.#checkpointEvery = this.#window * (filter?.getCheckpointintervalmultiplier() ?? 1);
+    const all = options.getAll()!;
+    const position = all.getPosition();
+    this.#next = position ? firstBehind(database, position) : all.hasEnd() ? database.length : 0;
+  }
+
+  async run(): Promise<void> {
+    const changes = new Changes(this.#database, this.#call);
+    try {
+      await send(this.#call, confirmationMessage());
+      await this.#catchUp();
+      await send(this.#call, caughtUpMessage());
+      while (!this.#call.cancelled) {
+        await this.#follow();
+        await changes.next();
+      }
+    } finally {
+      changes.stop();
+    }
+  }
+
+  /** Page by page. A page without a match is told by where it began, as {X, 0}. */
+  async #catchUp(): Promise<void> {
+    while (this.#next < this.#database.length && !this.#call.cancelled) {
+      const start = this.#next;
+      const end = Math.min(start + (this.#filtered ? this.#window : recordsAtOnce), this.#database.length);
+      let last: bigint | undefined;
+      for (; this.#next < end; this.#next++) {
+        if (await this.#offer(this.#next)) last = this.#database.positionAt(this.#next);
+      }
+      this.#scanned += end - start;
+      const finished = this.#next >= this.#database.length;
+      if (!this.#filtered || (this.#scanned < this.#checkpointEvery && !finished)) continue;
+      this.#scanned = 0;
+      const at = last ?? this.#database.positionAt(start);
+      await send(this.#call, checkpointMessage(at, last === undefined ? 0n : at));
+    }
+  }
+
+  async #follow(): Promise<void> {
+    while (this.#next < this.#database.length && !this.#call.cancelled) {
+      const index = this.#next++;
+      await this.#offer(index);
+      if (!this.#filtered || ++this.#scanned < this.#checkpointEvery) continue;
+      this.#scanned = 0;
+      const at = this.#database.positionAt(index);
+      await send(this.#call, checkpointMessage(at, at));
+    }
+  }
+
+  /** Sends the event if it is wanted; true when it is. */
+  async #offer(index: number): Promise<boolean> {
+    if (this.#faults.frozen) await this.#faults.frozen;
+    const event = this.#database.at(index);
+    if (!event || !this.#matches(event)) return false;
+    const full = send(this.#call, eventMessage(event));
+    if (full) await full;
+    return true;
+  }
+}
+
+/** Follows one stream: revisions behind the given one. */
+export async function subscribeToStream(
+  database: Database, call: ReadCall, options: streams.ReadReq.Options,
+): Promise<void> {
+  const wanted = options.getStream()!;
+  const name = nameOf(wanted.getStreamIdentifier());
+  const last = () => database.stream(name)?.last?.revision ?? -1n;
+  let reached = wanted.hasRevision() ? BigInt(wanted.getRevision()) : wanted.hasEnd() ? last() : -1n;
+  let caughtUp = false;
+  const changes = new Changes(database, call);
+  try {
+    await send(call, confirmationMessage());
+    while (!call.cancelled) {
+      const stream = database.stream(name);
+      for (const event of stream?.read(reached + 1n, Infinity, false) ?? []) {
+        await send(call, eventMessage(event));
+        reached = event.revision;
+      }
+      if (stream?.tombstone) {
+        if (reached < tombstoneRevision) await send(call, eventMessage(stream.tombstone));
+        throw new CallFailure(streamDeleted(name));
+      }
+      // A missing stream is caught up with after its first event only.
+      if (!caughtUp && stream?.last) {
+        caughtUp = true;
+        await send(call, caughtUpMessage());
+      }
+      await changes.next();
+    }
+  } finally {
+    changes.stop();
+  }
+}
+
+/** Wakes one follower. */
+class Changes {
+  #changed = false;
+  #wake: () => void = () => undefined;
+  readonly stop: () => void;
+
+  constructor(database: Database, call: ReadCall) {
+    const notice = () => {
+      this.#changed = true;
+      this.#wake();
+    };
+    this.stop = database.onChange(notice);
+    call.on("cancelled", notice);
+    call.on("close", notice);
+  }
+
+  /** Resolves when something has changed since the last time, or the client is gone. */
+  async next(): Promise<void> {
+    if (!this.#changed) await new Promise<void>((resolve) => (this.#wake = resolve));
+    this.#changed = false;
+  }
+}
+
+/** The index of the first record behind a position, the pair compared: (X, 0) is before the record at X. */
+function firstBehind(database: Database, position: streams.ReadReq.Options.Position): number {
+  const index = startAt(database, position);
+  const [commit, prepare] = [BigInt(position.getCommitPosition()), BigInt(position.getPreparePosition())];
+  return database.positionAt(index) === commit && prepare === commit && index < database.length ? index + 1 : index;
+}
