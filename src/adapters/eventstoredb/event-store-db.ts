@@ -8,6 +8,7 @@ import {
 import { AppendCalls } from "./append-calls.ts";
 import { Connection } from "./connection.ts";
 import { unavailable } from "./failures.ts";
+import type { SubscriptionContext } from "./feed.ts";
 import { isFence } from "./fence.ts";
 import { LogReader } from "./log-reader.ts";
 import { pairOf } from "./positions.ts";
@@ -15,7 +16,7 @@ import { readRecords } from "./reading.ts";
 import { entryOf, isOwn, isSystem, type StoredRecord } from "./records.ts";
 import { readStreamRequest } from "./requests.ts";
 import { StreamWriter } from "./stream-writer.ts";
-import { LogSubscription, type SubscriptionContext } from "./subscription.ts";
+import { LogSubscription } from "./subscription.ts";
 import { defaultTuning, type Tuning } from "./tuning.ts";
 
 export interface EventStoreDbOptions {

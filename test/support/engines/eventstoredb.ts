@@ -1,22 +1,8 @@
 import { containedEventStoreDb } from "./eventstoredb/container.ts";
 import { startServerProcess } from "./eventstoredb/process.ts";
+import type { EventStoreDbUnderTest } from "./eventstoredb/server.ts";
 
-/** A server for tests. */
-export interface EventStoreDbUnderTest {
-  readonly url: string;
-  readonly description: string;
-  /** Whether it was started here: one that is somebody's refuses everything but `stop`. */
-  readonly breakable: boolean;
-  /** Lets go of it, and ends it if it was started here. */
-  readonly stop: () => Promise<void>;
-  /** Ends it the hard way; what it acknowledged is there after `restart`. */
-  readonly kill: () => Promise<void>;
-  /** Starts it again at the same address and on the same data. */
-  readonly restart: () => Promise<void>;
-  /** Lets it keep its connections and do nothing. */
-  readonly freeze: () => Promise<void>;
-  readonly thaw: () => Promise<void>;
-}
+export type { EventStoreDbUnderTest };
 
 /**
  * A server: the one that RELAY_TEST_EVENTSTOREDB_URL names, else a real one in a container where a runtime answers,

@@ -1,4 +1,4 @@
-import type { Expected, Stored } from "./database.ts";
+import type { Expected, Stored } from "./events.ts";
 import { noEvent, type Stream } from "./stream.ts";
 
 /** What becomes of an append. */

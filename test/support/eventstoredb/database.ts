@@ -1,34 +1,8 @@
 import { check, type Check } from "./commit-check.ts";
+import type { Change, Expected, Proposed, Stored } from "./events.ts";
 import { metadataType, metastreamOf, noEvent, softDeletedBefore, Stream } from "./stream.ts";
 
-/** An event as a client sent it. */
-export interface Proposed {
-  readonly id: string;
-  readonly type: string;
-  readonly contentType: string;
-  readonly data: Uint8Array;
-  readonly metadata: Uint8Array;
-}
-
-/** An event as it stands in the log. */
-export interface Stored extends Proposed {
-  readonly stream: string;
-  readonly revision: bigint;
-  /** Commit and prepare position: they are equal for every event. */
-  readonly position: bigint;
-  /** Milliseconds since 1970. */
-  readonly created: number;
-}
-
-/** What is written to the log, and read back from a file. */
-export type Change =
-  | { readonly kind: "events"; readonly stream: string; readonly created: number; readonly events: readonly Proposed[] }
-  | { readonly kind: "tombstone"; readonly stream: string; readonly created: number; readonly id: string }
-  | { readonly kind: "scavenge" };
-
-/** A revision, or what a client may expect in its place. */
-export type Expected = bigint | "any" | "no_stream" | "stream_exists";
-
+/** What became of a change that a client asked for. */
 export type WriteOutcome =
   | { readonly kind: "written"; readonly revision: bigint; readonly position: bigint }
   | { readonly kind: "conflict"; readonly current: bigint }

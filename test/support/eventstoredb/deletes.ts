@@ -1,6 +1,7 @@
 import { status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
-import type { Database, Expected, WriteOutcome } from "./database.ts";
+import type { Database, WriteOutcome } from "./database.ts";
+import type { Expected } from "./events.ts";
 import { failure, nameOf, streamDeleted } from "./messages.ts";
 
 type Options = streams.DeleteReq.Options | streams.TombstoneReq.Options;

@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { deserialize, serialize } from "node:v8";
-import type { Change } from "./database.ts";
+import type { Change } from "./events.ts";
 
 const lengthBytes = 4;
 

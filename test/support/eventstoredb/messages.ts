@@ -1,7 +1,7 @@
 import { Metadata, status, type ServiceError } from "@grpc/grpc-js";
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
-import type { Stored } from "./database.ts";
+import type { Stored } from "./events.ts";
 
 /** .NET ticks a millisecond: how the server tells times. */
 const ticksPerMs = 10_000n;

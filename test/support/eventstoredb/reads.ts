@@ -1,6 +1,7 @@
 import { status, type ServerWritableStream } from "@grpc/grpc-js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
-import type { Database, Stored } from "./database.ts";
+import type { Database } from "./database.ts";
+import type { Stored } from "./events.ts";
 import { eventMessage, failure, handlerThrew, nameOf, notFoundMessage, streamDeleted } from "./messages.ts";
 
 export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>;

@@ -2,7 +2,8 @@ import { status, type sendUnaryData, type ServerReadableStream } from "@grpc/grp
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
 import { acceptable, maxAppendSize, sizeOf } from "./batch-append.ts";
-import type { Database, Expected, Proposed } from "./database.ts";
+import type { Database } from "./database.ts";
+import type { Expected, Proposed } from "./events.ts";
 import type { Faults } from "./faults.ts";
 import { failure, nameOf, streamDeleted, uuidOf } from "./messages.ts";
 import { noEvent } from "./stream.ts";

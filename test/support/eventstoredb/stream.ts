@@ -1,4 +1,4 @@
-import type { Stored } from "./database.ts";
+import type { Stored } from "./events.ts";
 
 /** The revision of a stream that holds no event. */
 export const noEvent = -1n;

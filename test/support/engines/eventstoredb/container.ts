@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
-import type { EventStoreDbUnderTest } from "../eventstoredb.ts";
+import type { EventStoreDbUnderTest } from "./server.ts";
 
 const image = "eventstore/eventstore:23.10.6-jammy";
 const port = 2113;

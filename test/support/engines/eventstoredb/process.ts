@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { temporaryFolder } from "../../embedded-store.ts";
-import type { EventStoreDbUnderTest } from "../eventstoredb.ts";
+import type { EventStoreDbUnderTest } from "./server.ts";
 
 const program = new URL("../../eventstoredb/main.ts", import.meta.url).pathname;
 
