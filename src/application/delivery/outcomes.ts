@@ -1,9 +1,9 @@
 import { decide as decideCircuit, newCircuit } from "../../domain/circuit/circuit.ts";
 import type { CircuitCommand, CircuitEvent } from "../../domain/circuit/circuit.ts";
 import { decide as decideWebhook } from "../../domain/event/decide.ts";
-import type { Answer, FailureReason } from "../../domain/event/events.ts";
+import type { Answer, FailureReason, WebhookEvent } from "../../domain/event/events.ts";
 import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
-import type { Webhook } from "../../domain/event/state.ts";
+import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -12,7 +12,10 @@ import type { Ids } from "../../ports/ids.ts";
 import { circuits, destinations, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { entriesOf, type Origin } from "../origin.ts";
-import { loadWebhook } from "../webhooks.ts";
+import { loadWebhook, type LoadedWebhook } from "../webhooks.ts";
+
+/** Facts of a circuit looked through for one whose append was not answered: the log was away for moments since. */
+const looked = 100;
 
 /** How an attempt ended. */
 export type Outcome = {
@@ -46,18 +49,22 @@ export class Outcomes {
   }
 
   /**
-   * Records the outcome of an attempt that was seen at `known` (state and revision after its start).
-   * A late outcome is recorded all the same. Throws LogUnavailable; may then be called again.
+   * Records the outcome of an attempt that was seen at `known` (state and revision after its start): in the event's
+   * stream, then in the circuit. A late outcome is recorded all the same. Throws LogUnavailable; may then be called
+   * again with the same `origin`, `again` set: whatever of it is in the log already is not done twice.
    */
   async record(
     known: { readonly state: Webhook; readonly revision: number },
     attempt: number,
     outcome: Outcome,
     origin: Origin,
+    again = false,
   ): Promise<Webhook["status"]> {
     const policy = await this.#policyOf(known.state.tenantId);
     const { status, late } = await this.#recordEvent(known, attempt, outcome, policy, origin);
-    if (await this.#isDeleted(known.state.destinationId)) return status;
+    const { destinationId } = known.state;
+    if (await this.#isDeleted(destinationId)) return status;
+    if (again && (await this.#isCounted(destinationId, origin))) return status;
     await this.changeCircuit(known.state, origin, {
       type: "Record",
       ok: outcome.ok,
@@ -100,6 +107,7 @@ export class Outcomes {
   ): Promise<{ readonly status: Webhook["status"]; readonly late: boolean }> {
     const { store, clock, ids, retry } = this.#parts;
     let { state, revision } = known;
+    let wasLate = false;
     for (;;) {
       const at = timestamp(clock.now());
       const { durationMs, requestHeaders } = outcome;
@@ -119,8 +127,8 @@ export class Outcomes {
         });
       const last = facts.at(-1);
       // Nothing left to record: this very outcome is in the log, only the answer to its append was lost.
-      if (!last) return { status: state.status, late: false };
-      const late = state.status !== "Processing" || attempt !== state.attempts;
+      if (!last) return { status: state.status, late: wasLate };
+      const late = isLate(state, attempt);
       try {
         await store.append(streams.event(state.id), revision, entriesOf(facts, origin, this.#parts));
         return { status: "to" in last.data ? last.data.to : state.status, late };
@@ -131,8 +139,16 @@ export class Outcomes {
         const [first] = newer.facts;
         if (!newer.state || (first && first.revision > revision)) return { status: state.status, late: true };
         ({ state, revision } = { state: newer.state, revision: newer.revision });
+        wasLate = isLate(stateBefore(newer.facts, attempt), attempt);
       }
     }
+  }
+
+  /** Whether the circuit's stream tells of this outcome: its origin is its attempt's alone. */
+  async #isCounted(destinationId: string, { causationId }: Origin): Promise<boolean> {
+    const { store } = this.#parts;
+    const newest = await store.readStream(streams.circuit(destinationId), { backwards: true, limit: looked });
+    return newest.some((entry) => entry.unreadable === undefined && entry.metadata.causationId === causationId);
   }
 
   async #isDeleted(destinationId: string): Promise<boolean> {
@@ -144,4 +160,17 @@ export class Outcomes {
     if (!state) throw new Error(`tenant ${tenantId} of an event is not in the log`);
     return state;
   }
+}
+
+/** Whether an outcome of the attempt comes after another fact settled what it would have. */
+function isLate(state: WebhookState, attempt: number): boolean {
+  return state?.status !== "Processing" || attempt !== state.attempts;
+}
+
+/** The event as it stood before the newest outcome of an attempt. */
+function stateBefore(facts: LoadedWebhook["facts"], attempt: number): WebhookState {
+  const outcome = facts.findLastIndex(({ type, data }) =>
+    (type === "DeliverySucceeded" || type === "DeliveryFailed") && "attempt" in data && data.attempt === attempt);
+  const earlier = facts.slice(0, Math.max(0, outcome)) as unknown as readonly WebhookEvent[];
+  return earlier.reduce<WebhookState>((state, fact) => evolve(state, fact), undefined);
 }

@@ -138,9 +138,9 @@ export class Attempts {
     const { state } = known;
     const attempt = state.attempts;
     let status: string | undefined;
-    while (status === undefined) {
+    for (let again = false; status === undefined; again = true) {
       try {
-        status = await outcomes.record(known, attempt, outcome, this.#origin(known));
+        status = await outcomes.record(known, attempt, outcome, this.#origin(known), again);
       } catch (error) {
         logger.error({ err: error, eventId: state.id, attempt }, "an outcome could not be recorded yet");
         await new Promise<void>((resolve) => clock.schedule(recordAgainAfterMs, resolve));

@@ -156,6 +156,8 @@ export class Lane {
     if (circuit.position === "Open") this.#hold();
     else if (this.#window.length === 0 && this.#refillFrom === undefined) return;
     if (this.#probing || !mayProbe(circuit, timestamp(this.#parts.clock.now()))) return;
+    // What was under way when the circuit opened may outlast its timer.
+    if (this.#room(destination.serverRateLimit) <= 0) return;
     this.#probing = this.#guarded(() => this.#probe(circuit)).then((moved) => {
       this.#probing = undefined;
       if (moved) this.pump();
@@ -164,14 +166,19 @@ export class Lane {
 
   #flow(limit: number): void {
     this.#limit.concurrency = limit;
-    const now = this.#parts.clock.monotonic();
-    if (this.#foreign.length > 0) this.#foreign = this.#foreign.filter((end) => end > now);
-    while (this.#underWay.size + this.#foreign.length < limit) {
+    while (this.#room(limit) > 0) {
       const work = this.#window.shift();
       if (!work) break;
       this.#start(work);
     }
     if (this.#refillFrom !== undefined && this.#window.length < lowWater) void this.#refill();
+  }
+
+  /** How many more attempts the limit allows now. */
+  #room(limit: number): number {
+    const now = this.#parts.clock.monotonic();
+    if (this.#foreign.length > 0) this.#foreign = this.#foreign.filter((end) => end > now);
+    return limit - this.#underWay.size - this.#foreign.length;
   }
 
   #start(work: Work): void {
