@@ -48,6 +48,8 @@ export interface DestinationRecord {
   /** Whether its circuit lets everything through. */
   readonly closed: Past<boolean>;
   readonly probes: Past<string | null>;
+  /** Outcomes of attempts, as they became durable; lost ones are failures. */
+  readonly outcomes: { readonly at: number; readonly ok: boolean }[];
   circuit: string;
   failures: number;
   deleted: boolean;
@@ -58,6 +60,17 @@ export interface TenantRecord {
   readonly id: string;
   readonly maxTrys: Past<number>;
   readonly timers: Past<number>;
+}
+
+/** What the relay was told to do. */
+export interface Rules {
+  /** Waits after the 1st, 2nd, … failure; the last one repeats. */
+  readonly scheduleMs: readonly number[];
+  readonly jitter: number;
+  /** For how long an attempt is its claimer's. */
+  readonly leaseMs: number;
+  /** How long it takes at most until an outcome that is recorded is counted. */
+  readonly newsMs: number;
 }
 
 type Data = Readonly<Record<string, unknown>> & {
@@ -96,11 +109,11 @@ export class Model {
   /** The event that a stream tells of, or told of last. */
   readonly #ofStream = new Map<string, EventRecord>();
   readonly #now: () => number;
-  readonly #schedule: { readonly scheduleMs: readonly number[]; readonly jitter: number };
+  readonly #rules: Rules;
 
-  constructor(now: () => number, schedule: { readonly scheduleMs: readonly number[]; readonly jitter: number }) {
+  constructor(now: () => number, rules: Rules) {
     this.#now = now;
-    this.#schedule = schedule;
+    this.#rules = rules;
   }
 
   /** Everything that was ever accepted. */
@@ -164,12 +177,17 @@ export class Model {
         hold(attempt !== undefined && !attempt.ending, "an attempt ends once", where);
         hold(data.to === (data.from === "Cancelled" ? "Cancelled" : "Succeeded"), "a success stands", where);
         attempt.ending = { ok: true, reason: null, statusCode: statusCodeOf(data) };
+        this.destinations.get(event.destinationId)?.outcomes.push({ at: this.#now(), ok: true });
         event.nextAttemptAt = null;
         return;
       case "DeliveryFailed": {
         hold(attempt !== undefined && !attempt.ending, "an attempt ends once", where);
         const unknown = data["reason"] === "outcome unknown";
         hold(!unknown || !attempt.givenUp, "an attempt is given up once", where);
+        const heldFor = this.#now() - attempt.claimedAt;
+        hold(!unknown || heldFor >= this.#rules.leaseMs, "an attempt is given up after its lease", () =>
+          `${where()}, claimed ${heldFor} ms ago`);
+        this.destinations.get(event.destinationId)?.outcomes.push({ at: this.#now(), ok: false });
         if (unknown) attempt.givenUp = true;
         else attempt.ending = { ok: false, reason: String(data["reason"]), statusCode: statusCodeOf(data) };
         const counts = isNewest && data.from === "Processing";
@@ -225,7 +243,7 @@ export class Model {
   }
 
   #retry(event: EventRecord, data: Data, where: () => string): void {
-    const { scheduleMs, jitter } = this.#schedule;
+    const { scheduleMs, jitter } = this.#rules;
     hold(event.retryCount < Math.max(...this.#maxTrys(event)), "no retry beyond maxTrys", where);
     const wait = scheduleMs[Math.min(event.retryCount, scheduleMs.length) - 1] ?? 0;
     const planned = Date.parse(String(data["nextAttemptAt"])) - Date.parse(data.at);
@@ -270,7 +288,7 @@ export class Model {
       this.destinations.set(id, {
         id, tenantId: String(data["tenantId"]), limits: [{ since, value: Number(data["serverRateLimit"]) }],
         open: [{ since, value: true }], closed: [{ since, value: true }], probes: [{ since, value: null }],
-        circuit: "Closed", failures: 0, deleted: false, active: true,
+        outcomes: [], circuit: "Closed", failures: 0, deleted: false, active: true,
       });
     }
     const destination = this.destinations.get(id);
@@ -311,11 +329,22 @@ export class Model {
     } else if (type === "CircuitHalfOpened") {
       hold(before === "Open", "only what is open is half-opened", where);
     }
+    if (before === "Closed" && failures > 0) {
+      const most = failuresInARow(destination, since, this.#rules.newsMs);
+      const what = () => `${where()}: ${failures}, not ${most}`;
+      hold(failures <= most, "failures are counted from the last success", what);
+    }
     destination.circuit = String(data["position"]);
     destination.failures = failures;
     destination.closed.push({ since, value: destination.circuit === "Closed" });
     destination.probes.push({ since, value: probe?.eventId ?? null });
   }
+}
+
+/** How many failures in a row there may be: what is recorded may be counted `newsMs` later. */
+function failuresInARow({ outcomes }: DestinationRecord, now: number, newsMs: number): number {
+  const known = outcomes.findLast(({ at, ok }) => ok && at < now - newsMs)?.at ?? -Infinity;
+  return outcomes.filter(({ at, ok }) => !ok && at >= known - newsMs).length;
 }
 
 function statusCodeOf(data: Data): number | null {

@@ -16,6 +16,8 @@ import { short, type Trace } from "./trace.ts";
 interface Destination {
   readonly id: string;
   token: string;
+  /** A token that was replaced, and when that was told. */
+  former: { readonly token: string; readonly since: number } | undefined;
   /** Whether a change of the token, or of what it leads to, was ever asked for. */
   changed: boolean;
 }
@@ -39,7 +41,8 @@ interface Ingested {
 /** What is done, and how often. */
 const weights = {
   ingest: 70, sameKey: 6, replay: 4, bulkReplay: 1.5, cancel: 3, purge: 1.5, list: 4, get: 2, foreign: 1, limit: 1,
-  pause: 1.5, activate: 2, register: 0.5, remove: 0.3, newToken: 0.4, policy: 0.6, session: 0.6, newSecret: 0.2,
+  pause: 1.5, activate: 2, register: 0.5, remove: 0.3, newToken: 0.4, oldToken: 0.4, policy: 0.6, session: 0.6,
+  newSecret: 0.2,
 };
 type Operation = keyof typeof weights;
 
@@ -191,9 +194,9 @@ export class Producers {
         await commands.destinations.remove(caller, destination.id, origin);
         return undefined;
       case "newToken":
-        destination.changed = true;
-        destination.token = await commands.destinations.regenerateToken(caller, destination.id, origin);
-        return undefined;
+        return this.#newToken(node, caller, destination);
+      case "oldToken":
+        return this.#oldToken(node, account, destination);
       case "policy":
         await commands.tenants.change(caller, caller.tenantId, {
           maxTrys: 1 + random.below(6), circuitBreakerTimer: random.pick(timers),
@@ -306,6 +309,27 @@ export class Producers {
     throw new Broken("no tenant sees another's", `${id} shown to ${caller.tenantId}`);
   }
 
+  async #newToken(node: Node, caller: Caller, destination: Destination): Promise<undefined> {
+    const { destinations } = node.services.commands;
+    const { token } = destination;
+    destination.changed = true;
+    destination.token = await destinations.regenerateToken(caller, destination.id, this.#origin());
+    destination.former = { token, since: this.#parts.now() };
+  }
+
+  /** A token that was replaced a while ago lets nobody in. */
+  async #oldToken(node: Node, { caller, apiKey }: Account, { former }: Destination): Promise<string | undefined> {
+    const { now, newsMs } = this.#parts;
+    if (!former || now() - former.since < newsMs) return undefined;
+    const admitted = node.services.ingest.admit(caller.tenantId, former.token, apiKey);
+    const admission = await admitted.catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      return error.kind;
+    });
+    hold(typeof admission === "string", "a token that was replaced lets nobody in", () => former.token);
+    return admission;
+  }
+
   async #session(node: Node, { email, caller }: Account): Promise<string> {
     const other = this.#parts.anyNode() ?? node;
     const token = await node.services.login.login(email, "correct horse battery", "192.0.2.1");
@@ -328,7 +352,7 @@ export class Producers {
     const input = { url, serverRateLimit: 1 + random.below(5) };
     const { destinations: commands } = node.services.commands;
     const { id, ingestToken: token } = await commands.register(caller, input, this.#origin());
-    destinations.push({ id, token, changed: false });
+    destinations.push({ id, token, former: undefined, changed: false });
     return short(id);
   }
 

@@ -32,6 +32,8 @@ export interface Outcome {
 }
 
 const deliveryTimeoutMs = 5_000;
+/** What the relay adds to the deadline for an attempt's lease. */
+const leaseMarginMs = 5_000;
 const retry = { scheduleMs: [500, 2_000, 5_000, 10_000], jitter: 0.1 };
 /** Nothing may be left to do after this long without faults; clocks that were set back prolong it. */
 const patienceMs = 240_000;
@@ -78,7 +80,7 @@ export class Simulation {
     };
     const broken = (error: unknown) => this.#fail(error);
     const news = newsMs(this.#weather);
-    this.#model = new Model(now, retry);
+    this.#model = new Model(now, { ...retry, leaseMs: deliveryTimeoutMs + leaseMarginMs, newsMs: news });
     this.#books = new Books({ model: this.#model, queue, now, newsMs: () => news });
     log.watcher = {
       committed: (entries, by) => this.#guarded(() => {
