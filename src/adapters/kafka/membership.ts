@@ -186,17 +186,23 @@ export class Membership {
     return [];
   }
 
-  /** A repeat is harmless, so a commit need not succeed. */
+  /** What is taken twice does no harm, so a commit may fail: it is done again with the next. */
   async #commit(): Promise<void> {
     this.#committedAt = this.#parts.clock.monotonic();
     if (this.#uncommitted.size === 0) return;
     const { topic, logger } = this.#parts;
+    const assigned = this.#assigned;
     const offsets = [...this.#uncommitted].map(([partition, offset]) => ({ topic, partition, offset }));
     this.#uncommitted.clear();
     try {
       await this.#consumer.commitOffsets(offsets);
     } catch (error) {
       logger.debug({ err: error, topic }, "offsets were not committed");
+      // After a join another member may be further.
+      if (this.#assigned !== assigned) return;
+      for (const { partition, offset } of offsets) {
+        if (!this.#uncommitted.has(partition)) this.#uncommitted.set(partition, offset);
+      }
     }
   }
 
