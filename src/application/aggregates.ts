@@ -31,6 +31,7 @@ export class Aggregates {
   readonly #world: World;
   readonly #types = new Map<string, AggregateType<unknown, DomainEvent>>();
   readonly #cache: LRUCache<string, Folded<unknown>>;
+  #changes = 0;
   /** Streams being changed: the end of the last change that waits its turn. */
   readonly #turns = new Map<string, Promise<void>>();
   /** Streams being read, with what the log said of them meanwhile. */
@@ -55,6 +56,7 @@ export class Aggregates {
 
   /** Brings cached states up to date with entries of the log. */
   follow(entries: readonly LogEntry[]): void {
+    this.#changes += entries.length;
     for (const entry of entries) {
       this.#loading.get(entry.stream)?.later.push(entry);
       const cached = this.#cache.get(entry.stream);
@@ -63,6 +65,11 @@ export class Aggregates {
       if (next) this.#cache.set(entry.stream, next);
       else this.#cache.delete(entry.stream);
     }
+  }
+
+  /** Goes up with each entry followed: what follows from states alone stays right until then. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** The cached state, without any waiting; undefined when it must be {@link read} first. */

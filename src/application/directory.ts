@@ -71,12 +71,18 @@ export class Directory {
     }
   }
 
+  /** What is in memory changes with this number. Throws a Refusal (unavailable) where it may be out of date. */
+  freshChanges(): number {
+    if (!this.#isFresh()) refuse("unavailable", "the log is out of reach; try again");
+    return this.#aggregates.changes;
+  }
+
   /**
    * The usable API key of a hash, or undefined. Answers at once where everything is in memory. Throws a Refusal
    * (unavailable) where that may be out of date.
    */
   apiKey(hash: string): ApiKey | undefined | Promise<ApiKey | undefined> {
-    if (!this.#isFresh()) refuse("unavailable", "the log is out of reach; try again");
+    this.freshChanges();
     const id = this.#keys.get(hash);
     const cached = id === undefined ? undefined : this.#aggregates.peek(apiKeys, id);
     return cached ? this.#usable(cached.state, hash) : this.#findApiKey(hash);

@@ -1,4 +1,4 @@
-import type { ApiKey } from "../domain/api-key/api-key.ts";
+import { isUsable, type ApiKey } from "../domain/api-key/api-key.ts";
 import type { Destination } from "../domain/destination/state.ts";
 import { decide } from "../domain/event/decide.ts";
 import { eventIdOf, keyOfEvent } from "../domain/event/event-id.ts";
@@ -48,18 +48,42 @@ interface IngestParts {
   readonly mappings: Mappings;
 }
 
+/** Producers remembered as admitted. */
+const mostAdmitted = 10_000;
+
 /** Taking events in: the one path that every webhook goes through, and the one that must be fast. */
 export class Ingest {
   readonly #parts: IngestParts;
+  /**
+   * Who was admitted since anything in memory changed last, by tenant, token and key as they came: most requests so
+   * need no hash. In memory only, and never for long.
+   */
+  readonly #admitted = new Map<string, Admission>();
+  #admittedAt = -1;
 
   constructor(parts: IngestParts) {
     this.#parts = parts;
   }
 
   /** Checks key, token and tenant in the order the contract gives; throws a Refusal. */
-  async admit(tenantId: string, token: string, apiKey: string | undefined): Promise<Admission> {
-    const { directory } = this.#parts;
+  admit(tenantId: string, token: string, apiKey: string | undefined): Admission | Promise<Admission> {
     if (!apiKey) refuse("unauthenticated", "X-Api-Key: missing");
+    const changes = this.#parts.directory.freshChanges();
+    if (changes !== this.#admittedAt || this.#admitted.size >= mostAdmitted) {
+      this.#admitted.clear();
+      this.#admittedAt = changes;
+    }
+    const names = `${tenantId}/${token}/${apiKey}`;
+    const known = this.#admitted.get(names);
+    if (known && isUsable(known.key, timestamp(this.#parts.clock.now()))) return known;
+    return this.#admit(tenantId, token, apiKey).then((admission) => {
+      if (this.#admittedAt === changes) this.#admitted.set(names, admission);
+      return admission;
+    });
+  }
+
+  async #admit(tenantId: string, token: string, apiKey: string): Promise<Admission> {
+    const { directory } = this.#parts;
     const key = await directory.apiKey(sha256(apiKey));
     if (!key) refuse("unauthenticated", "X-Api-Key: not a valid API key");
     if (!/^(dst|sndr)_/.test(token)) refuse("invalid", "token: must begin with dst_ or sndr_");

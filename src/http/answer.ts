@@ -8,6 +8,9 @@ export const commonHeaders: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store",
 };
 
+/** The same as Node takes them with least effort: names and values in turn. */
+const commonPairs = Object.entries(commonHeaders).flat();
+
 export const plainText = "text/plain; charset=utf-8";
 export const json = "application/json; charset=utf-8";
 
@@ -16,12 +19,8 @@ const lingerBytes = 8 * 1024 * 1024;
 
 /** Sends a whole answer past any framework. */
 export function send(response: ServerResponse, status: number, type: string, text: string, requestId: string): void {
-  response.writeHead(status, {
-    ...commonHeaders,
-    "Content-Type": type,
-    "Content-Length": Buffer.byteLength(text),
-    "X-Request-Id": requestId,
-  });
+  const own = ["Content-Type", type, "Content-Length", String(Buffer.byteLength(text)), "X-Request-Id", requestId];
+  response.writeHead(status, [...commonPairs, ...own]);
   response.end(text);
 }
 

@@ -4,28 +4,33 @@ import type { Ids } from "../../ports/ids.ts";
 /** Random bytes are drawn for this many ids at a time: a draw costs more than the bytes. */
 const idsPerDraw = 512;
 const bytesPerId = 10;
+const variants = ["8", "9", "a", "b"] as const;
 
 /** Chance from the operating system, and UUIDv7 that go up within the process even when the clock goes back. */
 export class SystemIds implements Ids {
-  readonly #pool = Buffer.alloc(idsPerDraw * bytesPerId);
-  #used = idsPerDraw * bytesPerId;
+  readonly #bytes = Buffer.alloc(idsPerDraw * bytesPerId);
+  /** The same in hexadecimal. */
+  #pool = "";
+  #used = 0;
   #lastMs = 0;
+  /** That millisecond, as the first two groups of an id. */
+  #time = "";
   /** The 12 bits behind the time: random at a new millisecond, counted up within one. */
   #counter = 0;
 
   uuid(): string {
     if (this.#used === this.#pool.length) {
-      randomFillSync(this.#pool);
+      this.#pool = randomFillSync(this.#bytes).toString("hex");
       this.#used = 0;
     }
     const from = this.#used;
-    this.#used += bytesPerId;
-    this.#advance(this.#pool.readUInt16BE(from));
-    const time = this.#lastMs.toString(16).padStart(12, "0");
+    this.#used += 2 * bytesPerId;
+    const pool = this.#pool;
+    const chance = parseInt(pool.slice(from, from + 5), 16);
+    this.#advance(chance >> 4);
     const counter = this.#counter.toString(16).padStart(3, "0");
-    const variant = (0x80 | (this.#pool.readUInt8(from + 2) & 0x3f)).toString(16);
-    const tail = this.#pool.toString("hex", from + 3, from + bytesPerId);
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${counter}-${variant}${tail.slice(0, 2)}-${tail.slice(2)}`;
+    const variant = variants[chance & 3]!;
+    return `${this.#time}-7${counter}-${variant}${pool.slice(from + 5, from + 8)}-${pool.slice(from + 8, from + 20)}`;
   }
 
   secretBytes(length: number): Uint8Array {
@@ -39,14 +44,19 @@ export class SystemIds implements Ids {
   #advance(chance: number): void {
     const now = Date.now();
     if (now > this.#lastMs) {
-      this.#lastMs = now;
       // The top bit stays clear, so that there is room to count.
-      this.#counter = chance & 0x7ff;
+      this.#begin(now, chance & 0x7ff);
     } else if (this.#counter < 0xfff) {
       this.#counter += 1;
     } else {
-      this.#lastMs += 1;
-      this.#counter = chance & 0x7ff;
+      this.#begin(this.#lastMs + 1, chance & 0x7ff);
     }
+  }
+
+  #begin(ms: number, counter: number): void {
+    this.#lastMs = ms;
+    this.#counter = counter;
+    const time = ms.toString(16).padStart(12, "0");
+    this.#time = `${time.slice(0, 8)}-${time.slice(8)}`;
   }
 }
