@@ -66,7 +66,7 @@ export class Ingest {
   }
 
   /** Checks key, token and tenant in the order the contract gives; throws a Refusal. */
-  admit(tenantId: string, token: string, apiKey: string | undefined): Admission | Promise<Admission> {
+  async admit(tenantId: string, token: string, apiKey: string | undefined): Promise<Admission> {
     if (!apiKey) refuse("unauthenticated", "X-Api-Key: missing");
     const changes = this.#parts.directory.freshChanges();
     if (changes !== this.#admittedAt || this.#admitted.size >= mostAdmitted) {
@@ -76,10 +76,9 @@ export class Ingest {
     const names = `${tenantId}/${token}/${apiKey}`;
     const known = this.#admitted.get(names);
     if (known && isUsable(known.key, timestamp(this.#parts.clock.now()))) return known;
-    return this.#admit(tenantId, token, apiKey).then((admission) => {
-      if (this.#admittedAt === changes) this.#admitted.set(names, admission);
-      return admission;
-    });
+    const admission = await this.#admit(tenantId, token, apiKey);
+    if (this.#admittedAt === changes) this.#admitted.set(names, admission);
+    return admission;
   }
 
   async #admit(tenantId: string, token: string, apiKey: string): Promise<Admission> {
