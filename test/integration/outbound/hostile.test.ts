@@ -102,12 +102,13 @@ describe("S4 hostile receivers", () => {
     await all(1);
     const before = heldBytes();
     const underWay = all(Math.ceil(sized(320, 1000) / hostilities.length));
-    let most = 0;
-    const look = setInterval(() => (most = Math.max(most, heldBytes() - before)), 200);
+    const looks: number[] = [];
+    const look = setInterval(() => looks.push(heldBytes() - before), 200);
     const calls = await underWay;
     clearInterval(look);
     expect(Math.max(...calls.map(({ tookMs }) => tookMs))).to.be.below(connectMs + deadlineMs + 250);
-    expect(most).to.be.within(1, 50_000_000);
+    expect(looks.length).to.be.greaterThan(1);
+    expect(Math.max(...looks)).to.be.below(50_000_000);
   });
 });
 

@@ -1,0 +1,88 @@
+import dns from "node:dns/promises";
+import { syncBuiltinESMExports } from "node:module";
+import { expect } from "chai";
+import { startSink, type Sink } from "../integration/outbound/setup.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventually, openAccount, startTestRelay, type TestRelay } from "../support/relay.ts";
+import { makeAuthority } from "../support/tls.ts";
+
+/** Public by its number, and answered by nobody (the network that holds it is not routed from here). */
+const publicAddress = "192.31.196.1";
+const refusal = "the host has an address that may not be called";
+
+/** What the names of this test resolve to, from one question to the next; the last answer stays. */
+const answers = new Map<string, readonly string[][]>();
+const asked = new Map<string, number>();
+const { lookup } = dns;
+
+function answer(host: string): readonly string[] {
+  const count = asked.get(host) ?? 0;
+  asked.set(host, count + 1);
+  const turns = answers.get(host) ?? [];
+  return turns[Math.min(count, turns.length - 1)] ?? [];
+}
+
+describe("S2 names that change, as a running relay resolves them", () => {
+  let receiver: Receiver;
+  let sink: Sink;
+  let relay: TestRelay;
+  before(async () => {
+    const authority = makeAuthority();
+    receiver = await startReceiver({ authority, certifiedFor: ["kept.example"] });
+    sink = await startSink();
+    const changing = async (host: string) => answer(host).map((address) => ({ address, family: 4 }));
+    dns.lookup = changing as unknown as typeof lookup;
+    syncBuiltinESMExports();
+    const env = { RELAY_CONNECT_TIMEOUT: "200ms", RELAY_ALLOWED_NETWORKS: "127.0.0.9/32" };
+    relay = await startTestRelay(receiver, env);
+  });
+  after(async () => {
+    dns.lookup = lookup;
+    syncBuiltinESMExports();
+    await relay.close();
+    await sink.close();
+    await receiver.close();
+  });
+
+  /** The errors of the three attempts at an event that nobody takes. */
+  const errorsOf = async (destination: Record<string, unknown>): Promise<string[]> => {
+    const account = await openAccount(relay.url, { maxTrys: 3 });
+    const { ingest } = await account.destination(destination);
+    const { eventId } = await account.producer.post(ingest, {});
+    const path = `/api/v1/events/${String(eventId)}`;
+    await eventually(() => account.owner.get(path), ({ status }) => status === "CriticalFailure");
+    const { items } = (await account.owner.get(`${path}/attempts`)) as { items: { error: string }[] };
+    return items.map(({ error }) => error);
+  };
+
+  it("are refused with any forbidden address among theirs, at every attempt anew", async () => {
+    const mixed = [
+      [["127.0.0.1"]], [[publicAddress, "127.0.0.1"]], [["127.0.0.1", publicAddress]], [["::1"]],
+      [["::ffff:127.0.0.1"]], [["169.254.169.254"]], [[publicAddress, "10.0.0.1", publicAddress]],
+    ];
+    const outcomes = await Promise.all(mixed.map(async (turns, index) => {
+      answers.set(`mixed-${index}.example`, turns);
+      return errorsOf({ url: `https://mixed-${index}.example:${sink.port}/` });
+    }));
+    for (const errors of outcomes) expect(errors).to.deep.equal([refusal, refusal, refusal]);
+    expect(sink.connections).to.equal(0);
+  });
+
+  it("are called where they were checked, though they say otherwise a moment later", async () => {
+    answers.set("rebind.example", [[publicAddress], ["127.0.0.1"]]);
+    const errors = await errorsOf({ url: `https://rebind.example:${sink.port}/` });
+    expect(errors[0]).to.not.equal(refusal);
+    expect(errors.slice(1)).to.deep.equal([refusal, refusal]);
+    expect(asked.get("rebind.example")).to.equal(3);
+    expect(sink.connections).to.equal(0);
+  });
+
+  it("of token endpoints are no way around", async () => {
+    answers.set("token.example", [[publicAddress, "127.0.0.1"], ["127.0.0.1"], ["::1"]]);
+    const credentials = { tokenEndpoint: `https://token.example:${sink.port}/`, clientId: "a", clientSecret: "b" };
+    const errors = await errorsOf({ url: "https://kept.example/", authType: "JwtBearer", credentials });
+    expect(errors).to.have.length(3);
+    for (const error of errors) expect(error).to.equal(`the token endpoint gave no token: ${refusal}`);
+    expect(sink.connections).to.equal(0);
+  });
+});
