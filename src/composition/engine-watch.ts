@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { Pause } from "../workers/pause.ts";
-import type { OutsideEngine } from "./engines/engines.ts";
+import type { OutsideEngine } from "./engines/settings.ts";
 
 const everyMs = 1_000;
 const startPatienceMs = 60_000;

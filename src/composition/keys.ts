@@ -2,8 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
 import { StoredReadModels } from "../adapters/embedded-read-models/stored-read-models.ts";
-import { connectMongoDb } from "../adapters/mongodb/connection.ts";
-import { MongoReadModels } from "../adapters/mongodb/read-models.ts";
 import { SystemClock } from "../adapters/system/system-clock.ts";
 import { keyInventory } from "../application/key-inventory.ts";
 import type { Config } from "../config/config.ts";
@@ -16,7 +14,7 @@ import type { RelaySettings } from "./relay.ts";
  * an Error that names the file that is missing.
  */
 export async function describeKeys({ config, secrets, logger }: RelaySettings): Promise<readonly string[]> {
-  const { readModels, close } = openReadModels(config, logger);
+  const { readModels, close } = await openReadModels(config, logger);
   const sealing = new AesSealing(masterKeyOf(config, secrets, logger), secrets.oldMasterKeys);
   try {
     const inventory = await keyInventory(readModels, sealing);
@@ -36,11 +34,13 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
 }
 
 /** The read models beside a relay that may be using them. */
-function openReadModels(
+async function openReadModels(
   { dataDir, readModels: chosen }: Config,
   logger: Logger,
-): { readModels: Parameters<typeof keyInventory>[0]; readonly close: () => void | Promise<void> } {
+): Promise<{ readModels: Parameters<typeof keyInventory>[0]; readonly close: () => void | Promise<void> }> {
   if (chosen.engine === "mongodb") {
+    const { connectMongoDb } = await import("../adapters/mongodb/connection.ts");
+    const { MongoReadModels } = await import("../adapters/mongodb/read-models.ts");
     const connection = connectMongoDb(chosen.url, { clock: new SystemClock(), logger });
     return { readModels: new MongoReadModels(connection), close: () => connection.close() };
   }

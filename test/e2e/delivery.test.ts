@@ -2,21 +2,22 @@ import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { ApiClient, text, type Json } from "../../demo/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eventReaches, eventually, openAccount, startTestRelay } from "../support/relay.ts";
+import { eventReaches, eventually, openAccount } from "../support/relay.ts";
 import type { Account, TestRelay } from "../support/relay.ts";
+import { describeOnTopologies } from "../support/topologies.ts";
 
-describe("delivery, end to end over TLS", () => {
+describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
   let receiver: Receiver;
   let relay: TestRelay;
   let paths = 0;
 
-  before(async () => {
+  before(async function () {
     receiver = await startReceiver();
-    relay = await startTestRelay(receiver);
+    relay = await start(this, receiver);
   });
 
   after(async () => {
-    await relay.close();
+    await (relay as TestRelay | undefined)?.close();
     await receiver.close();
   });
 

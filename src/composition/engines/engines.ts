@@ -1,24 +1,13 @@
-import type { Config } from "../../config/config.ts";
-import type { Secrets } from "../../config/secrets.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
 import { dataFolderProblem } from "../data-folder.ts";
 import { openLog } from "./log.ts";
 import { openQueue, type Lag } from "./queue.ts";
 import type { Projector } from "./projector.ts";
 import { openReadSide } from "./read-side.ts";
-
-/** An engine outside of this process: it may be away. */
-export interface OutsideEngine {
-  readonly name: string;
-  readonly isQueue?: true;
-  /** Rejects when it does not answer soon. */
-  ping(): Promise<void>;
-}
+import type { EngineSettings, OutsideEngine } from "./settings.ts";
 
 /** The engines that the configuration asks for. */
 export interface Engines {
@@ -37,19 +26,6 @@ export interface Engines {
   scrub(): Promise<void>;
   /** Closes all: those first that work with others. */
   close(): Promise<void>;
-}
-
-export interface EngineSettings {
-  readonly config: Pick<Config, "dataDir" | "eventStore" | "queue" | "readModels">;
-  readonly secrets: Pick<Secrets, "oldMasterKeys" | "kafkaPassword">;
-  readonly masterKey: Uint8Array;
-  /** Whether this process projects the log. */
-  readonly projects: boolean;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
-  /** Told when a thread has died: the process had better end. */
-  readonly onFatal: (error: Error) => void;
 }
 
 /** Opens the engines. Rejects when another process holds the data folder, or a file in it cannot be opened. */
@@ -72,7 +48,7 @@ async function open(settings: EngineSettings): Promise<Engines> {
     closing.push(log.close);
     const readSide = await openReadSide(settings, log.link);
     closing.push(readSide.close);
-    const queue = openQueue(settings);
+    const queue = await openQueue(settings);
     closing.push(queue.close);
     return {
       store: log.store,

@@ -6,10 +6,12 @@ import {
 import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
-import type { EngineSettings, OutsideEngine } from "./engines.ts";
+import type { EngineSettings, OutsideEngine } from "./settings.ts";
 
 /** How another thread of this process gets at the log. */
-export type LogLink = { readonly engine: "embedded"; readonly port: MessagePort };
+export type LogLink =
+  | { readonly engine: "embedded"; readonly port: MessagePort }
+  | { readonly engine: "eventstoredb"; readonly url: string };
 
 /** The opened event store. */
 export interface OpenLog {
@@ -27,15 +29,15 @@ type LogSettings = Pick<EngineSettings, "config" | "clock" | "logger" | "metrics
 /** Opens the event store that the configuration asks for. */
 export function openLog(settings: LogSettings): Promise<OpenLog> {
   const { eventStore } = settings.config;
-  if (eventStore.engine !== "embedded") throw new Error("RELAY_EVENT_STORE: eventstoredb is not part of this version");
-  return openEmbedded(settings);
+  return eventStore.engine === "embedded" ? openEmbedded(settings) : openOutside(settings, eventStore.url);
 }
 
 /** Opens the event store in another thread. */
-export async function joinLog(link: LogLink, clock: Clock): Promise<{ store: EventStore; close(): Promise<void> }> {
+export async function joinLog(link: LogLink, clock: Clock): Promise<EventStore & { close(): Promise<void> }> {
   const codec = new JsonEventCodec();
-  const store = await EmbeddedEventStore.attach(link.port, { codec, clock });
-  return { store, close: () => store.close() };
+  if (link.engine === "embedded") return EmbeddedEventStore.attach(link.port, { codec, clock });
+  const { openEventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
+  return openEventStoreDb({ url: link.url, codec, clock });
 }
 
 async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
@@ -48,6 +50,21 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
     outside: null,
     link: () => ({ engine: "embedded", port: store.connect() }),
     scrub: () => store.scrub(),
+    close: () => store.close(),
+  };
+}
+
+async function openOutside(settings: LogSettings, url: string): Promise<OpenLog> {
+  // Drivers take a second to load and memory to keep: only who uses one has it.
+  const { openEventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
+  const codec = new JsonEventCodec();
+  const store = await openEventStoreDb({ url, codec, clock: settings.clock, onTrouble: troubleOf(settings) });
+  return {
+    store,
+    outside: { name: "EventStoreDB", ping: () => store.ping() },
+    link: () => ({ engine: "eventstoredb", url }),
+    // The server's own scavenge does it.
+    scrub: async () => undefined,
     close: () => store.close(),
   };
 }

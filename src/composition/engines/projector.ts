@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { EngineSettings } from "./engines.ts";
+import type { EngineSettings } from "./settings.ts";
 import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
 
 /** What projects the log, in a thread of its own. */
@@ -22,7 +22,10 @@ export async function startReadThread(
   const { log, readModels } = links;
   const thread = new Worker(new URL("./read-thread.ts", import.meta.url), {
     workerData: { ...links, masterKey, oldMasterKeys } satisfies ReadThreadData,
-    transferList: [log.port, ...(readModels.engine === "embedded" ? Object.values(readModels.ports) : [])],
+    transferList: [
+      ...(log.engine === "embedded" ? [log.port] : []),
+      ...(readModels.engine === "embedded" ? Object.values(readModels.ports) : []),
+    ],
   });
   const told = (kind: FromReadThread["kind"]) =>
     new Promise<void>((resolve, reject) => {

@@ -1,7 +1,6 @@
 import { EmbeddedQueue } from "../../adapters/embedded-queue/embedded-queue.ts";
-import { openKafkaQueue } from "../../adapters/kafka/kafka-queue.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
-import type { EngineSettings, OutsideEngine } from "./engines.ts";
+import type { EngineSettings, OutsideEngine } from "./settings.ts";
 
 /** Messages that no worker took yet, by partition. */
 export type Lag = () => Promise<Readonly<Record<string, number>>>;
@@ -18,10 +17,11 @@ export interface OpenQueue {
 type QueueSettings = Pick<EngineSettings, "config" | "secrets" | "clock" | "logger" | "metrics">;
 
 /** Opens the work queue that the configuration asks for. */
-export function openQueue({ config, secrets, clock, logger, metrics }: QueueSettings): OpenQueue {
+export async function openQueue({ config, secrets, clock, logger, metrics }: QueueSettings): Promise<OpenQueue> {
   if (config.queue.engine === "embedded") {
     return { queue: new EmbeddedQueue(), outside: null, lag: null, close: async () => undefined };
   }
+  const { openKafkaQueue } = await import("../../adapters/kafka/kafka-queue.ts");
   const queue = openKafkaQueue({ config: config.queue, password: secrets.kafkaPassword, clock, logger, metrics });
   return {
     queue,

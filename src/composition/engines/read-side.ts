@@ -2,12 +2,9 @@ import { mkdirSync } from "node:fs";
 import { MessageChannel } from "node:worker_threads";
 import { ExpiringStateClient } from "../../adapters/embedded-expiring-state/expiring-state-client.ts";
 import { ReadModelsClient } from "../../adapters/embedded-read-models/read-models-client.ts";
-import { connectMongoDb } from "../../adapters/mongodb/connection.ts";
-import { MongoExpiringState } from "../../adapters/mongodb/expiring-state.ts";
-import { MongoReadModels } from "../../adapters/mongodb/read-models.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import type { EngineSettings, OutsideEngine } from "./engines.ts";
+import type { EngineSettings, OutsideEngine } from "./settings.ts";
 import type { LogLink } from "./log.ts";
 import { startReadThread, type Projector } from "./projector.ts";
 
@@ -53,6 +50,9 @@ async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<Rea
 
 /** A thread projects, where this process does; questions go to the engine itself. */
 async function openOutside(settings: EngineSettings, url: string, link: () => LogLink): Promise<ReadSide> {
+  const { connectMongoDb } = await import("../../adapters/mongodb/connection.ts");
+  const { MongoExpiringState } = await import("../../adapters/mongodb/expiring-state.ts");
+  const { MongoReadModels } = await import("../../adapters/mongodb/read-models.ts");
   const { clock, logger, projects } = settings;
   const connection = connectMongoDb(url, { clock, logger });
   const projector = projects

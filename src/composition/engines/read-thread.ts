@@ -39,9 +39,9 @@ const log = await joinLog(link, clock);
 const stores = await openStores(readModels, { clock, logger });
 const sealing = new AesSealing(masterKey, oldMasterKeys);
 const vault = new Vault(sealing, { max: keysInMemory });
-const emails = new EmailOpener({ store: log.store, sealing, vault }, { max: keysInMemory });
+const emails = new EmailOpener({ store: log, sealing, vault }, { max: keysInMemory });
 const runner = new ProjectionRunner({
-  log: log.store,
+  log,
   writer: stores.writer,
   readModels: stores.view,
   clock,

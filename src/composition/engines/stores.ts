@@ -3,8 +3,6 @@ import { serveExpiringState } from "../../adapters/embedded-expiring-state/expir
 import { SqliteExpiringState } from "../../adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { serveReadModels } from "../../adapters/embedded-read-models/read-models-client.ts";
 import { SqliteReadModels } from "../../adapters/embedded-read-models/sqlite-read-models.ts";
-import { connectMongoDb } from "../../adapters/mongodb/connection.ts";
-import { MongoReadModelWriter } from "../../adapters/mongodb/read-model-writer.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
@@ -55,6 +53,8 @@ function openEmbedded({ dataDir, ports }: Extract<ReadModelsLink, { engine: "emb
 }
 
 async function openOutside(url: string, parts: Parts): Promise<Stores> {
+  const { connectMongoDb } = await import("../../adapters/mongodb/connection.ts");
+  const { MongoReadModelWriter } = await import("../../adapters/mongodb/read-model-writer.ts");
   const connection = connectMongoDb(url, parts);
   const writer = new MongoReadModelWriter(connection);
   return {

@@ -1,0 +1,132 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { processRoles } from "../../src/config/config.ts";
+import { startEventStoreDb } from "./engines/eventstoredb.ts";
+import { kafkaOrSkip, type KafkaUnderTest } from "./engines/kafka.ts";
+import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "./engines/mongodb.ts";
+import { RelayProcess } from "./relay-process.ts";
+import { startTestRelay, type TestRelay } from "./relay.ts";
+import type { Receiver } from "./receiver.ts";
+
+type Env = Readonly<Record<string, string>>;
+type Trusted = Pick<Receiver, "caPem"> | null;
+
+/** Engines outside of the relay's processes, for one relay. */
+export interface OutsideEngines {
+  /** What makes a relay use them, and nobody else's data in them. */
+  readonly env: Env;
+  readonly eventStoreDb: Awaited<ReturnType<typeof startEventStoreDb>>;
+  readonly kafka: KafkaUnderTest;
+  readonly mongoDb: MongoDbUnderTest;
+  close(): Promise<void>;
+}
+
+/** How a relay is put together. */
+export interface Topology {
+  readonly name: string;
+  /** Starts one on fresh data; skips the tests, by name, where an engine cannot be had here. */
+  start(context: Mocha.Context, receiver: Trusted, env?: Env): Promise<TestRelay>;
+}
+
+const processesPerRole = 2;
+
+/** Engines for one relay: a log of its own, a topic and a database of its own on shared servers. */
+export async function outsideEngines(context: Mocha.Context): Promise<OutsideEngines> {
+  const kafka = await kafkaOrSkip(context);
+  const mongoDb = await mongoDbOrSkip(context);
+  const eventStoreDb = await startEventStoreDb();
+  const own = randomUUID().slice(0, 8);
+  const env = {
+    RELAY_EVENT_STORE: "eventstoredb",
+    RELAY_EVENTSTOREDB_URL: eventStoreDb.url,
+    RELAY_QUEUE: "kafka",
+    RELAY_KAFKA_BROKERS: kafka.brokers.join(","),
+    RELAY_KAFKA_TOPIC_PREFIX: `relay-${own}`,
+    RELAY_KAFKA_PARTITIONS: "4",
+    RELAY_READ_MODELS: "mongodb",
+    RELAY_MONGODB_URL: newDatabase(mongoDb),
+    RELAY_MASTER_KEY: randomBytes(32).toString("base64"),
+  };
+  return { env, eventStoreDb, kafka, mongoDb, close: () => eventStoreDb.stop() };
+}
+
+/** Every role in processes of its own, several of each, on outside engines. */
+export class Fleet {
+  /** By role. */
+  readonly processes: ReadonlyMap<string, readonly RelayProcess[]>;
+  #asked = 0;
+
+  /** Nothing runs before {@link start}. */
+  constructor(receiver: Trusted, env: Env) {
+    const several = (role: string) =>
+      Array.from({ length: processesPerRole }, () => new RelayProcess(receiver, { env: { ...env, RELAY_ROLES: role } }));
+    this.processes = new Map(processRoles.map((role) => [role, several(role)]));
+  }
+
+  get all(): readonly RelayProcess[] {
+    return [...this.processes.values()].flat();
+  }
+
+  /** Another API process each time it is asked. */
+  get url(): string {
+    const apis = this.processes.get("api") ?? [];
+    this.#asked += 1;
+    return apis[this.#asked % apis.length]?.url ?? "";
+  }
+
+  async start(): Promise<void> {
+    await Promise.all(this.all.map((process) => process.start()));
+  }
+
+  async sigterm(): Promise<void> {
+    await Promise.all(this.all.map((process) => process.sigterm()));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.all.map((process) => process.close()));
+  }
+}
+
+/** All the ways a relay is put together in tests. */
+export const topologies: readonly Topology[] = [
+  { name: "embedded engines", start: (_context, receiver, env) => startTestRelay(receiver, env) },
+  {
+    name: "EventStoreDB, Kafka and MongoDB, one process",
+    async start(context, receiver, env) {
+      const engines = await outsideEngines(context);
+      const relay = await startTestRelay(receiver, { ...engines.env, ...env });
+      return Object.assign(Object.create(relay) as TestRelay, {
+        close: async () => {
+          await relay.close();
+          await engines.close();
+        },
+      });
+    },
+  },
+  {
+    name: "EventStoreDB, Kafka and MongoDB, roles apart",
+    async start(context, receiver, env) {
+      const engines = await outsideEngines(context);
+      const fleet = new Fleet(receiver, { ...engines.env, ...env });
+      await fleet.start();
+      return {
+        get url() {
+          return fleet.url;
+        },
+        dataDir: "",
+        async restart() {
+          await fleet.sigterm();
+          await fleet.start();
+        },
+        async close() {
+          await fleet.close();
+          await engines.close();
+        },
+      };
+    },
+  },
+];
+
+/** A suite that is to hold however a relay is put together. */
+export function describeOnTopologies(name: string, suite: (topology: Topology) => void): void {
+  for (const topology of topologies) describe(`${name}, on ${topology.name}`, () => suite(topology));
+}
