@@ -6,6 +6,8 @@ import { Lane, type LaneParts } from "./lane.ts";
 
 const idleMs = 30_000;
 const sweepMs = 5_000;
+/** What breakers listen to, to forget what they counted: a busy one would keep a number for each delivery. */
+const forget = "rotate";
 
 /** Hands work items to lanes, one for each destination: made when first needed, dropped when idle. */
 export class DeliveryWorker implements WorkConsumer {
@@ -85,6 +87,7 @@ export class DeliveryWorker implements WorkConsumer {
       lane.close();
       this.#lanes.delete(id);
     }
+    this.#parts.rotation.emit(forget);
     this.#idleTimer = this.#clock.schedule(sweepMs, () => this.#dropIdleLanes());
   }
 }
