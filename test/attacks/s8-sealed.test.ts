@@ -37,12 +37,15 @@ const credentials: Field = ["DestinationAuthConfigured", "credentials"];
 const dataKey: Field = ["TenantCreated", "dataKey"];
 const email: Field = ["UserCreated", "email"];
 const personKey: Field = ["PersonKeyCreated", "key"];
+/** Under the same key, so that only its place tells that it was moved. */
+const ownOther = "credentials, those of another destination of the tenant";
 const attacks: Readonly<Record<string, readonly [Field, Deed]>> = {
   "webhook secret, a bit flipped": [secret, flipped],
   "webhook secret, another tenant's": [secret, swapped],
   "webhook secret, cut": [secret, cut],
   "credentials, a bit flipped": [credentials, flipped],
   "credentials, another tenant's": [credentials, swapped],
+  [ownOther]: [credentials, swapped],
   "data key, a bit flipped": [dataKey, flipped],
   "data key, another tenant's": [dataKey, swapped],
   "data key, under another master key's name": [dataKey, renamed],
@@ -77,6 +80,9 @@ describe("S8 sealed values, changed and moved in the log of a relay", () => {
     const auth = { authType: "BearerToken", credentials: { token } };
     const { id, ingest } = await account.destination({ url });
     await account.owner.patch(`/api/v1/destinations/${id}`, auth);
+    const second = await account.destination({ url });
+    const others = { authType: "BearerToken", credentials: { token: `other-${token}` } };
+    await account.owner.patch(`/api/v1/destinations/${second.id}`, others);
     await account.producer.post(ingest, { kind });
     await receiver.waitFor(() => receiver.requestsTo(`/${account.tenantId}`).length === 1);
     return { ...account, kind, token, destinationId: id };
@@ -85,17 +91,20 @@ describe("S8 sealed values, changed and moved in the log of a relay", () => {
   /** Does to the log what somebody with the disk could. */
   const spoil = (): void => {
     const database = new DatabaseSync(join(relay.dataDir, "log.db"));
-    const rowOf = (tenantId: string, type: string) => {
-      const sql = "SELECT sequence, data FROM log WHERE type = ? AND data LIKE ? ORDER BY sequence LIMIT 1";
+    const rowOf = (tenantId: string, type: string, order: "ASC" | "DESC" = "ASC") => {
+      const sql = `SELECT sequence, data FROM log WHERE type = ? AND data LIKE ? ORDER BY sequence ${order} LIMIT 1`;
       const row = database.prepare(sql).get(type, `%${tenantId}%`) ?? expect.fail(`no ${type} of ${tenantId}`);
       return { sequence: row["sequence"] as number, data: row["data"] as string };
     };
     const changes = Object.entries(attacks).flatMap(([kind, [[type, field], deed]]) => {
-      const rows = victims.filter((victim) => victim.kind === kind).map(({ tenantId }) => rowOf(tenantId, type));
+      const concerned = victims.filter((victim) => victim.kind === kind);
+      const rows = concerned.map(({ tenantId }) => rowOf(tenantId, type));
       return rows.map(({ sequence, data }, turn) => {
+        const next = concerned[kind === ownOther ? turn : (turn + 1) % rows.length] ?? expect.fail();
+        const others = rowOf(next.tenantId, type, kind === ownOther ? "DESC" : "ASC");
         const sealedIn = (text: string) => new RegExp(`"${field}":"([^"]+)"`).exec(text)?.[1] ?? expect.fail(text);
         const sealed = sealedIn(data);
-        const changed = deed(sealed, sealedIn(rows[(turn + 1) % rows.length]?.data ?? ""), turn);
+        const changed = deed(sealed, sealedIn(others.data), turn);
         expect(changed, kind).to.not.equal(sealed);
         return { sequence, data: data.replace(sealed, changed) };
       });
