@@ -5,7 +5,7 @@
 installed := node_modules/.installed-lock.json
 run := npm run --silent
 
-.PHONY: demo run test test-full simulate lint bench up
+.PHONY: demo run test test-full simulate planted lint bench up
 
 demo: $(installed)
 	@$(run) demo
@@ -22,6 +22,10 @@ test-full: $(installed)
 # SEEDS=n runs as many seeds, from FROM on; SEED=x runs that one and prints its trace.
 simulate: $(installed)
 	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" exec node --disable-warning=ExperimentalWarning test/simulation/main.ts
+
+# Plants bugs in a copy of the source, one at a time: which test catches each. NAME=one plants that one.
+planted: $(installed)
+	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" exec node --disable-warning=ExperimentalWarning test/planted/main.ts $(NAME)
 
 lint: $(installed)
 	@$(run) lint

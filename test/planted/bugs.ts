@@ -1,0 +1,366 @@
+/** A change of a source file: `from` stands in it exactly once. */
+export interface Change {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A bug that a test is to catch. */
+export interface Bug {
+  readonly name: string;
+  /** What no longer holds with it. */
+  readonly breaks: string;
+  readonly changes: readonly Change[];
+  /** The test files that are to catch it. */
+  readonly tests: readonly string[];
+  /** Only tests whose full title matches are run. */
+  readonly only?: string;
+}
+
+const log = "src/adapters/embedded-event-store";
+const readModels = "src/adapters/embedded-read-models";
+
+/** What the log promises. */
+const store: readonly Bug[] = [
+  {
+    name: "no-sync",
+    breaks: "an answered append survives the loss of power",
+    changes: [{ file: `${log}/log-file.ts`, from: "PRAGMA synchronous = FULL;", to: "PRAGMA synchronous = NORMAL;" }],
+    tests: ["test/e2e/disk.test.ts"],
+    only: "loses no acknowledged event",
+  },
+  {
+    name: "commit-acknowledged-early",
+    breaks: "an answered append is committed",
+    changes: [{
+      file: `${log}/log-file.ts`,
+      from: "      this.#commit.run();\n      return result;",
+      to: "      setImmediate(() => this.#db.isTransaction && this.#commit.run());\n      return result;",
+    }],
+    tests: ["test/unit/embedded-event-store/crashes.test.ts"],
+  },
+  {
+    name: "no-revision-check",
+    breaks: "of two appends at one revision one wins",
+    changes: [{
+      file: `${log}/commit-engine.ts`,
+      from: "if (Math.max(state, -1) === expectation) {",
+      to: "if (Math.max(state, -1) >= expectation) {",
+    }],
+    tests: ["test/contract/embedded-event-store.test.ts"],
+  },
+  {
+    name: "failed-commit-remembered",
+    breaks: "a transaction that fails leaves no trace in memory",
+    changes: [{ file: `${log}/commit-engine.ts`, from: "      this.#index.undo();\n", to: "" }],
+    tests: ["test/unit/embedded-event-store/full-disk.test.ts"],
+  },
+  {
+    name: "look-up-skips-a-segment",
+    breaks: "a stream is found whichever segment has it",
+    changes: [{
+      file: `${log}/stream-index.ts`,
+      from: "let at = this.#segments.length - 1; at >= 0; at--",
+      to: "let at = this.#segments.length - 1; at > 0; at--",
+    }],
+    tests: ["test/unit/embedded-event-store/segments.test.ts", "test/unit/embedded-event-store/stream-index.test.ts"],
+  },
+  {
+    name: "frozen-memtable-forgotten",
+    breaks: "a stream is found while its memtable is being written out",
+    changes: [{
+      file: `${log}/stream-index.ts`,
+      from: "this.#active.stateOf(stream) ?? this.#frozen?.stateOf(stream) ?? this.#stateInSegments(stream)",
+      to: "this.#active.stateOf(stream) ?? this.#stateInSegments(stream)",
+    }],
+    tests: ["test/unit/embedded-event-store/stream-index.test.ts"],
+  },
+  {
+    name: "damaged-segment-believed",
+    breaks: "a damaged segment is noticed",
+    changes: [{
+      file: `${log}/segment.ts`,
+      from: "if (partsCrc !== crcOf(bloom, crcOf(fences)))",
+      to: "if (partsCrc === crcOf(bloom))",
+    }],
+    tests: ["test/unit/embedded-event-store/segments.test.ts"],
+  },
+];
+
+/** What is derived from the log, and what follows it. */
+const derived: readonly Bug[] = [
+  {
+    name: "checkpoint-before-documents",
+    breaks: "read models and their checkpoint move together",
+    changes: [{
+      file: `${readModels}/sqlite-read-models.ts`,
+      from: "        await this.#writer.write(folded);\n        this.#scrubs.note(folded, this.#definitions);\n"
+        + "        if (checkpoint > done)",
+      to: "        this.#toWrite.prepare(\"UPDATE state SET checkpoint = ?\").run(checkpoint);\n"
+        + "        this.#toWrite.exec(\"COMMIT; BEGIN IMMEDIATE\");\n        await this.#writer.write(folded);\n"
+        + "        this.#scrubs.note(folded, this.#definitions);\n        if (checkpoint > done)",
+    }],
+    tests: ["test/contract/embedded-read-models.test.ts", "test/unit/embedded-read-models/failed-write.test.ts"],
+  },
+  {
+    name: "batch-counted-twice",
+    breaks: "a batch that comes again changes nothing",
+    changes: [{
+      file: `${readModels}/sqlite-read-models.ts`,
+      from: "fold(batch.filter(({ position }) => position > done))",
+      to: "fold(batch)",
+    }],
+    tests: ["test/contract/embedded-read-models.test.ts"],
+  },
+  {
+    name: "list-before-it-is-fresh",
+    breaks: "a caller reads its own writes",
+    changes: [{
+      file: "src/application/freshness.ts",
+      from: "if (!(await this.#readModels.caughtUp(head, patienceMs))) {",
+      to: "if (head === \"never\") {",
+    }],
+    tests: ["test/e2e/recovery.test.ts"],
+    only: "show every write",
+  },
+  {
+    name: "forwarder-checkpoint-before-publish",
+    breaks: "what was accepted is published, were it twice",
+    changes: [{
+      file: "src/workers/forwarder.ts",
+      from: "    if (items.length > 0) await this.#parts.queue.publish(items);\n    this.#done = upTo;",
+      to: "    this.#done = upTo;\n    await this.#parts.state.put(checkpointKey, upTo, null);\n"
+        + "    if (items.length > 0) await this.#parts.queue.publish(items);",
+    }],
+    tests: ["test/unit/workers/forwarder.test.ts"],
+  },
+  {
+    name: "unreadable-entry-passed-over",
+    breaks: "a stream with an entry that cannot be read is set aside whole",
+    changes: [{
+      file: "src/workers/projection-runner.ts",
+      from: "const changes = before === null || this.#aside.has(entry) ? [] : changesOf(entry);",
+      to: "const changes = before === null ? [] : changesOf(entry);",
+    }],
+    tests: ["test/unit/workers/projection-runner.test.ts"],
+  },
+];
+
+/** What a receiver may rely on. */
+const delivery: readonly Bug[] = [
+  {
+    name: "claim-not-awaited",
+    breaks: "an attempt is in the log before its request leaves",
+    changes: [{
+      file: "src/workers/delivery/attempts.ts",
+      from: "    const [started] = await this.#append(known, facts);\n    if (!started) return \"nothing to do\";",
+      to: "    const [started] = entriesOf(facts, this.#origin(known), this.#parts);\n"
+        + "    if (!started) return \"nothing to do\";\n    void this.#append(known, facts).catch(() => undefined);",
+    }],
+    tests: ["test/simulation/simulation.test.ts"],
+    only: "every invariant holds",
+  },
+  {
+    name: "claim-at-any-revision",
+    breaks: "of two workers with one item one makes the attempt",
+    changes: [{
+      file: "src/workers/delivery/attempts.ts",
+      from: "if (error instanceof RevisionConflict) return [];",
+      to: "if (error instanceof RevisionConflict) return this.#append({ ...known, revision: error.actual }, facts);",
+    }],
+    tests: ["test/simulation/simulation.test.ts"],
+    only: "every invariant holds",
+  },
+  {
+    name: "lease-never-over",
+    breaks: "the attempt of a lost worker is given up",
+    changes: [{
+      file: "src/workers/sweeper.ts",
+      from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);",
+      to: "else if (seen > now) lost.push(lease);",
+    }],
+    tests: ["test/simulation/simulation.test.ts"],
+    only: "every invariant holds",
+  },
+  {
+    name: "lease-by-the-wall-clock",
+    breaks: "no jump of the clock ends a lease early",
+    changes: [{
+      file: "src/workers/sweeper.ts",
+      from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);",
+      to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.push(lease);",
+    }],
+    tests: ["test/simulation/simulation.test.ts"],
+    only: "every invariant holds",
+  },
+  {
+    name: "limit-ignored",
+    breaks: "no more requests at once than the destination's limit",
+    changes: [{
+      file: "src/workers/delivery/lane.ts",
+      from: "  #flow(limit: number): void {\n",
+      to: "  #flow(wanted: number): void {\n    const limit = wanted + 1;\n",
+    }],
+    tests: ["test/e2e/limits.test.ts", "test/e2e/delivery.test.ts"],
+  },
+  {
+    name: "probe-not-exclusive",
+    breaks: "one probe at a time",
+    changes: [{
+      file: "src/domain/circuit/circuit.ts",
+      from: "(state.probe && !command.leaseOver)) return [];\n      return fact(\"CircuitProbe",
+      to: "false) return [];\n      return fact(\"CircuitProbe",
+    }],
+    tests: ["test/unit/domain/circuit.test.ts", "test/unit/domain/circuit-model.test.ts"],
+  },
+  {
+    name: "stale-failures-open-the-circuit",
+    breaks: "attempts under way when the circuit opened do not move it",
+    changes: [{
+      file: "src/domain/circuit/circuit.ts",
+      from: "if (state.probe?.eventId !== command.eventId) return [];\n        return",
+      to: "if (command.ok && state.probe?.eventId !== command.eventId) return [];\n        return",
+    }],
+    tests: ["test/unit/domain/circuit.test.ts", "test/unit/domain/circuit-model.test.ts"],
+  },
+  {
+    name: "retry-before-its-time",
+    breaks: "jitter only ever adds",
+    changes: [{
+      file: "src/domain/event/retry-policy.ts",
+      from: "wait + Math.floor(wait * policy.jitter * random)",
+      to: "wait - Math.floor(wait * policy.jitter * random)",
+    }],
+    tests: ["test/unit/domain/retry-policy.test.ts"],
+  },
+  {
+    name: "signed-after-parsing",
+    breaks: "the signature is over the bytes that are sent",
+    changes: [{
+      file: "src/application/delivery/request.ts",
+      from: "...sign(signer, eventId, at, body),",
+      to: "...sign(signer, eventId, at, Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())))),",
+    }],
+    tests: ["test/e2e/delivery.test.ts", "test/unit/outbound/request.test.ts"],
+  },
+  {
+    name: "sent-after-parsing",
+    breaks: "the bytes received are the bytes delivered",
+    changes: [{
+      file: "src/application/delivery/sender.ts",
+      from: "const body = Buffer.from(delivery.webhook.payload);",
+      to: "const body = Buffer.from(JSON.stringify(JSON.parse(delivery.webhook.payload)));",
+    }],
+    tests: ["test/e2e/delivery.test.ts"],
+  },
+];
+
+/** What nobody may do. */
+const refused: readonly Bug[] = [
+  {
+    name: "redirect-followed",
+    breaks: "a redirect is a failure",
+    changes: [
+      {
+        file: "src/adapters/outbound/guarded-agent.ts",
+        from: "import { Agent, type",
+        to: "import { Agent, interceptors, type",
+      },
+      {
+        file: "src/adapters/outbound/guarded-agent.ts",
+        from: "    bodyTimeout: 0,\n  });",
+        to: "    bodyTimeout: 0,\n  }).compose(interceptors.redirect({ maxRedirections: 3 }));",
+      },
+    ],
+    tests: ["test/integration/outbound/redirects.test.ts"],
+  },
+  {
+    name: "literal-address-unguarded",
+    breaks: "no connection to a private address, however the URL names it",
+    changes: [{
+      file: "src/adapters/outbound/guarded-agent.ts",
+      from: "if (addresses.length === 0 || !addresses.every(allows)) throw refused();",
+      to: "if (addresses.length === 0 || (!literal && !addresses.every(allows))) throw refused();",
+    }],
+    tests: ["test/integration/outbound/names.test.ts", "test/integration/outbound/client.test.ts"],
+  },
+  {
+    name: "judged-is-not-connected",
+    breaks: "what is connected to is the address that was judged",
+    changes: [{
+      file: "src/adapters/outbound/guarded-agent.ts",
+      from: "    lookup: (_host, { all }, done) =>",
+      to: "    unused: (_host, { all }, done) =>",
+    }],
+    tests: ["test/integration/outbound/names.test.ts", "test/integration/outbound/client.test.ts"],
+  },
+  {
+    name: "tenant-not-checked",
+    breaks: "nobody changes another tenant's events",
+    changes: [{
+      file: "src/application/commands/events.ts",
+      from: "      requireOwn(state, caller, \"event\");\n",
+      to: "",
+    }],
+    tests: ["test/http/matrix.test.ts"],
+  },
+  {
+    name: "role-not-checked",
+    breaks: "a Viewer changes nothing",
+    changes: [{
+      file: "src/application/commands/destinations.ts",
+      from: "    requireRole(caller, \"Developer\", to);\n",
+      to: "",
+    }],
+    tests: ["test/http/matrix.test.ts"],
+  },
+  {
+    name: "throttle-after-the-check",
+    breaks: "parallel guesses get no more password checks than the limit",
+    changes: [
+      {
+        file: "src/application/login.ts",
+        from: "    const ticket = this.#limit && (await state.admit(counters, this.#limit));\n"
+          + "    if (this.#limit && !ticket) refuse(\"too-many\", \"too many failed logins; try again later\");\n",
+        to: "    let ticket = null as Awaited<ReturnType<typeof state.admit>>;\n",
+      },
+      {
+        file: "src/application/login.ts",
+        from: "    if (!found) refuse(\"unauthenticated\", \"email or password is wrong\");\n",
+        to: "    ticket = this.#limit && (await state.admit(counters, this.#limit));\n"
+          + "    if (this.#limit && !ticket) refuse(\"too-many\", \"too many failed logins; try again later\");\n"
+          + "    if (!found) refuse(\"unauthenticated\", \"email or password is wrong\");\n",
+      },
+    ],
+    tests: ["test/http/throttles.test.ts"],
+  },
+  {
+    name: "logged-out-token-lives",
+    breaks: "a token stops working when it is logged out",
+    changes: [{
+      file: "src/application/sessions.ts",
+      from: "if (revoked != null || sessionVersion",
+      to: "if (revoked === \"\" || sessionVersion",
+    }],
+    tests: ["test/http/sessions.test.ts"],
+  },
+  {
+    name: "idempotency-key-ignored",
+    breaks: "one event for each idempotency key",
+    changes: [{
+      file: "src/application/ingest.ts",
+      from: "idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : idempotentKey(tenantId, idempotencyKey)",
+      to: "idempotencyKey === \"\" ? idempotentKey(tenantId, idempotencyKey) : keyOfEvent(ids.uuid())",
+    }],
+    tests: ["test/http/ingest.test.ts"],
+  },
+  {
+    name: "purge-takes-unfinished",
+    breaks: "a purge takes finished events only",
+    changes: [{ file: "src/domain/event/purge.ts", from: "    isFinished(event.status) &&\n", to: "" }],
+    tests: ["test/unit/domain/purge.test.ts", "test/http/purge.test.ts"],
+  },
+];
+
+/** Every bug the tests are held to. */
+export const bugs: readonly Bug[] = [...store, ...derived, ...delivery, ...refused];

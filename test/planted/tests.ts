@@ -1,0 +1,59 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Bug } from "./bugs.ts";
+
+/** Longer than any of them takes: with a bug in it, a test may wait for ever. */
+const patienceMs = 240_000;
+
+/** A report of mocha's in JSON, as far as it is read. */
+interface Report {
+  readonly stats: { readonly tests: number };
+  readonly failures: readonly { readonly fullTitle: string }[];
+}
+
+/**
+ * The titles of the tests that fail, the first at least, of those that are to catch the bug; run in the copy of the
+ * project under `root`, as it stands. Throws when no test ran.
+ */
+export async function failuresOf(root: string, { tests, only }: Pick<Bug, "tests" | "only">): Promise<string[]> {
+  const path = join(root, "report.json");
+  rmSync(path, { force: true });
+  const args = [
+    "node_modules/mocha/bin/mocha.js", "--no-parallel", "--bail", "--exit", "--reporter", "json",
+    "--reporter-option", `output=${path}`, ...(only === undefined ? [] : ["--grep", only]), ...tests,
+  ];
+  const PATH = `${join(root, "node_modules", ".bin")}:${process.env["PATH"] ?? ""}`;
+  const options = { cwd: root, env: { ...process.env, PATH }, detached: true, stdio: "ignore" } as const;
+  const ended = await endOf(spawn(process.execPath, args, options));
+  if (!existsSync(path)) {
+    if (!ended) return [`no end within ${patienceMs / 1000} s`];
+    throw new Error(`no report of ${tests.join(", ")}`);
+  }
+  const { stats, failures } = JSON.parse(readFileSync(path, "utf8")) as Report;
+  if (stats.tests === 0 && failures.length === 0) throw new Error(`no test was run of ${tests.join(", ")}`);
+  return failures.map(({ fullTitle }) => fullTitle);
+}
+
+/** Whether it ended by itself in time. Takes along what it started: a failed test may leave a process behind. */
+async function endOf(child: ChildProcess): Promise<boolean> {
+  let inTime = true;
+  const endGroup = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // Nothing of it is left.
+    }
+  };
+  const timer = setTimeout(() => {
+    inTime = false;
+    endGroup();
+  }, patienceMs);
+  process.once("exit", endGroup);
+  await once(child, "exit");
+  clearTimeout(timer);
+  process.removeListener("exit", endGroup);
+  endGroup();
+  return inTime;
+}

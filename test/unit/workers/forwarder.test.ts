@@ -1,0 +1,91 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { streams } from "../../../src/domain/streams.ts";
+import { noStream } from "../../../src/ports/event-store.ts";
+import { QueueUnavailable, type WorkItem } from "../../../src/ports/work-queue.ts";
+import { Forwarder } from "../../../src/workers/forwarder.ts";
+import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { eventually } from "../../support/relay.ts";
+
+const at = "2026-01-15T09:30:00.000Z";
+const metadata = { actor: { type: "anonymous" }, correlationId: "c", causationId: null, at } as const;
+
+describe("forwarder", () => {
+  let log: InMemoryEventStore;
+  let clock: ManualClock;
+  let state: SqliteExpiringState;
+  let published: string[];
+  /** The queue takes nothing before this resolves. */
+  let queue: Promise<void>;
+
+  beforeEach(() => {
+    log = new InMemoryEventStore();
+    clock = new ManualClock();
+    state = new SqliteExpiringState(":memory:", clock);
+    published = [];
+    queue = Promise.resolve();
+  });
+  afterEach(() => state.close());
+
+  const publish = async (items: readonly WorkItem[]) => {
+    await queue;
+    for (const item of items) published.push(item.kind === "first" ? item.eventId : `wake ${item.destinationId}`);
+  };
+  const open = async () => {
+    const consume = () => Promise.reject(new Error("nobody consumes here"));
+    const forwarder = new Forwarder({ log, queue: { publish, consume }, state, clock });
+    await forwarder.start();
+    return forwarder;
+  };
+  const accept = async () => {
+    const eventId = randomUUID();
+    const data = {
+      eventId, tenantId: randomUUID(), destinationId: randomUUID(), apiKeyId: randomUUID(), senderId: null,
+      idempotencyKey: null, payload: "{}", original: null, at,
+    };
+    await log.append(streams.event(eventId), noStream, [
+      { id: randomUUID(), event: { type: "EventAccepted", data }, metadata },
+    ]);
+    return eventId;
+  };
+  const all = (count: number) => eventually(async () => published, ({ length }) => length >= count);
+
+  it("publishes what was accepted since it last ran, and what it may have published already", async () => {
+    const first = await open();
+    const before = await accept();
+    await all(1);
+    await first.stop();
+    const meanwhile = await accept();
+    const second = await open();
+    const after = await accept();
+    await all(3);
+    await second.stop();
+    expect(published).to.deep.equal([before, meanwhile, after]);
+  });
+
+  it("has no checkpoint beyond what the queue has taken", async () => {
+    const first = await open();
+    const taken = await accept();
+    await all(1);
+    const checkpoint = () => state.get(["forwarder/checkpoint"]);
+    const [known] = await eventually(checkpoint, ([position]) => position !== null);
+    clock.advance(60_000);
+    let fail = (_error: Error): void => undefined;
+    queue = new Promise((_resolve, reject) => (fail = reject));
+    queue.catch(() => undefined);
+    const asked = queue;
+    const refused = await accept();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await checkpoint()).to.deep.equal([known]);
+    fail(new QueueUnavailable("away"));
+    await asked.catch(() => undefined);
+    await first.stop().catch(() => undefined);
+    queue = Promise.resolve();
+    const second = await open();
+    await all(2);
+    await second.stop();
+    expect(published).to.deep.equal([taken, refused]);
+  });
+});
