@@ -1,0 +1,131 @@
+import { expect } from "chai";
+import { disk, RelayOnDisk } from "../support/disk/relay-on-disk.ts";
+import type { Loss } from "../support/disk/platter.ts";
+import { Ledger, printed, readHistories, type Balance, type Fact } from "../support/ledger.ts";
+import { documentHashes, listedTotals, stopCovered, totalsOf } from "../support/ledger-snapshot.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventually, openAccount, type Account } from "../support/relay.ts";
+import { pause, Producers, seeded, seedOfRun, type Target } from "../support/relay-process-load.ts";
+import { sized } from "../support/size.ts";
+
+const deliveryTimeoutMs = 2_000;
+/** What src/workers/delivery/attempts.ts leases an attempt for, with the deadline above. */
+const leaseMs = deliveryTimeoutMs + 5_000;
+const graceMs = 5_000;
+const env = { RELAY_DELIVERY_TIMEOUT: `${deliveryTimeoutMs}ms`, RELAY_RETRY_SCHEDULE: "100ms,300ms" };
+const unfinished = ["Pending", "Processing", "Failed", "WaitingRetry"];
+
+describe("the real process on a disk that loses what was not synced, is full or fails", function () {
+  this.timeout(sized(240_000, 3_600_000));
+  let receiver: Receiver;
+  let relay: RelayOnDisk;
+  let ledger: Ledger;
+  let random: () => number;
+
+  before(function () {
+    if ("missing" in disk) this.skip();
+  });
+
+  beforeEach(async () => {
+    const seed = seedOfRun();
+    console.log(`      RELAY_TEST_SEED=${seed}`);
+    random = seeded(seed);
+    ledger = new Ledger();
+    receiver = await startReceiver({ record: false });
+    relay = new RelayOnDisk(receiver, { env });
+    await relay.start();
+  });
+
+  afterEach(async function () {
+    if (this.currentTest?.state === "failed") console.log(relay.tail());
+    await relay.close();
+    await receiver.close();
+  });
+
+  async function target(
+    account: Account, path: string, script: Parameters<Ledger["receiving"]>[0], serverRateLimit = 100,
+  ): Promise<Target> {
+    receiver.on(path, ledger.receiving(script));
+    const { ingest } = await account.destination({ url: receiver.url(path), serverRateLimit });
+    return { account, ingest };
+  }
+
+  async function targets(account: Account): Promise<readonly Target[]> {
+    const quick = await target(account, "/quick", () => ({}));
+    const slow = await target(account, "/slow", () => ({ delayMs: 20 + random() * 200 }));
+    const failing = await target(account, "/failing", ({ attempt }) => ({ status: attempt < 3 ? 500 : 200 }));
+    return [quick, quick, quick, slow, failing];
+  }
+
+  /** Waits until nothing of an account's is under way. */
+  async function settled(account: Account): Promise<void> {
+    const open = async () => {
+      let total = 0;
+      for (const status of unfinished) {
+        const page = await relay.at(account.owner).get(`/api/v1/events?Status=${status}&Qt=1`);
+        total += Number(page["total"]);
+      }
+      return total;
+    };
+    await eventually(() => open().catch(() => -1), (total) => total === 0, leaseMs + graceMs + 10_000);
+  }
+
+  async function balance(account: Account): Promise<Balance> {
+    const owner = relay.at(account.owner);
+    const histories: ReadonlyMap<string, readonly Fact[]> = await readHistories(owner, ledger.eventIdsOf(account));
+    expect(await listedTotals(owner), "totals by status").to.deep.equal(totalsOf(histories));
+    return ledger.balance(histories, relay.lives, deliveryTimeoutMs + 2_000);
+  }
+
+  function expectWhole({ faults, figures }: Balance, what: string): void {
+    printed(what, figures);
+    for (const [fault, found] of Object.entries(faults)) expect(found, fault).to.deep.equal([]);
+    expect(figures.extraDeliveries).to.be.at.most(figures.unknownOutcomes + figures.lateAnswers);
+  }
+
+  /** Nothing, all, some writes, or some sectors of what was not synced. */
+  function someLoss(): Loss {
+    const share = [0, 0, 1, random(), random()][Math.floor(random() * 5)] ?? 0;
+    return { survives: () => random() < share, torn: random() < 0.5 };
+  }
+
+  it("loses no acknowledged event and repeats no attempt, whatever the disk kept of what was not synced", async () => {
+    const account = await openAccount(relay.url, { maxTrys: 10_000 });
+    const load = await targets(account);
+    const producers = new Producers(relay, ledger, load, { producers: 4, pauseMs: 5, random }).start();
+    for (let loss = 0; loss < sized(8, 100); loss += 1) {
+      if (random() < 0.75) await relay.ready();
+      await pause(random() * 1_200);
+      await relay.losePower(someLoss());
+      relay.launch();
+    }
+    await relay.ready();
+    await producers.stop();
+    await settled(account);
+    const whole = await balance(account);
+    expectWhole(whole, `${relay.lives.length - 1} times without power`);
+    expect(whole.figures.acknowledged).to.be.greaterThan(100);
+    expect(whole.figures.unknownOutcomes, "attempts under way when the power went").to.be.greaterThan(0);
+    await stopCovered(relay, account.owner);
+    const hashes = documentHashes(relay.dataDir);
+    expect((await relay.command("rebuild")).code).to.equal(0);
+    expect(documentHashes(relay.dataDir), "documents after a rebuild").to.deep.equal(hashes);
+  });
+
+  it("would lose acknowledged events without its syncs: this disk notices", async () => {
+    const account = await openAccount(relay.url, { maxTrys: 10_000 });
+    const load = await targets(account);
+    await relay.sigterm();
+    relay.dropSyncs();
+    await relay.start();
+    const producers = new Producers(relay, ledger, load, { producers: 4, pauseMs: 5, random }).start();
+    await eventually(async () => ledger.count, (count) => count > 20);
+    const acknowledged = ledger.count;
+    await relay.losePower({ survives: () => false, torn: false });
+    relay.launch();
+    await producers.stop();
+    await settled(account);
+    const { faults } = await balance(account);
+    expect(faults.lost.length, "events found to be lost").to.be.at.least(acknowledged);
+  });
+});
