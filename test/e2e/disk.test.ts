@@ -128,4 +128,37 @@ describe("the real process on a disk that loses what was not synced, is full or 
     const { faults } = await balance(account);
     expect(faults.lost.length, "events found to be lost").to.be.at.least(acknowledged);
   });
+
+  for (const [error, means] of [["ENOSPC", "is full"], ["EIO", "fails"]] as const) {
+    it(`answers 503 while the disk ${means}, loses nothing, and goes on by itself once it is well again`, async () => {
+      const account = await openAccount(relay.url, { maxTrys: 10_000 });
+      const load = await targets(account);
+      const producers = new Producers(relay, ledger, load, { producers: 4, pauseMs: 5, random }).start();
+      let failures = 0;
+      for (let round = 0; round < sized(4, 40); round += 1) {
+        await pause(random() * 500);
+        const writes = round % 2 === 0 ? 1 : random() * 0.5;
+        relay.trouble({ error, writes, syncs: error === "EIO" ? random() : 0 });
+        await pause(300 + random() * 700);
+        relay.trouble(null);
+        expect(relay.failures, "calls that failed").to.be.greaterThan(failures);
+        failures = relay.failures;
+        const before = ledger.count;
+        await eventually(async () => ledger.count, (count) => count >= before + 20, 30_000);
+        expect((await fetch(`${relay.url}/readyz`)).status).to.equal(200);
+      }
+      expect(relay.lives, "lives of the relay").to.have.length(1);
+      await relay.losePower(someLoss());
+      await relay.start();
+      await producers.stop();
+      await settled(account);
+      const whole = await balance(account);
+      expectWhole(whole, `${failures} calls failed`);
+      expect(whole.figures.unavailable, "answers of 503").to.be.greaterThan(0);
+      await stopCovered(relay, account.owner);
+      const hashes = documentHashes(relay.dataDir);
+      expect((await relay.command("rebuild")).code).to.equal(0);
+      expect(documentHashes(relay.dataDir), "documents after a rebuild").to.deep.equal(hashes);
+    });
+  }
 });
