@@ -2,7 +2,7 @@ import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import { LogUnavailable } from "../../ports/event-store.ts";
 import type { Connection, StreamsClient } from "./connection.ts";
-import { unavailable } from "./failures.ts";
+import { grpcCode, unavailable } from "./failures.ts";
 import type { Tuning } from "./tuning.ts";
 
 type Reply = streams.BatchAppendResp;
@@ -12,6 +12,7 @@ type Call = ReturnType<StreamsClient["batchAppend"]>;
 interface Unsettled {
   readonly request: streams.BatchAppendReq;
   settle(reply: Reply): void;
+  giveUp(error: Error): void;
 }
 
 /** Replies after which it is unknown whether the append happened: its time was over, or the server failed. */
@@ -56,14 +57,17 @@ export class AppendCalls {
         this.#unsettled.delete(correlation);
       };
       const timer = this.#clock.schedule(timeoutMs, () => {
-        end();
-        reject(unavailable("append", this.#lastTrouble ?? new Error("no answer in time")));
+        append.giveUp(unavailable("append", this.#lastTrouble ?? new Error("no answer in time")));
       });
       const append: Unsettled = {
         request,
         settle: (reply) => {
           end();
           resolve(reply);
+        },
+        giveUp: (error) => {
+          end();
+          reject(error);
         },
       };
       this.#unsettled.set(correlation, append);
@@ -79,6 +83,7 @@ export class AppendCalls {
     this.#closed = true;
     this.#watch?.cancel();
     this.#call?.cancel();
+    for (const append of this.#unsettled.values()) append.giveUp(new LogUnavailable("the event store is closed"));
   }
 
   #open(): void {
@@ -99,7 +104,9 @@ export class AppendCalls {
         this.#pump();
       });
       call.on("error", (error: Error) => void this.#broken(call, client, error));
-      call.on("end", () => void this.#broken(call, client, new Error("the server ended the call")));
+      call.on("status", ({ code }) => {
+        if (code === grpcCode.ok) void this.#broken(call, client, new Error("the server ended the call"));
+      });
       this.#pump();
     })();
     opened.catch((error: unknown) => {
@@ -125,13 +132,14 @@ export class AppendCalls {
     if (this.#call !== call) return;
     this.#lastReply = this.#clock.monotonic();
     this.#failures = 0;
-    const append = this.#unsettled.get(reply.getCorrelationId()?.getString() ?? "");
+    const correlation = reply.getCorrelationId()?.getString() ?? "";
+    const append = this.#unsettled.get(correlation);
     // One that was given up, or the second reply that the server sends to what it called a bad request.
     if (!append) return;
     if (unknownOutcomes.has(reply.getError()?.getDetails()?.getTypeName() ?? "")) {
       this.#lastTrouble = new Error(reply.getError()?.getMessage());
       this.#clock.schedule(this.#tuning.firstPauseMs, () => {
-        this.#unsent.push(append);
+        if (this.#unsettled.has(correlation)) this.#unsent.push(append);
         this.#pump();
       });
       return;

@@ -1,7 +1,7 @@
 import { LogUnavailable } from "../../ports/event-store.ts";
 
 /** gRPC status codes that are acted upon. */
-export const grpcCode = { unknown: 2, deadlineExceeded: 4, unavailable: 14 } as const;
+export const grpcCode = { ok: 0, deadlineExceeded: 4, unavailable: 14 } as const;
 
 /** What a call or a reply failed with, as the server names it in its trailers (`stream-deleted` and so on). */
 export function exceptionOf(error: unknown): string | undefined {

@@ -1,7 +1,9 @@
+import { setImmediate } from "node:timers/promises";
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import type { Clock } from "../../ports/clock.ts";
 import type { LogEntry, Position } from "../../ports/event-store.ts";
 import type { Connection, StreamsClient } from "./connection.ts";
+import { grpcCode } from "./failures.ts";
 import { pairOf, positionOf } from "./positions.ts";
 import { recordOf, type StoredRecord } from "./records.ts";
 import { subscribeRequest, type Filter } from "./requests.ts";
@@ -62,7 +64,11 @@ export class Feed {
   /** The next batch; undefined once this is closed. Rejects, after the last batch, with what the call failed with. */
   async next(): Promise<Batch | undefined> {
     while (!this.#closed) {
-      if (this.#covered > this.#given) return this.#give();
+      if (this.#covered > this.#given) {
+        // What came with it, in one piece from the network, goes with it.
+        await setImmediate();
+        return this.#give();
+      }
       if (this.#failure) throw this.#failure.error;
       const { newest, tuning } = this.#context;
       const ms = newest() > this.#covered ? tuning.behindMs : tuning.idleMs;
@@ -85,7 +91,9 @@ export class Feed {
     this.#client = client;
     this.#call = call;
     call.on("data", (message: streams.ReadResp) => this.#receive(message));
-    call.on("end", () => this.#fail(new Error("the server ended the subscription")));
+    call.on("status", ({ code }) => {
+      if (code === grpcCode.ok) this.#fail(new Error("the server ended the subscription"));
+    });
     call.on("error", (error: Error) => {
       if (!this.#closed) void connection.failed(client, error).then(() => this.#fail(error));
     });

@@ -10,8 +10,8 @@ import type { Tuning } from "./tuning.ts";
 const pageRecords = 512;
 /** Pages without any entry that `read` looks at before it answers how far it came. */
 const pagesAtOnce = 16;
-/** Records that `head` reads first, and at most, in one go. */
-const firstTail = 8;
+/** Records that `head` reads first, and at most, in one go: the newest is mostly an entry. */
+const firstTail = 1;
 const longestTail = 1024;
 
 /** Reads $all. */

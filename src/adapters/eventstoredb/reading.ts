@@ -1,6 +1,6 @@
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import type { Connection } from "./connection.ts";
-import { exceptionOf } from "./failures.ts";
+import { exceptionOf, grpcCode } from "./failures.ts";
 import { recordOf, type StoredRecord } from "./records.ts";
 
 /** Takes one record of a read; false ends the read. */
@@ -24,7 +24,10 @@ export async function read(
         ended = true;
         resolve();
       });
-      call.on("end", resolve);
+      // A broken connection may end the messages before its error comes: only the status tells that all were sent.
+      call.on("status", ({ code }) => {
+        if (code === grpcCode.ok) resolve();
+      });
       call.on("error", reject);
     });
   } catch (error) {

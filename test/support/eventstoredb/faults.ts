@@ -2,6 +2,7 @@
 export class Faults {
   #dropReplies = 0;
   #delayMs = 0;
+  #generation = 0;
   #thawed: Promise<void> | undefined;
   #thaw: () => void = () => undefined;
 
@@ -13,6 +14,16 @@ export class Faults {
   /** Every append is answered this much later. */
   slowDown(delayMs: number): void {
     this.#delayMs = delayMs;
+  }
+
+  /** Subscriptions that run now are told nothing any more, though their connections live. */
+  muteSubscriptions(): void {
+    this.#generation += 1;
+  }
+
+  /** Changes whenever the subscriptions of that time are muted. */
+  get generation(): number {
+    return this.#generation;
   }
 
   /** Nothing is looked at or answered until `thaw`. */

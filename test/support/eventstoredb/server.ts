@@ -52,6 +52,11 @@ export class EventStoreDbServer {
     return `esdb://127.0.0.1:${this.#port}?tls=false`;
   }
 
+  /** Reads and subscriptions that have not ended. */
+  get openReads(): number {
+    return this.#reads.size;
+  }
+
   /** Takes connections, at the same port as before. */
   async listen(): Promise<void> {
     const injector = this.#grpc.createConnectionInjector(ServerCredentials.createInsecure());

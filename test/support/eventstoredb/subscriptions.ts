@@ -27,12 +27,14 @@ class AllFollower {
   readonly #filtered: boolean;
   readonly #window: number;
   readonly #checkpointEvery: number;
+  readonly #generation: number;
   #next: number;
   #scanned = 0;
 
   constructor(database: Database, faults: Faults, call: ReadCall, options: streams.ReadReq.Options) {
     this.#database = database;
     this.#faults = faults;
+    this.#generation = faults.generation;
     this.#call = call;
     this.#matches = matcherOf(options);
     const filter = options.getFilter();
@@ -78,7 +80,7 @@ class AllFollower {
   }
 
   async #follow(): Promise<void> {
-    while (this.#next < this.#database.length && !this.#call.cancelled) {
+    while (this.#next < this.#database.length && !this.#call.cancelled && !this.#isMuted()) {
       const index = this.#next++;
       await this.#offer(index);
       if (!this.#filtered || ++this.#scanned < this.#checkpointEvery) continue;
@@ -86,6 +88,10 @@ class AllFollower {
       const at = this.#database.positionAt(index);
       await send(this.#call, checkpointMessage(at, at));
     }
+  }
+
+  #isMuted(): boolean {
+    return this.#faults.generation !== this.#generation;
   }
 
   /** Sends the event if it is wanted; true when it is. */

@@ -1,0 +1,88 @@
+import { EventStoreDBClient } from "@eventstore/db-client";
+import { openEventStoreDb, type EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
+import type { Tuning } from "../../../src/adapters/eventstoredb/tuning.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import type { EventCodec } from "../../../src/ports/event-codec.ts";
+import type { LogEntry, Position, SubscriptionOptions } from "../../../src/ports/event-store.ts";
+import { EventStoreDbServer } from "../../support/eventstoredb/server.ts";
+import { plainCodec } from "../../support/plain-codec.ts";
+import { until } from "../../contract/event-store/harness.ts";
+
+/** Short times, so that tests of outages are quick. */
+export const quick: Partial<Tuning> = {
+  appendMs: 5000, readMs: 1000, stallMs: 150, pingMs: 300, firstPauseMs: 10, longestPauseMs: 50, idleMs: 60,
+  behindMs: 20,
+};
+
+interface ClientOptions {
+  readonly tuning?: Partial<Tuning>;
+  readonly codec?: EventCodec;
+  readonly categories?: readonly string[];
+}
+
+/** A server in this process, its clients, and what went wrong for them. */
+export class Bench {
+  readonly server: EventStoreDbServer;
+  readonly troubles: unknown[] = [];
+  readonly #clients: EventStoreDb[] = [];
+  readonly #officials: EventStoreDBClient[] = [];
+
+  static async start(): Promise<Bench> {
+    return new Bench(await EventStoreDbServer.start());
+  }
+
+  private constructor(server: EventStoreDbServer) {
+    this.server = server;
+  }
+
+  async client({ tuning = {}, codec = plainCodec, categories = [] }: ClientOptions = {}): Promise<EventStoreDb> {
+    const client = await openEventStoreDb({
+      url: this.server.url, codec, categories, clock: new SystemClock(), tuning: { ...quick, ...tuning },
+      onTrouble: (error) => this.troubles.push(error),
+    });
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** The client library itself: another application on the same server. */
+  stranger(): EventStoreDBClient {
+    const client = EventStoreDBClient.connectionString(this.server.url) as EventStoreDBClient;
+    this.#officials.push(client);
+    return client;
+  }
+
+  async stop(): Promise<void> {
+    this.server.faults.thaw();
+    await Promise.all(this.#clients.map((client) => client.close()));
+    await Promise.all(this.#officials.map((client) => client.dispose()));
+    await this.server.close();
+  }
+}
+
+/** A subscription that keeps what it was given, batch by batch. */
+export class Recorder {
+  readonly batches: { readonly entries: readonly LogEntry[]; readonly upTo: Position }[] = [];
+  readonly stop: () => Promise<void>;
+  readonly #after: Position;
+
+  constructor(store: EventStoreDb, options: SubscriptionOptions, slow: () => Promise<unknown> = async () => undefined) {
+    this.#after = options.after;
+    const subscription = store.subscribe(options, async (entries, upTo) => {
+      await slow();
+      this.batches.push({ entries, upTo });
+    });
+    this.stop = () => subscription.stop();
+  }
+
+  get entries(): LogEntry[] {
+    return this.batches.flatMap(({ entries }) => entries);
+  }
+
+  get upTo(): Position {
+    return this.batches.at(-1)?.upTo ?? this.#after;
+  }
+
+  reaches(position: Position): Promise<void> {
+    return until(`a subscription reaches ${position}`, () => this.upTo >= position);
+  }
+}

@@ -1,0 +1,114 @@
+import { jsonEvent } from "@eventstore/db-client";
+import { expect } from "chai";
+import type { EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
+import { LogUnavailable, noStream, RevisionConflict } from "../../../src/ports/event-store.ts";
+import { failureOf, freshStream, note, texts, until } from "../../contract/event-store/harness.ts";
+import { Bench, Recorder } from "./bench.ts";
+
+describe("deleting streams of EventStoreDB", () => {
+  let bench: Bench;
+  let store: EventStoreDb;
+  beforeEach(async () => {
+    bench = await Bench.start();
+    store = await bench.client();
+  });
+  afterEach(() => bench.stop());
+
+  /** A stream whose deletion was broken off between its two steps. */
+  async function halfDeleted(): Promise<string> {
+    const stream = freshStream();
+    await store.append(stream, noStream, [note("a"), note("b")]);
+    await bench.stranger().appendToStream(stream, jsonEvent({ type: "$relay-fence", data: {} }));
+    return stream;
+  }
+
+  it("counts as done once nobody can write at the old revision, however it was broken off", async () => {
+    const read = await halfDeleted();
+    expect(await store.readStream(read)).to.deep.equal([]);
+    expect(await store.readStream(read, { backwards: true, limit: 1 })).to.deep.equal([]);
+
+    const late = await halfDeleted();
+    expect(await failureOf(store.append(late, 1, [note("late")]))).to.be.instanceOf(RevisionConflict)
+      .and.to.include({ actual: noStream });
+
+    const again = await halfDeleted();
+    await store.append(again, noStream, [note("c")]);
+    expect(texts(await store.readStream(again))).to.deep.equal(["c"]);
+
+    const repeated = await halfDeleted();
+    await store.deleteStream(repeated, 1);
+    await store.append(repeated, noStream, [note("d")]);
+    expect(texts(await store.readStream(repeated))).to.deep.equal(["d"]);
+  });
+
+  it("does not delete what has begun again when another finishes the deletion", async () => {
+    const rivals = [store, await bench.client(), await bench.client()];
+    for (let round = 0; round < 20; round++) {
+      const stream = await halfDeleted();
+      const [, appended] = await Promise.allSettled([
+        rivals[1]!.deleteStream(stream, 1), store.append(stream, noStream, [note("new")]),
+        rivals[2]!.deleteStream(stream, 1),
+      ]);
+      expect(appended.status).to.equal("fulfilled");
+      expect(texts(await store.readStream(stream))).to.deep.equal(["new"]);
+    }
+  });
+
+  it("shows its fences to nobody", async () => {
+    const stream = freshStream();
+    await store.append(stream, noStream, [note("a")]);
+    await store.deleteStream(stream);
+    const { position } = await store.append(stream, noStream, [note("b")]);
+    const recorder = new Recorder(store, { after: "" });
+    await recorder.reaches(position);
+    await recorder.stop();
+    expect(texts(recorder.entries)).to.deep.equal(["a", "b"]);
+    expect(texts((await store.readLog("", 100)).entries)).to.deep.equal(["a", "b"]);
+  });
+
+  it("goes through a server that dies in between", async () => {
+    const stream = freshStream();
+    await store.append(stream, noStream, [note("a")]);
+    await bench.server.kill();
+    const deleting = store.deleteStream(stream, 0);
+    await bench.server.listen();
+    await deleting;
+    expect(await store.readStream(stream)).to.deep.equal([]);
+  });
+
+  it("answers as deleted when the reply to its first step is lost", async () => {
+    const stream = freshStream();
+    await store.append(stream, noStream, [note("a")]);
+    bench.server.faults.dropReplies(1);
+    await store.deleteStream(stream, 0);
+    expect(await store.readStream(stream)).to.deep.equal([]);
+    expect(bench.troubles).to.have.length(1);
+  });
+
+  it("gives up when its time is over", async () => {
+    const hasty = await bench.client({ tuning: { appendMs: 300 } });
+    const stream = freshStream();
+    await hasty.append(stream, noStream, [note("a")]);
+    await bench.server.kill();
+    expect(await failureOf(hasty.deleteStream(stream))).to.be.instanceOf(LogUnavailable);
+    await bench.server.listen();
+    await until("it can be deleted", () => hasty.deleteStream(stream).then(() => true, () => false));
+  });
+
+  it("leaves entries in the log until a scavenge, which breaks no position", async () => {
+    const [doomed, kept] = [freshStream(), freshStream()];
+    await store.append(kept, noStream, [note("a")]);
+    const { position } = await store.append(doomed, noStream, [note("x")]);
+    const last = await store.append(kept, 0, [note("b")]);
+    await store.deleteStream(doomed);
+    expect(texts((await store.readLog("", 100)).entries)).to.deep.equal(["a", "x", "b"]);
+    bench.server.scavenge();
+    expect(texts((await store.readLog("", 100)).entries)).to.deep.equal(["a", "b"]);
+    expect(texts((await store.readLog(position, 100)).entries)).to.deep.equal(["b"]);
+    const recorder = new Recorder(store, { after: position });
+    await recorder.reaches(last.position);
+    await recorder.stop();
+    expect(texts(recorder.entries)).to.deep.equal(["b"]);
+    expect((await store.append(doomed, noStream, [note("y")])).revision).to.be.greaterThan(0);
+  });
+});

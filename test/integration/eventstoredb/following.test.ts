@@ -1,0 +1,320 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { jsonEvent } from "@eventstore/db-client";
+import { expect } from "chai";
+import { JsonEventCodec } from "../../../src/adapters/event-codec/event-codec.ts";
+import { LogUnavailable, noStream, type LogEntry, type Position } from "../../../src/ports/event-store.ts";
+import { failureOf, freshStream, note, texts, until } from "../../contract/event-store/harness.ts";
+import { Bench, Recorder } from "./bench.ts";
+
+describe("following the log of EventStoreDB", () => {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await Bench.start();
+  });
+  afterEach(() => bench.stop());
+
+  it("resumes from every position it reported with exactly the rest, killed or not, whatever it filters", async () => {
+    const store = await bench.client({ tuning: { searchWindow: 3 } });
+    const streams = ["wanted", "other", "third"].map((category) => freshStream(category));
+    let written = 0;
+    const write = async (count: number) => {
+      const from = written;
+      written += count;
+      await Promise.all(streams.map(async (stream, of) => {
+        for (let at = from; at < from + count; at++) {
+          const sizes = of === 0 ? [at] : [at, at];
+          const revision = (of === 0 ? at : 2 * at) - 1;
+          await store.append(stream, revision, sizes.map((size) => note(String(size), undefined, `Type${at % 4}`)));
+        }
+      }));
+    };
+    await write(30);
+    const filters = [
+      {}, { categories: ["wanted"] }, { types: ["Type1"] }, { categories: ["wanted"], types: ["Type1"] },
+      { categories: ["absent"] },
+    ];
+    for (const filter of filters) {
+      const recorder = new Recorder(store, { after: "", ...filter });
+      await until("it is under way", () => recorder.upTo > "");
+      bench.server.breakConnections();
+      await write(4);
+      bench.server.breakConnections();
+      const head = await untilAnswered(() => store.head());
+      await recorder.reaches(head);
+      await recorder.stop();
+      const all = recorder.entries;
+      expect(all.map(({ position }) => position)).to.deep.equal(await expected(store, filter, head));
+      const upTos = [...new Set(recorder.batches.map(({ upTo }) => upTo))];
+      for (const upTo of upTos.filter((_, at) => at % Math.ceil(upTos.length / 12) === 0)) {
+        const resumed = new Recorder(store, { after: upTo, ...filter });
+        await resumed.reaches(head);
+        await resumed.stop();
+        expect(resumed.entries).to.deep.equal(all.filter(({ position }) => position > upTo));
+      }
+    }
+  });
+
+  it("takes both encodings of checkpoints for positions, to resume and to read from", async () => {
+    const store = await bench.client({ tuning: { searchWindow: 2 } });
+    const stream = freshStream("plenty");
+    for (let at = 0; at < 20; at++) {
+      await store.append(stream, 50 * at - 1, Array.from({ length: 50 }, () => note("x")));
+    }
+    const last = await store.append(freshStream("rare"), noStream, [note("rare")]);
+    const recorder = new Recorder(store, { after: "", categories: ["rare"] });
+    await recorder.reaches(last.position);
+    await recorder.stop();
+    const encoded = recorder.batches.map(({ upTo }) => upTo);
+    const opened = encoded.filter((upTo) => upTo.endsWith(`/${"0".repeat(20)}`));
+    expect(opened).to.not.deep.equal([]);
+    for (const upTo of opened.slice(0, 3)) {
+      const resumed = new Recorder(store, { after: upTo, categories: ["plenty"] });
+      const [next] = (await store.readLog(upTo, 1)).entries;
+      await resumed.reaches(last.position);
+      await resumed.stop();
+      expect(resumed.entries[0]).to.deep.equal(next);
+      expect(`${next!.position.slice(0, 20)}`).to.equal(upTo.slice(0, 20));
+    }
+  });
+
+  it("reaches the head of others' entries, of deletions and of system events, whatever it filters", async () => {
+    const [store, rival] = [await bench.client(), await bench.client()];
+    const stranger = bench.stranger();
+    const recorders = [{}, { categories: ["absent"] }, { types: ["Absent"] }].map((filter) =>
+      new Recorder(store, { after: "", ...filter }));
+    const stream = freshStream();
+    for (let at = 0; at < 5; at++) {
+      await rival.append(stream, at - 1, [note(String(at))]);
+      await stranger.setStreamMetadata(`other-${at}`, { maxCount: 3 });
+      await Promise.all(recorders.map(async (recorder) => recorder.reaches(await store.head())));
+    }
+    await rival.deleteStream(stream);
+    const head = await rival.head();
+    for (const client of [store, rival]) expect((await client.readLog("", 100)).upTo >= head).to.equal(true);
+    await Promise.all(recorders.map((recorder) => recorder.reaches(head)));
+    await Promise.all(recorders.map((recorder) => recorder.stop()));
+  });
+
+  it("has a head that stands still while only the server writes, and finds it behind thousands of its events",
+    async () => {
+      const store = await bench.client();
+      expect(await store.head()).to.equal("");
+      const { position } = await store.append(freshStream(), noStream, [note("a")]);
+      const stranger = bench.stranger();
+      const links = Array.from({ length: 1500 }, () => jsonEvent({ type: "$>", data: "0@x" }));
+      await stranger.appendToStream("$ce-x", links);
+      for (const client of [store, await bench.client()]) {
+        expect(await client.head()).to.equal(position);
+        expect(await client.head()).to.equal(position);
+      }
+    });
+
+  it("shows nothing of the server and of other applications, and what is damaged as unreadable", async () => {
+    const store = await bench.client({ codec: new JsonEventCodec(), categories: ["event"] });
+    const stranger = bench.stranger();
+    const metadata = note("").metadata;
+    await stranger.appendToStream("orders-1", [
+      jsonEvent({ type: "OrderPlaced", data: { a: 1 } }),
+      jsonEvent({ type: "EventAccepted", data: {}, metadata: { correlationId: "x", causationId: "y" } }),
+    ]);
+    await stranger.appendToStream("$own", jsonEvent({ type: "Odd", data: {}, metadata }));
+    await stranger.setStreamMetadata("orders-1", { maxCount: 10 });
+    await stranger.appendToStream("event-1", jsonEvent({ type: "EventAccepted", data: { damaged: true } }));
+    await stranger.appendToStream("newer-1", jsonEvent({ type: "FromLater", data: {}, metadata }));
+    const recorder = new Recorder(store, { after: "" });
+    await until("both were seen", () => recorder.entries.length >= 2);
+    await recorder.reaches(await store.head());
+    await recorder.stop();
+    const { entries } = await store.readLog("", 100);
+    for (const seen of [recorder.entries, entries]) {
+      expect(seen.map(({ stream, unreadable }) => ({ stream, told: unreadable !== undefined }))).to.deep.equal([
+        { stream: "event-1", told: true }, { stream: "newer-1", told: true },
+      ]);
+    }
+  });
+
+  it("holds the server back while its handler is busy", async () => {
+    const store = await bench.client({ tuning: { bufferEntries: 20 } });
+    const stream = freshStream();
+    let release: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const recorder = new Recorder(store, { after: "" }, () => held);
+    for (let at = 0; at < 300; at++) await store.append(stream, at - 1, [note("x".repeat(20_000))]);
+    release();
+    const { position } = await store.append(stream, 299, [note("last")]);
+    await recorder.reaches(position);
+    await recorder.stop();
+    expect(recorder.entries).to.have.length(301);
+    expect(Math.max(...recorder.batches.map(({ entries }) => entries.length))).to.be.within(2, 40);
+  });
+
+  it("heals when a connection says nothing any more, and tells it", async () => {
+    const store = await bench.client();
+    const stream = freshStream();
+    const { position } = await store.append(stream, noStream, [note("a")]);
+    const recorder = new Recorder(store, { after: "" });
+    await recorder.reaches(position);
+    bench.server.faults.freeze();
+    await until("it has noticed", () => bench.troubles.length > 0);
+    bench.server.faults.thaw();
+    const next = await untilAnswered(() => store.append(stream, 0, [note("b")]));
+    await recorder.reaches(next.position);
+    await recorder.stop();
+    expect(texts(recorder.entries)).to.deep.equal(["a", "b"]);
+  });
+
+  it("goes over to another call when one that lives delivers nothing", async () => {
+    const store = await bench.client();
+    const stream = freshStream();
+    const { position } = await store.append(stream, noStream, [note("a")]);
+    const recorder = new Recorder(store, { after: "" });
+    await recorder.reaches(position);
+    bench.server.faults.muteSubscriptions();
+    const next = await store.append(stream, 0, [note("b")]);
+    await recorder.reaches(next.position);
+    await recorder.stop();
+    expect(texts(recorder.entries)).to.deep.equal(["a", "b"]);
+    expect(bench.troubles).to.not.deep.equal([]);
+  });
+
+  it("comes back after a server that shut down in good order, and after one that was killed", async () => {
+    const store = await bench.client();
+    const stream = freshStream();
+    await store.append(stream, noStream, [note("0")]);
+    const recorder = new Recorder(store, { after: "", categories: ["contract"] });
+    for (const [at, end] of [() => bench.server.stopGracefully(), () => bench.server.kill()].entries()) {
+      await until("it is live", () => recorder.entries.length === at + 1);
+      await end();
+      await bench.server.listen();
+      await untilAnswered(() => store.append(stream, at, [note(String(at + 1))]));
+    }
+    await until("all was seen", () => recorder.entries.length >= 3);
+    await recorder.stop();
+    expect(texts(recorder.entries)).to.deep.equal(["0", "1", "2"]);
+  });
+
+  it("leaves no call open on the server: neither stopped subscriptions nor reads that end early", async () => {
+    const store = await bench.client({ tuning: { pageBytes: 10_000 } });
+    const stream = freshStream();
+    for (let at = 0; at < 20; at++) await store.append(stream, at - 1, [note("x".repeat(5000))]);
+    const recorders = Array.from({ length: 5 }, () => new Recorder(store, { after: "" }));
+    await Promise.all(recorders.map((recorder) => until("it is under way", () => recorder.upTo > "")));
+    expect(bench.server.openReads).to.be.at.least(5);
+    await Promise.all(recorders.map((recorder) => recorder.stop()));
+    const { entries, upTo } = await store.readLog("", 100);
+    expect(entries.length).to.be.within(1, 5);
+    expect(upTo).to.equal(entries.at(-1)!.position);
+    await store.readStream(stream, { limit: 1 });
+    await until("nothing is open", () => bench.server.openReads === 0);
+  });
+
+  it("never takes a part of a stream or of a page for the whole when the connection breaks", async () => {
+    const store = await bench.client();
+    const stream = freshStream();
+    for (let at = 0; at < 20; at++) {
+      await store.append(stream, 20 * at - 1, Array.from({ length: 20 }, () => note("x".repeat(2000))));
+    }
+    const outcomes = { whole: 0, failed: 0 };
+    for (let round = 0; round < 60; round++) {
+      const reads = [store.readStream(stream), store.readLog("", 400).then(({ entries }) => entries)];
+      const breaking = pause(round % 20).then(() => bench.server.breakConnections());
+      for (const read of await Promise.allSettled(reads)) {
+        if (read.status === "fulfilled") {
+          expect(read.value).to.have.length(400);
+          outcomes.whole += 1;
+        } else {
+          expect(read.reason).to.be.instanceOf(LogUnavailable);
+          outcomes.failed += 1;
+        }
+      }
+      await breaking;
+    }
+    expect(outcomes.whole).to.be.greaterThan(5);
+    expect(outcomes.failed).to.be.greaterThan(5);
+  });
+
+  it("pages through entries that are larger than a page", async () => {
+    const store = await bench.client({ tuning: { pageBytes: 10 } });
+    const stream = freshStream();
+    for (let at = 0; at < 5; at++) await store.append(stream, at - 1, [note(String(at))]);
+    const seen: LogEntry[] = [];
+    let upTo: Position = "";
+    while (upTo < (await store.head())) {
+      const page = await store.readLog(upTo, 100);
+      expect(page.upTo > upTo).to.equal(true);
+      seen.push(...page.entries);
+      upTo = page.upTo;
+    }
+    expect(texts(seen)).to.deep.equal(["0", "1", "2", "3", "4"]);
+  });
+
+  it("fails reads, pings and heads as unavailable when the server does not answer, in time", async () => {
+    const store = await bench.client({ tuning: { readMs: 300 } });
+    const attempts = [
+      () => store.readStream("contract-1"), () => store.readLog("", 1), () => store.head(), () => store.ping(),
+    ];
+    await store.ping();
+    for (const [begin, end] of [
+      [() => bench.server.faults.freeze(), () => bench.server.faults.thaw()],
+      [() => bench.server.kill(), () => bench.server.listen()],
+    ] as const) {
+      await begin();
+      const startedAt = performance.now();
+      const failures = await Promise.all(attempts.map((attempt) => failureOf(attempt())));
+      for (const failure of failures) expect(failure).to.be.instanceOf(LogUnavailable);
+      expect(performance.now() - startedAt).to.be.below(1500);
+      await end();
+      await untilAnswered(() => store.ping());
+      await store.readLog("", 1);
+    }
+  });
+
+  it("refuses a position of another engine", async () => {
+    const store = await bench.client();
+    expect(() => store.subscribe({ after: "0000000000000012" }, () => undefined)).to.throw("no position");
+    expect(bench.troubles).to.deep.equal([]);
+  });
+
+  it("closes though nothing answers, and refuses whatever comes later", async () => {
+    const store = await bench.client({ tuning: { closeMs: 300 } });
+    store.subscribe({ after: "" }, () => undefined);
+    await store.head();
+    bench.server.faults.freeze();
+    const waiting = failureOf(store.append(freshStream(), noStream, [note("a")]));
+    await pause(20);
+    await Promise.race([store.close(), pause(2000).then(() => expect.fail("still not closed"))]);
+    expect(await waiting).to.be.instanceOf(LogUnavailable);
+    expect(await failureOf(store.head())).to.be.instanceOf(LogUnavailable);
+  });
+
+  /** The answer, once the server gives one; until then it must be unavailable. */
+  async function untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    const answers: Answer[] = [];
+    await until("there is an answer", async () => {
+      await ask().then((answer) => answers.push(answer), (error: unknown) => {
+        expect(error).to.be.instanceOf(LogUnavailable);
+      });
+      return answers.length > 0;
+    });
+    return answers[0]!;
+  }
+
+  /** Positions of what a filter wants, by reading. */
+  async function expected(
+    store: Awaited<ReturnType<Bench["client"]>>,
+    { categories, types }: { readonly categories?: readonly string[]; readonly types?: readonly string[] },
+    head: Position,
+  ): Promise<Position[]> {
+    const all: LogEntry[] = [];
+    for (let upTo: Position = ""; upTo < head;) {
+      const page = await store.readLog(upTo, 1000);
+      all.push(...page.entries);
+      upTo = page.upTo;
+    }
+    return all.filter(({ stream, type }) =>
+      (categories?.some((category) => stream.startsWith(`${category}-`)) ?? true) && (types?.includes(type) ?? true))
+      .map(({ position }) => position);
+  }
+});
