@@ -1,7 +1,7 @@
 import type { Collection, Document as Stored } from "mongodb";
 import type { RateLimit, Ticket } from "../../ports/expiring-state.ts";
 import type { MongoConnection } from "./connection.ts";
-import { after, type Now } from "./server-time.ts";
+import { after, hasEnded, later, type Now } from "./server-time.ts";
 import { unlessMade } from "./upsert.ts";
 
 /** One admission under a key. `sure` false: it may yet be taken back. */
@@ -20,7 +20,8 @@ interface Admitted extends Stored {
 
 /** How long an admission that is not sure counts: a process that dies on the way holds up no longer. */
 const unsureMs = 1_500;
-const pauseMs = 5;
+const firstPauseMs = 5;
+const longestPauseMs = 80;
 
 /**
  * Admissions as sliding windows, a document for each key. Under one key an admission is one atomic change. Under
@@ -44,6 +45,8 @@ export class Admissions {
     const [only] = ordered;
     if (only === undefined) return true;
     if (ordered.length === 1) return this.#admitUnder(only, id, limit, true);
+    // Most of those that are refused are so without a trace.
+    if (await this.#isAnyFull(ordered, limit)) return false;
     for (;;) {
       const refused = await this.#firstRefused(ordered, id, limit);
       if (refused === undefined && (await this.#ensure(ordered, id, limit))) return true;
@@ -61,6 +64,18 @@ export class Admissions {
     );
   }
 
+  async #isAnyFull(keys: readonly string[], { max }: RateLimit): Promise<boolean> {
+    const now = this.#now();
+    const counts = { $and: ["$$this.sure", { $not: hasEnded("$$this.end", now) }] };
+    const found = await this.collection
+      .aggregate([
+        { $match: { _id: { $in: keys } } },
+        { $project: { counted: { $size: { $filter: { input: "$admissions", cond: counts } } } } },
+      ])
+      .toArray();
+    return found.some(({ counted }) => (counted as number) >= max);
+  }
+
   async #firstRefused(keys: readonly string[], id: string, limit: RateLimit): Promise<string | undefined> {
     for (const key of keys) if (!(await this.#admitUnder(key, id, limit, false))) return key;
     return undefined;
@@ -69,16 +84,17 @@ export class Admissions {
   async #admitUnder(key: string, id: string, { max, windowMs }: RateLimit, sure: boolean): Promise<boolean> {
     const now = this.#now();
     const admission = { id, end: after(now, sure ? windowMs : unsureMs), sure };
-    const counting = { $filter: { input: { $ifNull: ["$admissions", []] }, cond: { $gt: ["$$this.end", now] } } };
+    const before = { $ifNull: ["$admissions", []] };
+    const counting = { $filter: { input: before, cond: { $not: hasEnded("$$this.end", now) } } };
     const admitted = {
       $cond: [{ $lt: [{ $size: "$admissions" }, max] }, { $concatArrays: ["$admissions", [admission]] }, "$admissions"],
     };
     const stages = [
       { $set: { admissions: counting } },
       { $set: { admissions: admitted } },
-      { $set: { end: { $ifNull: [{ $max: "$admissions.end" }, now] } } },
+      { $set: { end: later("$end", after(now, windowMs)) } },
     ];
-    for (;;) {
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       const found = await this.#change(key, stages);
       if (found.some((one) => one.id === id)) return true;
       if (found.filter((one) => one.sure).length >= max) return false;
@@ -98,7 +114,7 @@ export class Admissions {
     const one = { $cond: [{ $eq: ["$$this.id", id] }, { id, end, sure: true }, "$$this"] };
     const stages = [
       { $set: { admissions: { $map: { input: "$admissions", in: one } } } },
-      { $set: { end: { $max: "$admissions.end" } } },
+      { $set: { end: later("$end", end) } },
     ];
     const filters = keys.map((key) => ({ _id: key, "admissions.id": id }));
     const { matchedCount } = await this.collection.bulkWrite(

@@ -37,7 +37,13 @@ function boundsOf(definition: CollectionDefinition, { field, from, to }: NonNull
   return from === undefined && to === undefined ? { $ne: null } : bounds;
 }
 
-/** Conditions as one filter. */
+/** Conditions as one filter, as flat as can be: not every planner sees through more. */
 export function all(conditions: readonly Filter<Stored>[]): Filter<Stored> {
-  return conditions.length > 0 ? { $and: [...conditions] } : {};
+  const flat: Filter<Stored> = {};
+  const others: Filter<Stored>[] = [];
+  for (const condition of conditions) {
+    if (Object.keys(condition).some((field) => field in flat)) others.push(condition);
+    else Object.assign(flat, condition);
+  }
+  return others.length > 0 ? { ...flat, $and: others } : flat;
 }

@@ -31,6 +31,8 @@ export class MongoConnection {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly #client: MongoClient;
+  #isOpen = false;
+  #isClosed = false;
 
   constructor(client: MongoClient, db: Db, { clock, logger }: { readonly clock: Clock; readonly logger: Logger }) {
     this.#client = client;
@@ -49,7 +51,7 @@ export class MongoConnection {
     const late = Promise.withResolvers<never>();
     const timer = this.clock.schedule(withinMs, () =>
       late.reject(new Unavailable(`MongoDB did not answer within ${withinMs} ms`)));
-    const working = work();
+    const working = this.#open(Unavailable).then(work);
     // What comes after the time is over concerns nobody.
     working.catch(() => undefined);
     try {
@@ -61,8 +63,18 @@ export class MongoConnection {
     }
   }
 
+  /** Whatever is under way, or comes yet, fails. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#client.close();
+  }
+
+  /** The driver connects by itself at the first command, but once that has failed never again. */
+  async #open(Unavailable: Unavailable): Promise<void> {
+    if (this.#isClosed) throw new Unavailable("the connection to MongoDB is closed");
+    if (this.#isOpen) return;
+    await this.#client.connect();
+    this.#isOpen = true;
   }
 }
 

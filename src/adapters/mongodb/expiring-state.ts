@@ -40,7 +40,8 @@ export class MongoExpiringState implements ExpiringState {
   }
 
   async get(keys: readonly string[]): Promise<readonly (string | null)[]> {
-    const filter = { _id: { $in: [...keys] }, $expr: { $not: hasEnded("$end", this.#now()) } };
+    const now = this.#now();
+    const filter = { _id: { $in: [...keys] }, $or: [{ end: null }, { $expr: { $not: hasEnded("$end", now) } }] };
     const found = await this.#reach(() => this.#values.find(filter).toArray());
     const byKey = new Map(found.map(({ _id: key, value }) => [key, value]));
     return keys.map((key) => byKey.get(key) ?? null);
@@ -64,8 +65,7 @@ export class MongoExpiringState implements ExpiringState {
   async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {
     const now = this.#now();
     const mine = { $literal: owner };
-    // A lease that never was has no end, which to MongoDB is before any.
-    const isFree = { $or: [{ $eq: ["$value", mine] }, { $lte: ["$end", now] }] };
+    const isFree = { $or: [{ $eq: ["$value", mine] }, hasEnded("$end", now)] };
     const taken = {
       value: { $cond: [isFree, mine, "$value"] },
       end: { $cond: [isFree, after(now, ttlMs), "$end"] },

@@ -12,6 +12,7 @@ import { patience, type MongoConnection } from "./connection.ts";
 import { counterId, lowestBucket, highestBucket } from "./counters.ts";
 import { decode, decodeDocument, encode, kindOf, storedName, unmatched } from "./fields.ts";
 import { countersName, storedIn } from "./generation.ts";
+import { indexFor, orderFieldOf } from "./index-choice.ts";
 
 /** Answers questions from the collections of one generation. */
 export class Questions {
@@ -40,13 +41,16 @@ export class Questions {
   async find(query: Query): Promise<readonly Document[]> {
     const definition = this.#definition(query.collection);
     const conditions = conditionsOf(definition, query);
-    if (!conditions) return [];
+    // To MongoDB, a limit of nothing is none.
+    if (!conditions || query.limit <= 0) return [];
+    const field = storedName(definition, orderFieldOf(definition, query));
     const direction = query.order.descending ? -1 : 1;
-    // A field that has the same value everywhere orders nothing.
-    const field = query.where && query.order.field in query.where ? definition.key : query.order.field;
-    const order = { [storedName(definition, field)]: direction, _id: direction } as const;
+    const index = indexFor(definition, query);
+    const page = { skip: query.offset ?? 0, limit: query.limit, ...(index && { hint: index.keys }) };
+    const within = index && !index.isWhole ? await this.#upTo(definition, conditions, field, direction, page) : {};
+    const order = { [field]: direction, _id: direction } as const;
     const found = await this.#ask(() =>
-      this.#stored(definition).find(all(conditions)).sort(order).skip(query.offset ?? 0).limit(query.limit).toArray());
+      this.#stored(definition).find(all([...conditions, within]), page).sort(order).toArray());
     return found.map((stored) => decodeDocument(definition, stored));
   }
 
@@ -92,6 +96,26 @@ export class Questions {
     const [sum] = await this.#ask(() =>
       counters.aggregate([{ $match: within }, { $group: { _id: null, total: { $sum: "$n" } } }]).toArray());
     return (sum?.["total"] as number | undefined) ?? 0;
+  }
+
+  /**
+   * The condition that leaves out what comes after a page, by a look at its end. For an index that has not the whole
+   * order: of all the documents only those of the page, and their equals, are then sorted.
+   */
+  async #upTo(
+    definition: CollectionDefinition,
+    conditions: readonly Filter<Stored>[],
+    field: string,
+    direction: 1 | -1,
+    { skip, limit, hint }: { readonly skip: number; readonly limit: number; readonly hint?: object },
+  ): Promise<Filter<Stored>> {
+    const options = { projection: { [field]: 1 }, ...(hint && { hint }) };
+    const end = { skip: skip + limit - 1, sort: { [field]: direction } };
+    const last = await this.#ask(() => this.#stored(definition).findOne(all(conditions), { ...options, ...end }));
+    if (!last) return {};
+    const value: unknown = last[field] ?? null;
+    if (direction === 1) return { [field]: value === null ? null : { $not: { $gt: value } } };
+    return value === null ? {} : { [field]: { $gte: value } };
   }
 
   #values(

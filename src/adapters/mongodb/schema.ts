@@ -1,8 +1,8 @@
 import type { Document as Stored } from "mongodb";
 import type { CollectionDefinition } from "../../ports/read-models.ts";
 import type { MongoConnection } from "./connection.ts";
-import { storedName } from "./fields.ts";
 import { countersName, generationOf, storedIn, validatorOf } from "./generation.ts";
+import { indexKeys } from "./index-choice.ts";
 
 /** Makes the collections of a generation, with their indexes. */
 export async function createCollections(
@@ -23,12 +23,6 @@ export async function createCollections(
     await collection.createIndex({ n: 1 }, { partialFilterExpression: { n: 0 } }, {});
   };
   await Promise.all([...made, counters()]);
-}
-
-/** An index with the key as its last part where it does not name it, so that it has the order of any page. */
-function indexKeys(definition: CollectionDefinition, index: readonly string[]): Record<string, 1> {
-  const fields = index.includes(definition.key) ? index : [...index, definition.key];
-  return Object.fromEntries(fields.map((field) => [storedName(definition, field), 1 as const]));
 }
 
 /** Shuts out every writer before `epoch` from the collections of some generations. */

@@ -2,6 +2,7 @@ import type { Document as Stored } from "mongodb";
 
 /** An expression that is the time. */
 export type Now = () => string | Date;
+type Time = ReturnType<Now> | Stored;
 
 /** The server's own clock, at the moment it carries a command out. */
 export const serverTime: Now = () => "$$NOW";
@@ -11,7 +12,12 @@ export function after(now: ReturnType<Now>, ms: number): Stored {
   return { $add: [now, ms] };
 }
 
-/** Whether an end, if there is one, has come. */
-export function hasEnded(end: string, now: ReturnType<Now>): Stored {
-  return { $and: [{ $ne: [end, null] }, { $lte: [end, now] }] };
+/** Whether an end has come; what has none counts as ended. As numbers: not every server compares its time to dates. */
+export function hasEnded(end: Time, now: ReturnType<Now>): Stored {
+  return { $lte: [{ $toLong: end }, { $toLong: now }] };
+}
+
+/** The later of two times. */
+export function later(one: Time, other: Time): Stored {
+  return { $toDate: { $max: [{ $toLong: one }, { $toLong: other }] } };
 }

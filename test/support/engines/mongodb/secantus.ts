@@ -72,8 +72,11 @@ async function start(port: number, folder: string): Promise<ChildProcess> {
   // The tests do not go on for its sake.
   server.unref();
   (server.stdin as Socket).unref();
+  let failure: Error | undefined;
+  server.once("error", (error) => { failure = error; });
   const until = performance.now() + startedWithinMs;
   while (!(await answers(port))) {
+    if (failure) throw failure;
     if (server.exitCode !== null) throw new Error(`SecantusDB ended at once with ${server.exitCode}`);
     if (performance.now() > until) throw new Error("SecantusDB does not answer");
     await wait(50);

@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { WireProxy, type Fate } from "../../support/engines/mongodb/wire-proxy.ts";
+import { sized } from "../../support/size.ts";
+import { carryOn, contentsOf, expectedOf, histories, type Step } from "./histories.ts";
+import { openProcess } from "./support.ts";
+
+/** A process that dies at its n-th write, before it arrives or before the answer does. */
+interface Death {
+  readonly at: number;
+  readonly fate: Exclude<Fate, "pass" | "held">;
+}
+
+/** How many writes the process came to; it does what is left of a history as long as it lives. */
+async function live(url: string, steps: readonly Step[], cut: number, death: Death): Promise<number> {
+  const proxy = await WireProxy.start(url);
+  proxy.fateOf = (count) => (count === death.at ? death.fate : "pass");
+  const process = openProcess(proxy.url);
+  const died = await carryOn(process.writer, steps, cut).then(
+    () => false,
+    () => true,
+  );
+  expect(died).to.equal(proxy.count >= death.at);
+  await proxy.close();
+  await process.close();
+  return proxy.count;
+}
+
+async function finish(url: string, steps: readonly Step[], cut: number) {
+  const process = openProcess(url);
+  try {
+    await carryOn(process.writer, steps, cut);
+    await process.writer.publish();
+    return await contentsOf(process.reader);
+  } finally {
+    await process.connection.db.dropDatabase();
+    await process.close();
+  }
+}
+
+describe("Read models in MongoDB, when their writer dies", function () {
+  this.timeout(120_000);
+  let server: Awaited<ReturnType<typeof sharedMongoDb>>;
+  before(async () => {
+    server = await sharedMongoDb();
+  });
+
+  it("come to the same, at whichever write that is", async () => {
+    const ofTwoSteps = fc.sample(histories, { numRuns: 200, seed: 7 }).filter((steps) => steps.length === 2);
+    const [steps] = ofTwoSteps.toSorted((a, b) => sizeOf(b) - sizeOf(a));
+    const expected = await expectedOf(steps!);
+    const whole = await live(newDatabase(server), steps!, 3, { at: Infinity, fate: "lost" });
+    expect(whole).to.be.greaterThan(15);
+    const deaths = Array.from({ length: whole }, (_, n) => n + 1).flatMap((at) => [
+      { at, fate: "lost" as const },
+      { at, fate: "answer lost" as const },
+    ]);
+    const dieEach = async () => {
+      for (let death = deaths.pop(); death; death = deaths.pop()) {
+        const url = newDatabase(server);
+        await live(url, steps!, 3, death);
+        expect(await finish(url, steps!, 4), `${death.fate} at ${death.at}`).to.deep.equal(expected);
+      }
+    };
+    await Promise.all([dieEach(), dieEach(), dieEach(), dieEach()]);
+  });
+
+  it("come to the same, however often that is, whatever they hold", async () => {
+    const death = fc.record({
+      at: fc.integer({ min: 1, max: 25 }),
+      fate: fc.constantFrom("lost" as const, "answer lost" as const),
+    });
+    const deaths = fc.array(fc.tuple(death, fc.integer({ min: 1, max: 5 })), { minLength: 1, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(histories, deaths, fc.integer({ min: 1, max: 5 }), async (steps, sessions, lastCut) => {
+        const url = newDatabase(server);
+        for (const [one, cut] of sessions) await live(url, steps, cut, one);
+        expect(await finish(url, steps, lastCut)).to.deep.equal(await expectedOf(steps));
+      }),
+      { numRuns: sized(25, 1_000) },
+    );
+  });
+});
+
+function sizeOf(steps: readonly Step[]): number {
+  return steps.reduce((sum, { entries, amendment }) => sum + entries.flat().length + amendment.length, 0);
+}

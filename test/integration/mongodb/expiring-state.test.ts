@@ -1,0 +1,94 @@
+import { expect } from "chai";
+import { setTimeout as wait } from "node:timers/promises";
+import { MongoExpiringState } from "../../../src/adapters/mongodb/expiring-state.ts";
+import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
+import { openProcess } from "./support.ts";
+
+describe("Expiring state in MongoDB", function () {
+  this.timeout(60_000);
+  let url: string;
+  let processes: ReturnType<typeof openProcess>[];
+  const begin = (at = url) => {
+    const process = openProcess(at);
+    processes.push(process);
+    return new MongoExpiringState(process.connection);
+  };
+
+  beforeEach(async () => {
+    url = newDatabase(await sharedMongoDb());
+    processes = [openProcess(url)];
+  });
+  afterEach(async () => {
+    await processes[0]?.connection.db.dropDatabase();
+    await Promise.all(processes.map((process) => process.close()));
+  });
+
+  it("ends by the server's clock", async () => {
+    const state = begin();
+    const ttlMs = 600;
+    await state.put("short", "1", ttlMs);
+    await state.put("long", "1", 60_000);
+    expect(await state.lease("role", "one", ttlMs)).to.equal(true);
+    expect(await state.admit(["a"], { max: 1, windowMs: ttlMs })).to.not.equal(null);
+    const other = begin();
+    expect(await other.get(["short", "long"])).to.deep.equal(["1", "1"]);
+    expect(await other.lease("role", "two", ttlMs)).to.equal(false);
+    expect(await other.admit(["a"], { max: 1, windowMs: ttlMs })).to.equal(null);
+    await wait(ttlMs);
+    expect(await other.get(["short", "long"])).to.deep.equal([null, "1"]);
+    expect(await other.lease("role", "two", ttlMs)).to.equal(true);
+    expect(await other.admit(["a"], { max: 1, windowMs: ttlMs })).to.not.equal(null);
+  });
+
+  it("refuses nobody under several keys for the sake of somebody who is refused", async () => {
+    const states = [begin(), begin(), begin()];
+    const limit = { max: 5, windowMs: 60_000 };
+    for (let n = 0; n < limit.max; n += 1) await states[0]!.admit(["z-full"], limit);
+    // Each of the first is refused by the full key, after it had a place under the one that all ask for.
+    const claims = Array.from({ length: 60 }, (_, n) => {
+      const keys = n % 2 ? ["a-shared", "z-full"] : ["a-shared", `m-own-${n}`];
+      return states[n % 3]!.admit(keys, limit);
+    });
+    const admitted = (await Promise.all(claims)).map((ticket) => ticket !== null);
+    expect(admitted.filter((_, n) => n % 2 === 1).every((one) => !one)).to.equal(true);
+    expect(admitted.filter(Boolean)).to.have.length(limit.max);
+    const own = admitted.flatMap((one, n) => (n % 2 === 0 ? [[`m-own-${n}`, one] as const] : []));
+    for (const [key, one] of own) {
+      const left = [];
+      for (let n = 0; n < limit.max; n += 1) left.push(await states[0]!.admit([key], limit));
+      expect(left.filter((ticket) => ticket !== null)).to.have.length(one ? limit.max - 1 : limit.max);
+    }
+  });
+
+  it("lets nobody wait long for one who died between two keys", async () => {
+    const proxy = await WireProxy.start(url);
+    const dying = begin(proxy.url);
+    const limit = { max: 1, windowMs: 60_000 };
+    await dying.put("ready", "1", null);
+    const from = proxy.count;
+    proxy.fateOf = (count) => (count > from + 1 ? "lost" : "pass");
+    expect(await dying.admit(["a", "b"], limit).catch((error: Error) => error.name)).to.equal(
+      "ExpiringStateUnavailable",
+    );
+    await proxy.close();
+    const state = begin();
+    expect(await state.admit(["a", "b"], limit)).to.not.equal(null);
+    expect(await state.admit(["b"], limit)).to.equal(null);
+  });
+
+  it("is taken away by the server when it is over", async () => {
+    const state = begin();
+    await state.put("a", "1", 1);
+    await state.lease("a", "1", 1);
+    await state.admit(["a"], { max: 1, windowMs: 1 });
+    const { db } = processes[0]!.connection;
+    for (const name of ["values", "leases", "admissions"]) {
+      const indexes = await db.collection(name).indexes();
+      const ends = indexes.filter(({ expireAfterSeconds }) => expireAfterSeconds === 0);
+      expect(ends.map(({ key }) => key), name).to.deep.equal([{ end: 1 }]);
+      const [stored] = await db.collection(name).find().toArray();
+      expect(stored?.["end"], name).to.be.instanceOf(Date);
+    }
+  });
+});

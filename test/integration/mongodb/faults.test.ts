@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import { setTimeout as wait } from "node:timers/promises";
+import { ExpiringStateUnavailable } from "../../../src/ports/expiring-state.ts";
+import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
+import { MongoExpiringState } from "../../../src/adapters/mongodb/expiring-state.ts";
+import { add, id, position, put, thing } from "../../contract/read-models-things.ts";
+import { newDatabase, startMongoDb, type MongoDbUnderTest } from "../../support/engines/mongodb.ts";
+import { definitions } from "./histories.ts";
+import { openProcess } from "./support.ts";
+
+/** So long may it take until everything works again. */
+const healedWithinMs = 30_000;
+/** So long may anybody wait for an answer that does not come, with room for a busy machine. */
+const refusedWithinMs = 4_500;
+const pingedWithinMs = 2_500;
+
+describe("MongoDB, when its server fails", function () {
+  this.timeout(120_000);
+  let server: MongoDbUnderTest;
+  let process: ReturnType<typeof openProcess>;
+  let state: MongoExpiringState;
+  before(async () => {
+    server = await startMongoDb({ ours: true });
+  });
+  after(() => server.stop());
+
+  beforeEach(async () => {
+    process = openProcess(newDatabase(server));
+    state = new MongoExpiringState(process.connection);
+    await process.writer.reset(definitions, "any");
+  });
+  afterEach(() => process.close());
+
+  const faults: Record<string, { begin(): Promise<void>; end(): Promise<void> }> = {
+    killed: { begin: () => server.kill(), end: () => server.restart() },
+    frozen: { begin: () => server.freeze(), end: () => server.thaw() },
+  };
+  for (const [name, fault] of Object.entries(faults)) {
+    it(`refuses in time while it is ${name}, and heals by itself without losing what it acknowledged`, async () => {
+      const { writer, reader, connection } = process;
+      let applied = 0;
+      const until = { stopped: false };
+      // What a runner does: the same batch again until it is taken.
+      const writing = (async () => {
+        while (!until.stopped) {
+          const at = position(applied + 1);
+          try {
+            const changes = [put(thing(applied % 50, { size: applied })), add("a", 0, 1)];
+            await writer.apply([{ position: at, changes }], at);
+            applied += 1;
+          } catch (error) {
+            expect(error).to.be.instanceOf(ReadModelsUnavailable);
+            await wait(20);
+          }
+        }
+      })();
+      while (applied < 20) await wait(5);
+      await state.put("key", "value", null);
+      await fault.begin();
+
+      expect(await refusal(() => connection.ping(), pingedWithinMs)).to.be.instanceOf(Error);
+      const refusals = await Promise.all([
+        refusal(() => reader.get("things", id(1)), refusedWithinMs),
+        refusal(() => reader.sum("a"), refusedWithinMs),
+        refusal(() => state.get(["key"]), refusedWithinMs),
+        refusal(() => state.lease("role", "one", 1_000), refusedWithinMs),
+      ]);
+      expect(refusals.slice(0, 2).every((error) => error instanceof ReadModelsUnavailable)).to.equal(true);
+      expect(refusals.slice(2).every((error) => error instanceof ExpiringStateUnavailable)).to.equal(true);
+      expect(await reader.caughtUp(position(1_000_000), 500)).to.equal(false);
+
+      const before = applied;
+      await fault.end();
+      const healing = performance.now();
+      while (applied < before + 20) await wait(5);
+      await eventually(() => connection.ping());
+      expect(performance.now() - healing).to.be.lessThan(healedWithinMs);
+      expect(await state.get(["key"])).to.deep.equal(["value"]);
+      until.stopped = true;
+      await writing;
+      expect(await reader.sum("a")).to.equal(applied);
+      expect(await reader.checkpoint()).to.equal(position(applied));
+      expect((await reader.get("things", id((applied - 1) % 50)))?.["size"]).to.equal(applied - 1);
+    });
+  }
+
+  it("is not waited for at the start, and used as soon as it is there", async () => {
+    await server.kill();
+    const late = openProcess(newDatabase(server));
+    expect(await refusal(() => late.writer.state(), refusedWithinMs)).to.be.instanceOf(ReadModelsUnavailable);
+    await server.restart();
+    await eventually(() => late.connection.ping());
+    expect(await late.writer.state()).to.equal(null);
+    await late.close();
+  });
+});
+
+/** What a call that is refused rejects with; it must not take longer than that. */
+async function refusal(call: () => Promise<unknown>, withinMs: number): Promise<unknown> {
+  const began = performance.now();
+  const error: unknown = await call().then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(performance.now() - began).to.be.lessThan(withinMs);
+  return error;
+}
+
+async function eventually(call: () => Promise<unknown>): Promise<void> {
+  const end = performance.now() + healedWithinMs;
+  for (;;) {
+    try {
+      await call();
+      return;
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await wait(20);
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import type { Document as Stored } from "mongodb";
+import { collections } from "../../../projections/index.ts";
+import { eventStatuses } from "../../../src/domain/event/events.ts";
+import type { Query } from "../../../src/ports/read-models.ts";
+import { eventsSelected } from "../../../projections/events/events.ts";
+import { userSortFields, usersSelected } from "../../../projections/users/users.ts";
+import { id, time } from "../../contract/read-models-things.ts";
+import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { openProcess } from "./support.ts";
+
+const tenantId = id(1);
+const destinationId = id(2);
+const page = { limit: 20, offset: 40 };
+const by = (field: string, descending = false) => ({ order: { field, descending } });
+const sorted = (collection: string, fields: readonly string[]) =>
+  fields.flatMap((field) => [true, false].map((descending): Query => ({
+    collection, where: { tenantId }, ...by(field, descending), ...page,
+  })));
+
+/** The kinds of question that the program asks of collections that grow. */
+const questions: readonly Query[] = [
+  ...[true, false].flatMap((descending) =>
+    ["acceptedAt", "id"].flatMap((field) => [
+      { ...eventsSelected({ tenantId }), ...by(field, descending), ...page },
+      { ...eventsSelected({ tenantId, status: eventStatuses[0] }), ...by(field, descending), ...page },
+      { ...eventsSelected({ tenantId, destinationUrlId: destinationId }), ...by(field, descending), ...page },
+      {
+        ...eventsSelected({ tenantId, destinationUrlId: destinationId, status: eventStatuses[0] }),
+        ...by(field, descending),
+        ...page,
+      },
+    ])),
+  { ...eventsSelected({ tenantId, from: time(1), to: time(9) }), ...by("acceptedAt", true), ...page },
+  ...userSortFields.map((field) => ({ ...usersSelected({ tenantId, role: "Viewer" }), ...by(field), ...page })),
+  ...sorted("destinations", ["id", "url", "serverRateLimit", "createdAt", "updatedAt"]),
+  ...sorted("apiKeys", ["id", "name", "createdAt", "expiresAt", "lastUsedAt"]),
+  ...sorted("senders", ["id", "name", "createdAt", "updatedAt"]),
+  ...sorted("invites", ["id", "email", "role", "createdAt", "expiresAt"]),
+  { collection: "waiting", where: { destinationId }, range: { field: "dueAt", to: time(5) }, ...by("dueAt"), ...page },
+  {
+    collection: "waiting",
+    where: { destinationId },
+    range: { field: "dueAt", to: time(5) },
+    ...by("acceptedAt"),
+    ...page,
+  },
+  { collection: "waiting", where: { first: true }, ...by("dueAt"), ...page },
+  { collection: "leases", ...by("startedAt"), ...page },
+  { collection: "leases", where: { destinationId }, ...by("startedAt"), ...page },
+  { collection: "circuits", range: { field: "wakeAt", to: time(5) }, ...by("wakeAt"), ...page },
+  { collection: "purging", where: { purgeId: id(3) }, ...by("eventId"), ...page },
+  { collection: "wrappedKeys", where: { masterKeyId: "a" }, ...by("name"), ...page },
+];
+
+/** The stages of a plan, outermost first. */
+function stagesOf(plan: Stored | undefined): Stored[] {
+  if (!plan) return [];
+  const inner = (plan["inputStages"] as Stored[] | undefined) ?? [plan["inputStage"] as Stored | undefined];
+  return [plan, ...inner.flatMap(stagesOf)];
+}
+
+/** The fields of an index that a question leaves free, in their order. */
+function freeOf(index: Stored, { where = {}, anyOf }: Query): string[] {
+  return Object.keys(index).filter((field) => !(field in where) && field !== anyOf?.field);
+}
+
+describe("Questions that MongoDB answers", function () {
+  this.timeout(60_000);
+  let process: ReturnType<typeof openProcess>;
+  let commands: Stored[];
+  let server: Awaited<ReturnType<typeof sharedMongoDb>>;
+
+  before(async () => {
+    server = await sharedMongoDb();
+    const url = new URL(newDatabase(server));
+    url.searchParams.set("monitorCommands", "true");
+    process = openProcess(url.href);
+    await process.writer.reset(collections, "any");
+    process.connection.db.client.on("commandStarted", ({ command }) => {
+      const { lsid: _session, $db: _database, ...asked } = command;
+      commands.push(asked);
+    });
+  });
+  after(async () => {
+    await process.connection.db.dropDatabase();
+    await process.close();
+  });
+
+  it("are answered from an index each, and in its order", async () => {
+    let whole = 0;
+    for (const question of questions) {
+      commands = [];
+      await process.reader.find(question);
+      const asked = commands.filter(({ find }) => String(find).endsWith(`.${question.collection}`));
+      const command = asked.at(-1);
+      const explained = await process.connection.db.command({ explain: command, verbosity: "queryPlanner" });
+      const stages = stagesOf((explained["queryPlanner"] as Stored)["winningPlan"] as Stored);
+      const names = stages.map(({ stage }) => stage as string);
+      expect(names, JSON.stringify(question)).to.include("IXSCAN");
+      expect(names, JSON.stringify(question)).to.not.include("COLLSCAN");
+      // SecantusDB heeds no hint and sorts whatever it finds; to MongoDB the index it is told is enough.
+      if (!server.description.includes("Secantus")) expect(names, JSON.stringify(question)).to.not.include("SORT");
+      if (question.range && question.range.field !== question.order.field) continue;
+      const [first, second] = freeOf(command?.["hint"] as Stored, question);
+      const key = collections.find(({ name }) => name === question.collection)?.key;
+      const ordered = question.order.field === key ? "_id" : question.order.field;
+      expect(first, JSON.stringify(question)).to.equal(ordered in (question.where ?? {}) ? "_id" : ordered);
+      // Where equals are not in order, it is first looked how far the page goes.
+      const isWhole = first === "_id" || second === "_id";
+      expect(asked, JSON.stringify(question)).to.have.length(isWhole ? 1 : 2);
+      if (isWhole) whole += 1;
+    }
+    expect(whole).to.be.greaterThan(questions.length - 5);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect } from "chai";
+import { randomBytes } from "node:crypto";
+import { add, id, position, put, thing } from "../../contract/read-models-things.ts";
+import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
+import { definitions } from "./histories.ts";
+import { openProcess } from "./support.ts";
+
+describe("A batch for MongoDB that is larger than a document may be", function () {
+  this.timeout(120_000);
+
+  it("is carried out by the next writer, and leaves nothing else behind", async () => {
+    const url = newDatabase(await sharedMongoDb());
+    const label = () => randomBytes(2_000_000).toString("base64");
+    const labels = Array.from({ length: 10 }, label);
+    const batch = [{
+      position: position(1),
+      changes: [...labels.map((text, n) => put(thing(n, { label: text }))), add("a", 0, 5)],
+    }];
+    const proxy = await WireProxy.start(url);
+    const first = openProcess(proxy.url);
+    await first.writer.reset([{ ...definitions[0]!, indexes: [] }], "any");
+    let updates = 0;
+    // Its parts are stored and it is begun; then the documents come.
+    const partsAndState = Math.ceil(labels.length * 2_000_000 / (8 * 1024 * 1024)) + 1;
+    proxy.fateOf = () => ((updates += 1) > partsAndState ? "lost" : "pass");
+    expect(await first.writer.apply(batch, position(1)).catch((error: Error) => error.name)).to.equal(
+      "ReadModelsUnavailable",
+    );
+    await proxy.close();
+    await first.close();
+    const next = openProcess(url);
+    try {
+      expect(await next.connection.db.collection("intents").countDocuments()).to.equal(partsAndState - 1);
+      expect((await next.writer.state())?.checkpoint).to.equal(position(1));
+      for (const [n, text] of labels.entries()) {
+        expect((await next.writer.get("things", id(n)))?.["label"] === text, `label ${n}`).to.equal(true);
+      }
+      expect(await next.reader.sum("a")).to.equal(5);
+      expect(await next.connection.db.collection("intents").countDocuments()).to.equal(0);
+    } finally {
+      await next.connection.db.dropDatabase();
+      await next.close();
+    }
+  });
+});

@@ -1,0 +1,109 @@
+import { expect } from "chai";
+import { setTimeout as wait } from "node:timers/promises";
+import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
+import { add, id, position, put, thing, things } from "../../contract/read-models-things.ts";
+import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { definitions } from "./histories.ts";
+import { openProcess } from "./support.ts";
+
+const count = 300;
+const batchOf = (version: number) => [
+  { position: position(1), changes: Array.from({ length: count }, (_, n) => put(thing(n, { size: version }))) },
+  { position: position(2), changes: [add("a", 0, version)] },
+];
+
+/** A busy machine may not answer in time; what counts is what it answers. */
+function unlessLate(error: unknown): undefined {
+  if (!(error instanceof ReadModelsUnavailable)) throw error;
+}
+
+describe("Read models in MongoDB, built again", function () {
+  this.timeout(60_000);
+  let url: string;
+  let writing: ReturnType<typeof openProcess>;
+  let reading: ReturnType<typeof openProcess>;
+
+  beforeEach(async () => {
+    url = newDatabase(await sharedMongoDb());
+    writing = openProcess(url, { dropAfterMs: 300 });
+    reading = openProcess(url);
+    await writing.writer.reset(definitions, "first");
+    await writing.writer.apply(batchOf(1), position(2));
+  });
+
+  afterEach(async () => {
+    await writing.connection.db.dropDatabase();
+    await Promise.all([writing.close(), reading.close()]);
+  });
+
+  /** The numbers of the generations that there are collections of. */
+  async function generations(): Promise<string[]> {
+    const found = await reading.connection.db.listCollections({}, { nameOnly: true }).toArray();
+    const numbered = found.flatMap(({ name }) => /^g(\d+)\./.exec(name)?.[1] ?? []);
+    return [...new Set(numbered)].toSorted();
+  }
+
+  async function untilGenerationsAre(...expected: string[]): Promise<void> {
+    while ((await generations()).join() !== expected.join()) await wait(20);
+  }
+
+  it("go on answering from what there was, whole, until the new ones take their place at once", async () => {
+    const seen = new Set<unknown>();
+    const until = { stopped: false };
+    const ask = async () => {
+      const documents = await reading.reader
+        .find({ collection: "things", order: { field: "id", descending: false }, limit: 1000 })
+        .catch(unlessLate);
+      if (!documents) return;
+      expect(documents).to.have.length(count);
+      const sizes = new Set(documents.map(({ size }) => size));
+      expect(sizes.size).to.equal(1);
+      seen.add([...sizes][0]);
+    };
+    const readers = [1, 2].map(async () => {
+      while (!until.stopped) await ask();
+    });
+    const { writer } = writing;
+    await writer.reset(definitions, "second");
+    await writer.apply(batchOf(2), position(2));
+    await wait(50);
+    expect([...seen]).to.deep.equal([1]);
+    expect(await reading.reader.sum("a")).to.equal(1);
+    expect((await writer.get("things", id(0)))?.["size"]).to.equal(2);
+    expect(await writer.state()).to.deep.equal({ checkpoint: position(2), fingerprint: "second" });
+    await writer.publish();
+    await untilGenerationsAre("2");
+    await ask();
+    expect(await reading.reader.sum("a")).to.equal(2);
+    until.stopped = true;
+    await Promise.all(readers);
+    expect([...seen]).to.deep.equal([1, 2]);
+  });
+
+  it("are carried on with by a writer that starts after a crash, before and after the swap", async () => {
+    await writing.writer.reset([things], "second");
+    await writing.close();
+    writing = openProcess(url, { dropAfterMs: 50 });
+    expect(await writing.writer.state()).to.deep.equal({ checkpoint: "", fingerprint: "second" });
+    expect((await reading.reader.get("things", id(0)))?.["size"]).to.equal(1);
+    await writing.writer.apply(batchOf(3), position(2));
+    await writing.writer.publish();
+    // It dies before it has dropped what was.
+    await writing.close();
+    expect(await generations()).to.deep.equal(["1", "2"]);
+    writing = openProcess(url, { dropAfterMs: 50 });
+    expect(await writing.writer.state()).to.deep.equal({ checkpoint: position(2), fingerprint: "second" });
+    await untilGenerationsAre("2");
+    expect((await reading.reader.get("things", id(0)))?.["size"]).to.equal(3);
+    expect(await reading.connection.db.collection("generations").countDocuments()).to.equal(1);
+  });
+
+  it("leave nothing of a building that another took the place of", async () => {
+    await writing.writer.reset(definitions, "second");
+    await writing.writer.apply(batchOf(2), position(2));
+    await writing.writer.reset(definitions, "third");
+    await untilGenerationsAre("1", "3");
+    expect(await writing.writer.state()).to.deep.equal({ checkpoint: "", fingerprint: "third" });
+    expect(await reading.reader.sum("a")).to.equal(1);
+  });
+});

@@ -1,0 +1,130 @@
+import { expect } from "chai";
+import type { Change } from "../../../src/ports/read-models.ts";
+import { add, entriesOf, id, position, put, remove, set, thing } from "../../contract/read-models-things.ts";
+import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
+import { contentsOf, definitions } from "./histories.ts";
+import { hasty, openProcess } from "./support.ts";
+
+const before = [put(thing(1, { size: 1 })), put(thing(2, { size: 1 })), add("a", 0, 1)];
+/** What a writer is at when it is paused: documents that come, change and go, and a counter. */
+const paused: readonly Change[] = [
+  { ...put(thing(3, { size: 3 })), fresh: true } as Change,
+  put(thing(4, { size: 4 })),
+  set(1, { size: 5 }),
+  remove(2),
+  add("a", 0, 4),
+  add("b", 1, 1),
+];
+/** What the next one does, so that nothing of the former's is left. */
+const after = [remove(3), remove(4), set(1, { size: 7 }), put(thing(2, { size: 8 })), add("a", 0, -5), add("b", 1, -1)];
+/** What is to be done, the three kinds of change of the documents, the counters, and that it is done. */
+const writesOfBatch = 6;
+/** Enough for the counters at nothing to be taken away. */
+const many = 60;
+
+const expected = {
+  things: [thing(1, { size: 7 }), thing(2, { size: 8 })],
+  notes: [],
+  counters: [0, 0, 0, 0, 0, 0, 0, 0],
+};
+
+type Process = ReturnType<typeof openProcess>;
+
+async function begin({ writer }: Process): Promise<void> {
+  await writer.reset(definitions, "any");
+  await writer.apply(entriesOf(before), position(before.length));
+}
+
+const pausedEntries = entriesOf(paused, before.length + 1);
+const pausedEnd = position(before.length + paused.length);
+
+/** What follows, from the writer's own checkpoint on. */
+async function goOn({ writer }: Process): Promise<void> {
+  const { checkpoint } = (await writer.state())!;
+  const first = before.length + paused.length + 1;
+  const entries = [...pausedEntries, ...entriesOf(after, first)].filter((entry) => entry.position > checkpoint);
+  await writer.apply(entries, position(first + after.length - 1));
+  for (let n = 0; n < many; n += 1) await writer.amend([add("busy", 0, 1)]);
+}
+
+describe("Read models in MongoDB, with a writer that should not be there any more", function () {
+  this.timeout(120_000);
+  let url: string;
+  let proxy: WireProxy;
+  let stale: Process;
+  let other: Process;
+
+  beforeEach(async () => {
+    url = newDatabase(await sharedMongoDb());
+    proxy = await WireProxy.start(url);
+    other = openProcess(url);
+  });
+
+  afterEach(async () => {
+    await other.connection.db.dropDatabase();
+    await Promise.all([stale.close(), other.close()]);
+    await proxy.close();
+  });
+
+  /** Holds the n-th write from now on, and those after it until {@link WireProxy.release}. */
+  function holdFrom(n: number): void {
+    const from = proxy.count + n;
+    proxy.fateOf = (count) => (count >= from ? "held" : "pass");
+  }
+
+  async function release(): Promise<void> {
+    expect(proxy.held).to.be.greaterThan(0);
+    proxy.fateOf = () => "pass";
+    await proxy.release();
+  }
+
+  for (let n = 1; n <= writesOfBatch; n += 1) {
+    it(`suffer nothing from one that was paused at write ${n} of a batch`, async () => {
+      stale = openProcess(proxy.url);
+      await begin(stale);
+      holdFrom(n);
+      const applying = stale.writer.apply(pausedEntries, pausedEnd).then(
+        () => "applied",
+        (error: Error) => error.name,
+      );
+      while (proxy.held === 0) await new Promise((resolve) => setImmediate(resolve));
+      await goOn(other);
+      await release();
+      expect(await applying).to.equal("ReadModelsUnavailable");
+      const again = await stale.writer.apply(pausedEntries, pausedEnd).catch((error: Error) => error.message);
+      expect(again).to.contain("taken over");
+      expect(await contentsOf(other.reader)).to.deep.equal(expected);
+      await other.writer.apply([], position(1000));
+      expect(await other.reader.checkpoint()).to.equal(position(1000));
+    });
+
+    it(`suffer nothing from write ${n} of a batch that comes when its writer has given it up`, async () => {
+      stale = openProcess(proxy.url, { clock: hasty(25) });
+      await begin(stale);
+      holdFrom(n);
+      const applying = stale.writer.apply(pausedEntries, pausedEnd).then(
+        () => "applied",
+        (error: Error) => error.name,
+      );
+      expect(await applying).to.equal("ReadModelsUnavailable");
+      proxy.fateOf = () => "pass";
+      await goOn(stale);
+      await release();
+      expect(await contentsOf(other.reader)).to.deep.equal(expected);
+    });
+  }
+
+  it("are taken over again by one that begins again", async () => {
+    stale = openProcess(proxy.url);
+    await begin(stale);
+    await goOn(other);
+    expect(await stale.writer.apply([], position(900)).catch((error: Error) => error.message)).to.contain("taken over");
+    const state = await stale.writer.state();
+    expect(state?.checkpoint).to.equal(await other.reader.checkpoint());
+    await stale.writer.apply(entriesOf([add("a", 1, 2)], 900), position(900));
+    expect(await other.writer.amend([add("a", 1, 1)]).catch((error: Error) => error.message)).to.contain("taken over");
+    expect(await other.reader.sum("a", 1, 1)).to.equal(2);
+    expect(await stale.writer.get("things", id(1))).to.deep.equal(thing(1, { size: 7 }));
+  });
+});

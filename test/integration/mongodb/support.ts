@@ -1,0 +1,35 @@
+import { connectMongoDb } from "../../../src/adapters/mongodb/connection.ts";
+import { MongoReadModelWriter } from "../../../src/adapters/mongodb/read-model-writer.ts";
+import { MongoReadModels } from "../../../src/adapters/mongodb/read-models.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import type { Clock } from "../../../src/ports/clock.ts";
+import { silentLogger } from "../../support/silent-logger.ts";
+
+/** A writer and a reader on a connection of their own, as one process has. */
+export function openProcess(
+  url: string,
+  { clock = new SystemClock(), dropAfterMs = 60_000 }: { readonly clock?: Clock; readonly dropAfterMs?: number } = {},
+) {
+  const connection = connectMongoDb(url, { clock, logger: silentLogger });
+  const writer = new MongoReadModelWriter(connection, { dropAfterMs });
+  const reader = new MongoReadModels(connection, { freshMs: 0 });
+  return {
+    connection,
+    writer,
+    reader,
+    close: async () => {
+      reader.close();
+      await connection.close();
+    },
+  };
+}
+
+/** A clock whose timers end so many times sooner: nobody is as patient as elsewhere. */
+export function hasty(times: number): Clock {
+  const clock = new SystemClock();
+  return {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    schedule: (delayMs, task) => clock.schedule(delayMs / times, task),
+  };
+}
