@@ -93,13 +93,15 @@ export class Sweeper {
   /** A lease is timed by this process's own clock from when it was first seen, so no clock jump ends one early. */
   async #expireLeases(now: number): Promise<void> {
     const leases = await this.#parts.dueIndex.leases();
+    // An answer that took long may tell of attempts that began after it was asked for.
+    const seenAt = this.#parts.clock.monotonic();
     const keys = new Set<string>();
     const lost: AttemptLease[] = [];
     for (const lease of leases) {
       const key = keyOf(lease);
       keys.add(key);
       const seen = this.#firstSeen.get(key);
-      if (seen === undefined) this.#firstSeen.set(key, now);
+      if (seen === undefined) this.#firstSeen.set(key, seenAt);
       else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);
     }
     for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);
