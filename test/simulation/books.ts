@@ -90,8 +90,13 @@ export class Books implements CallWatcher {
   }
 
   over(call: Call): void {
-    const destinationId = this.#model.events.get(call.eventId)?.destinationId ?? "";
-    this.#underWay.get(destinationId)?.delete(call);
+    const event = this.#model.events.get(call.eventId);
+    this.#underWay.get(event?.destinationId ?? "")?.delete(call);
+    const attempt = event?.attempts[call.attempt - 1];
+    if (attempt?.call !== call) return;
+    const tookMs = this.#now() - attempt.claimedAt;
+    hold(tookMs <= this.#model.rules.leaseMs, "a request is over before its lease is", () =>
+      `${call.eventId} attempt ${call.attempt}: ${tookMs.toFixed(0)} ms after its claim`);
   }
 
   #mayGo(event: EventRecord, probe: boolean, claimedAt: number, what: string): void {

@@ -22,6 +22,8 @@ export class SimulatedLog {
   /** How late subscribers hear of a commit at most, ms. */
   lagMs = 2;
   watcher: LogWatcher | undefined;
+  /** Whether readers of the whole log meet deleted entries until some later clearing up. */
+  keepsDeleted = false;
   readonly #scheduler: Scheduler;
   readonly #random: Random;
   readonly #log: RecordedEvent[] = [];
@@ -40,11 +42,6 @@ export class SimulatedLog {
 
   get head(): Position {
     return positionOf(this.#log.length);
-  }
-
-  /** All entries that are not deleted. */
-  get entries(): readonly RecordedEvent[] {
-    return this.#log.filter((entry) => !this.#deleted.has(entry));
   }
 
   /** The log as a process sees it. */
@@ -116,7 +113,8 @@ export class SimulatedLog {
 
   #readLog(after: Position, limit: number): { readonly entries: readonly RecordedEvent[]; readonly upTo: Position } {
     const found = this.#log.slice(Number(after), Number(after) + limit);
-    return { entries: found.filter((entry) => !this.#deleted.has(entry)), upTo: found.at(-1)?.position ?? after };
+    const entries = this.keepsDeleted ? found : found.filter((entry) => !this.#deleted.has(entry));
+    return { entries, upTo: found.at(-1)?.position ?? after };
   }
 
   #subscribe(

@@ -36,6 +36,7 @@ export class Faults {
     const { log, readModels, state, queue } = engines;
     log.engine.condition = weather.log;
     log.lagMs = weather.lagMs;
+    log.keepsDeleted = weather.keepsDeleted;
     readModels.engine.condition = weather.readModels;
     state.engine.condition = weather.state;
     queue.engine.condition = weather.queueEngine;
@@ -46,6 +47,10 @@ export class Faults {
     this.#nowAndThen(weather.outageEveryMs, () => this.#outage());
     this.#nowAndThen(weather.jumpEveryMs, () => this.#jump());
     this.#nowAndThen(weather.rebalanceEveryMs, () => queue.rebalance());
+    this.#nowAndThen(weather.lossEveryMs, () => {
+      readModels.lost = true;
+      fleet.crash();
+    });
     this.#nowAndThen(weather.moodEveryMs, () => this.#mood());
     for (const host of this.#parts.hosts()) this.#mood(host);
   }
@@ -59,6 +64,7 @@ export class Faults {
       engine.down = false;
     }
     log.lagMs = 3;
+    readModels.lost = false;
     queue.condition = calmQueue;
     receivers.healed = true;
     wall.aheadMs = 0;

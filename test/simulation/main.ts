@@ -1,11 +1,11 @@
 import { Simulation, type Outcome } from "./simulation.ts";
 
 /** Runs SEEDS seeds from FROM on, or the one that SEED names, with its trace. */
-const { SEED, SEEDS = "200", FROM = "1", SCALE = "1", VERBOSE } = process.env;
+const { SEED, SEEDS = "200", FROM = "1", SCALE = "1", VERBOSE, BRIEF } = process.env;
 const scale = Number(SCALE);
 
 function report({ seed, broken, last, weather, digest, figures }: Outcome): void {
-  if (broken) console.log([...last, "", JSON.stringify(weather)].join("\n"));
+  if (broken && BRIEF === undefined) console.log([...last, "", JSON.stringify(weather)].join("\n"));
   const numbers = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`).join(", ");
   const verdict = broken ? broken.message : "every invariant holds";
   console.log(`seed ${seed}: ${verdict} (${numbers}; ${digest.slice(0, 16)})`);

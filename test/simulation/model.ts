@@ -109,11 +109,11 @@ export class Model {
   /** The event that a stream tells of, or told of last. */
   readonly #ofStream = new Map<string, EventRecord>();
   readonly #now: () => number;
-  readonly #rules: Rules;
+  readonly rules: Rules;
 
   constructor(now: () => number, rules: Rules) {
     this.#now = now;
-    this.#rules = rules;
+    this.rules = rules;
   }
 
   /** Everything that was ever accepted. */
@@ -185,7 +185,7 @@ export class Model {
         const unknown = data["reason"] === "outcome unknown";
         hold(!unknown || !attempt.givenUp, "an attempt is given up once", where);
         const heldFor = this.#now() - attempt.claimedAt;
-        hold(!unknown || heldFor >= this.#rules.leaseMs, "an attempt is given up after its lease", () =>
+        hold(!unknown || heldFor >= this.rules.leaseMs, "an attempt is given up after its lease", () =>
           `${where()}, claimed ${heldFor} ms ago`);
         this.destinations.get(event.destinationId)?.outcomes.push({ at: this.#now(), ok: false });
         if (unknown) attempt.givenUp = true;
@@ -243,7 +243,7 @@ export class Model {
   }
 
   #retry(event: EventRecord, data: Data, where: () => string): void {
-    const { scheduleMs, jitter } = this.#rules;
+    const { scheduleMs, jitter } = this.rules;
     hold(event.retryCount < Math.max(...this.#maxTrys(event)), "no retry beyond maxTrys", where);
     const wait = scheduleMs[Math.min(event.retryCount, scheduleMs.length) - 1] ?? 0;
     const planned = Date.parse(String(data["nextAttemptAt"])) - Date.parse(data.at);
@@ -330,7 +330,7 @@ export class Model {
       hold(before === "Open", "only what is open is half-opened", where);
     }
     if (before === "Closed" && failures > 0) {
-      const most = failuresInARow(destination, since, this.#rules.newsMs);
+      const most = failuresInARow(destination, since, this.rules.newsMs);
       const what = () => `${where()}: ${failures}, not ${most}`;
       hold(failures <= most, "failures are counted from the last success", what);
     }

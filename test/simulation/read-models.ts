@@ -11,6 +11,8 @@ export class SimulatedReadModels {
   readonly engine: Engine;
   /** What they hold, as of now. */
   readonly contents = new InMemoryReadModels();
+  /** Whether whoever begins to project next finds no read models at all, and must build them. */
+  lost = false;
   /** Told of positions that somebody waits for. */
   wanted: (position: Position) => void = () => undefined;
   readonly #scheduler: Scheduler;
@@ -35,8 +37,9 @@ export class SimulatedReadModels {
       sum: (scope, from, to) => ask(() => contents.sum(scope, from, to)),
       checkpoint: () => ask(() => contents.checkpoint()),
       caughtUp: (position, timeoutMs) => this.#caughtUp(process, position, timeoutMs),
-      state: () => ask(() => contents.state()),
+      state: () => ask(async () => (this.lost ? null : contents.state())),
       reset: (definitions, fingerprint) => ask(() => {
+        this.lost = false;
         this.#checkpoint = logStart;
         return contents.reset(definitions, fingerprint);
       }),

@@ -57,6 +57,7 @@ export class Simulation {
   readonly #faults: Faults;
   readonly #producers: Producers;
   readonly #random: Random;
+  #settlingFrom = 0;
   #broken: Error | undefined;
 
   /** `scale` multiplies the operations; `print` is given every line of the trace. */
@@ -126,6 +127,7 @@ export class Simulation {
       seed: this.#seed, weather: this.#weather, broken: this.#broken, last: this.#trace.last,
       digest: this.#trace.digest(),
       figures: {
+        settledAfter: Math.round((this.#model.changedAt - this.#settlingFrom) / 1000),
         seconds: Math.round(this.#scheduler.now / 1000), steps: this.#scheduler.steps,
         accepted: this.#model.accepted.length, requests: this.#books.calls.length, crashes: this.#fleet.crashes,
       },
@@ -157,6 +159,7 @@ export class Simulation {
   /** Lets time go by until nothing moves any more. */
   async #settle(): Promise<void> {
     const from = this.#scheduler.now;
+    this.#settlingFrom = from;
     const back = Math.max(0, this.#faults.furthestAheadMs);
     const isStill = () => {
       const { now } = this.#scheduler;

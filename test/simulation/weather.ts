@@ -16,6 +16,8 @@ export interface Weather {
   readonly queue: QueueCondition;
   readonly lagMs: number;
   readonly lingerMs: number;
+  /** Whether the log's readers meet what was deleted, for a while. */
+  readonly keepsDeleted: boolean;
   /** Mean pauses between faults of a kind. */
   readonly crashEveryMs: number;
   readonly stopEveryMs: number;
@@ -26,6 +28,8 @@ export interface Weather {
   readonly jumpEveryMs: number;
   readonly jumpMs: number;
   readonly rebalanceEveryMs: number;
+  /** Between losses of the read models. */
+  readonly lossEveryMs: number;
   /** How often receivers change their temper, and the share of those that are not well. */
   readonly moodEveryMs: number;
   readonly moody: number;
@@ -65,6 +69,7 @@ export function weatherOf(random: Random, scale: number): Weather {
       : calmQueue,
     lagMs: sometimes(0.4) ? random.spread(20, 1_500) : 3,
     lingerMs: random.pick([0, 20, 200]),
+    keepsDeleted: random.chance(0.3),
     crashEveryMs: every(0.5, 2_000, 60_000),
     stopEveryMs: every(0.3, 5_000, 60_000),
     stallEveryMs: every(0.3, 1_000, 30_000),
@@ -74,6 +79,7 @@ export function weatherOf(random: Random, scale: number): Weather {
     jumpEveryMs: every(0.3, 3_000, 30_000),
     jumpMs: random.spread(10, random.chance(0.1) ? 3_600_000 : 60_000),
     rebalanceEveryMs: processes > 1 ? every(0.5, 1_000, 30_000) : Infinity,
+    lossEveryMs: every(0.2, 3_000, 60_000),
     moodEveryMs: random.spread(500, 20_000),
     moody: random.chance(0.2) ? 0 : random.next(),
   };
@@ -84,5 +90,7 @@ export function newsMs({ log, readModels, lagMs, stallEveryMs, stallMs, outageEv
   const slowest = (one: Condition) => (one.slow > 0 ? Math.max(one.slowMs, one.usualMs) : one.usualMs);
   const stall = stallEveryMs < Infinity ? stallMs : 0;
   const outage = outageEveryMs < Infinity ? outageMs : 0;
-  return 20 + lagMs + 8 * slowest(log) + 2 * slowest(readModels) + stall + outage;
+  // An outcome that could not be recorded is recorded again a little later.
+  const again = log.failBefore + log.failAfter > 0 ? 2_500 : 0;
+  return 20 + again + lagMs + 8 * slowest(log) + 2 * slowest(readModels) + stall + outage;
 }
