@@ -53,7 +53,8 @@ describe("S9 secrets of every kind", () => {
     receiver.on("/bad", () => ({ status: 500 }));
     relay = await RelayProcess.start(receiver, {
       env: {
-        RELAY_LOG_LEVEL: "trace", RELAY_MASTER_KEY: masterKey.toString("base64"), RELAY_OFFERING: "cloud",
+        RELAY_LOG_LEVEL: "trace", RELAY_DELIVERY_TIMEOUT: "10s", RELAY_MASTER_KEY: masterKey.toString("base64"),
+        RELAY_OFFERING: "cloud",
         RELAY_TURNSTILE_SECRET: turnstileSecret, RELAY_TURNSTILE_VERIFY_URL: receiver.url("/siteverify"),
       },
     });

@@ -247,7 +247,7 @@ describe("S5 who may do what to whose", () => {
     }
   });
 
-  it("bad tokens are nobody's, on every operation", async () => {
+  it("S7 bad tokens are nobody's, on every operation", async () => {
     const tokens = await badTokens(api, scene);
     expect(tokens.length).to.be.greaterThan(20);
     for (const row of rows.filter(({ name, operationId }) => name === operationId && name !== "login")) {
