@@ -46,7 +46,7 @@ export class Bench {
 
   /** The client library itself: another application on the same server. */
   stranger(): EventStoreDBClient {
-    const client = EventStoreDBClient.connectionString(this.server.url) as EventStoreDBClient;
+    const client = EventStoreDBClient.connectionString(this.server.url);
     this.#officials.push(client);
     return client;
   }

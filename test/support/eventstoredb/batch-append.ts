@@ -12,8 +12,6 @@ import { noEvent } from "./stream.ts";
 
 /** Bytes that the events of one append may have together. */
 export const maxAppendSize = 1_048_576;
-/** After this the server answers an append that it refused as bad a second time. */
-const lateReplyMs = 2000;
 
 type Call = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
 
@@ -43,7 +41,10 @@ export function batchAppend(database: Database, faults: Faults, call: Call): voi
     if (!request.getIsFinal()) return;
     assembling.delete(correlation);
     const { options, events } = append;
-    void faults.onAppend(() => answer(database, correlation, options, events, call), (reply) => {
+    const late = (reply: streams.BatchAppendResp) => {
+      setTimeout(() => !call.cancelled && call.write(reply), faults.lateReplyMs).unref();
+    };
+    void faults.onAppend(() => answer(database, correlation, options, events, late), (reply) => {
       if (!call.cancelled) call.write(reply);
     });
   });
@@ -53,7 +54,7 @@ export function batchAppend(database: Database, faults: Faults, call: Call): voi
 
 function answer(
   database: Database, correlation: string, options: streams.BatchAppendReq.Options,
-  messages: readonly streams.BatchAppendReq.ProposedMessage[], call: Call,
+  messages: readonly streams.BatchAppendReq.ProposedMessage[], later: (reply: streams.BatchAppendResp) => void,
 ): streams.BatchAppendResp {
   const stream = nameOf(options.getStreamIdentifier());
   const reply = () => new streams.BatchAppendResp().setCorrelationId(uuid(correlation))
@@ -63,8 +64,7 @@ function answer(
   const events = messages.map(proposed);
   if (stream === "") return refused(3, "BadRequest", new shared.BadRequest(), "BadRequest");
   if (!events.every(acceptable)) {
-    const late = refused(4, "Timeout", new shared.Timeout(), "Timeout").setCorrelationId(structured(correlation));
-    setTimeout(() => !call.cancelled && call.write(late), lateReplyMs).unref();
+    later(refused(4, "Timeout", new shared.Timeout(), "Timeout").setCorrelationId(structured(correlation)));
     return refused(3, "BadRequest", new shared.BadRequest(), "BadRequest");
   }
   const deadline = options.getDeadline()?.toDate().getTime() ?? Infinity;

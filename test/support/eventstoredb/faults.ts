@@ -1,5 +1,7 @@
 /** What goes wrong on purpose, for tests in the server's own process. */
 export class Faults {
+  /** An append that was refused as bad is answered once more after this. */
+  lateReplyMs = 2000;
   #dropReplies = 0;
   #delayMs = 0;
   #generation = 0;

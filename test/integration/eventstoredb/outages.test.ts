@@ -1,0 +1,139 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "chai";
+import { openEventStoreDb, type EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
+import type { Tuning } from "../../../src/adapters/eventstoredb/tuning.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { LogUnavailable, noStream, RevisionConflict } from "../../../src/ports/event-store.ts";
+import { startServerProcess } from "../../support/engines/eventstoredb/process.ts";
+import type { EventStoreDbUnderTest } from "../../support/engines/eventstoredb/server.ts";
+import { plainCodec } from "../../support/plain-codec.ts";
+import { failureOf, freshStream, note, texts, until } from "../../contract/event-store/harness.ts";
+import { quick, Recorder } from "./bench.ts";
+
+describe("outages of EventStoreDB, a process that is killed and stopped", function () {
+  this.timeout(60_000);
+  let server: EventStoreDbUnderTest;
+  let clients: EventStoreDb[];
+  beforeEach(async () => {
+    server = await startServerProcess();
+    clients = [];
+  });
+  afterEach(async () => {
+    await server.thaw();
+    await Promise.all(clients.map((client) => client.close()));
+    await server.stop();
+  });
+
+  async function open(tuning: Partial<Tuning> = {}): Promise<EventStoreDb> {
+    const client = await openEventStoreDb({
+      url: server.url, codec: plainCodec, clock: new SystemClock(), tuning: { ...quick, ...tuning },
+    });
+    clients.push(client);
+    return client;
+  }
+
+  it("loses and doubles nothing under load, killed again and again, for writers and for followers", async () => {
+    const [store, reader] = [await open({ appendMs: 1000 }), await open()];
+    const streams = Array.from({ length: 20 }, () => freshStream());
+    const recorders = [{}, { categories: ["contract"] }].map((filter) =>
+      new Recorder(reader, { after: "", ...filter }));
+    const done = new AbortController();
+    const acknowledged = new Map<string, number>();
+    const writers = streams.map(async (stream) => {
+      for (let at = 0; !done.signal.aborted; at++) {
+        // The same message until it is answered: what a caller that got LogUnavailable may do.
+        const entries = [note(String(at))];
+        await until("the append is answered", () => store.append(stream, at - 1, entries).then(
+          () => true,
+          (error: unknown) => {
+            expect(error).to.be.instanceOf(LogUnavailable);
+            return false;
+          },
+        ));
+        acknowledged.set(stream, at);
+      }
+    });
+    for (let round = 0; round < 4; round++) {
+      const before = Math.max(0, ...acknowledged.values());
+      await until("there is load", () => Math.max(0, ...acknowledged.values()) > before + 5);
+      await server.kill();
+      await pause(round * 100);
+      await server.restart();
+    }
+    done.abort();
+    await Promise.all(writers);
+    const head = await store.head();
+    await Promise.all(recorders.map((recorder) => recorder.reaches(head)));
+    await Promise.all(recorders.map((recorder) => recorder.stop()));
+    for (const stream of streams) {
+      const written = Array.from({ length: acknowledged.get(stream)! + 1 }, (_, at) => String(at));
+      expect(texts(await store.readStream(stream))).to.deep.equal(written);
+      for (const { entries } of recorders) {
+        expect(texts(entries.filter((entry) => entry.stream === stream))).to.deep.equal(written);
+      }
+    }
+  });
+
+  it("gets over a server that stands still for longer than every timeout", async () => {
+    const store = await open({ appendMs: 600, readMs: 300 });
+    const stream = freshStream();
+    const recorder = new Recorder(store, { after: "", categories: ["contract"] });
+    await store.append(stream, noStream, [note("a")]);
+    await until("it is live", () => recorder.entries.length === 1);
+    await server.freeze();
+    const entries = [note("b")];
+    const failures = await Promise.all([
+      store.append(stream, 0, entries), store.readStream(stream), store.ping(), store.head(),
+    ].map(failureOf));
+    for (const failure of failures) expect(failure).to.be.instanceOf(LogUnavailable);
+    await pause(1200);
+    await server.thaw();
+    await until("it answers", () => store.ping().then(() => true, () => false));
+    // Whether the first attempt was committed after all is open: the same message again settles it.
+    expect((await store.append(stream, 0, entries)).revision).to.equal(1);
+    expect(await failureOf(store.append(stream, 0, [note("other")]))).to.be.instanceOf(RevisionConflict);
+    await store.append(stream, 1, [note("c")]);
+    await until("all was seen", () => recorder.entries.length >= 3);
+    await recorder.stop();
+    expect(texts(recorder.entries)).to.deep.equal(["a", "b", "c"]);
+  });
+
+  it("keeps an append waiting through a short stop, and commits it once", async () => {
+    const store = await open({ appendMs: 8000 });
+    const stream = freshStream();
+    await store.append(stream, noStream, [note("0")]);
+    await server.freeze();
+    const waiting = Promise.all(Array.from({ length: 100 }, (_, at) => store.append(stream, at, [note(`${at + 1}`)])));
+    await pause(700);
+    await server.thaw();
+    const revisions = (await waiting).map(({ revision }) => revision);
+    expect(revisions).to.deep.equal(Array.from({ length: 100 }, (_, at) => at + 1));
+    expect(texts(await store.readStream(stream))).to.deep.equal(Array.from({ length: 101 }, (_, at) => String(at)));
+  });
+
+  it("opens while the server is away, and works once it is there", async () => {
+    await server.kill();
+    const store = await open();
+    const recorder = new Recorder(store, { after: "" });
+    expect(await failureOf(store.ping())).to.be.instanceOf(LogUnavailable);
+    const appending = store.append(freshStream(), noStream, [note("a")]);
+    await server.restart();
+    await recorder.reaches((await appending).position);
+    await recorder.stop();
+    expect(texts(recorder.entries)).to.deep.equal(["a"]);
+  });
+
+  it("pings within about a second", async () => {
+    const store = await open({ pingMs: 1000 });
+    await store.ping();
+    await server.freeze();
+    const startedAt = performance.now();
+    expect(await failureOf(store.ping())).to.be.instanceOf(LogUnavailable);
+    expect(performance.now() - startedAt).to.be.within(800, 2000);
+  });
+
+  it("refuses an address that makes no sense when it is opened", async () => {
+    expect(await failureOf(openEventStoreDb({ url: "http://x", codec: plainCodec, clock: new SystemClock() })))
+      .to.be.instanceOf(Error);
+  });
+});
