@@ -12,7 +12,8 @@ import { decoded, LogReader, type Wanted } from "./log-reader.ts";
 import { positionOf, sequenceOf, type Sequence } from "./positions.ts";
 import {
   defaultTuning, entryTexts,
-  type Control, type EmbeddedEventStoreStats, type Reply, type Request, type Started, type StreamRows, type Tuning,
+  type Answer, type Control, type EmbeddedEventStoreStats, type ReadRequest, type Reply, type Request, type Started,
+  type StreamRows, type Tuning,
 } from "./protocol.ts";
 import { LogSubscription } from "./subscription.ts";
 
@@ -70,6 +71,8 @@ export class EmbeddedEventStore implements EventStore {
   readonly #appends: AppendQueue;
   readonly #requests = new Map<number, Waiting>();
   readonly #deadlines: Deadlines<number>;
+  /** Sent at the end of this turn. */
+  #reads: ReadRequest[] = [];
   readonly #subscriptions = new Set<LogSubscription>();
   #lastRequest = 0;
   #thread: Worker | null = null;
@@ -137,7 +140,10 @@ export class EmbeddedEventStore implements EventStore {
     options: { readonly from?: number; readonly limit?: number; readonly backwards?: boolean } = {},
   ): Promise<readonly LogEntry[]> {
     const { backwards = false, limit = Infinity, from = backwards ? Infinity : 0 } = options;
-    const rows = await this.#request({ kind: "read", stream, from, limit, backwards }) as StreamRows;
+    const rows = await this.#asked((request) => {
+      if (this.#reads.length === 0) setImmediate(() => this.#sendReads());
+      this.#reads.push({ request, stream, from, limit, backwards });
+    }) as StreamRows;
     const { revisions, sequences, texts } = rows;
     return revisions.map((revision, index) => {
       const [id, type, metadata, data] = texts.slice(index * entryTexts, (index + 1) * entryTexts) as
@@ -212,6 +218,7 @@ export class EmbeddedEventStore implements EventStore {
   }
 
   async #close(): Promise<void> {
+    this.#sendReads();
     await this.#appends.idle();
     this.#unavailable ??= new LogUnavailable("the event store is closed");
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
@@ -244,10 +251,11 @@ export class EmbeddedEventStore implements EventStore {
         this.#appends.settle(reply);
         return;
       case "answer":
-        this.#answered(reply.request)?.resolve(reply.result);
-        return;
       case "refused":
-        this.#answered(reply.request)?.reject(new LogUnavailable(`the log failed: ${reply.reason}`));
+        this.#answer(reply);
+        return;
+      case "read":
+        for (const answer of reply.answers) this.#answer(answer);
         return;
       case "wake":
         for (const subscription of this.#subscriptions) subscription.wake();
@@ -257,7 +265,18 @@ export class EmbeddedEventStore implements EventStore {
     }
   }
 
-  #request(request: Unnumbered<Exclude<Request, { kind: "append" }>>): Promise<unknown> {
+  #request(request: Unnumbered<Exclude<Request, { kind: "append" | "reads" }>>): Promise<unknown> {
+    return this.#asked((number) => this.#post({ ...request, request: number }));
+  }
+
+  #sendReads(): void {
+    if (this.#reads.length === 0) return;
+    this.#post({ kind: "reads", reads: this.#reads });
+    this.#reads = [];
+  }
+
+  /** Sends a request with the number it is given; resolves to its answer. */
+  #asked(send: (number: number) => void): Promise<unknown> {
     if (this.#unavailable) return Promise.reject(this.#unavailable);
     return new Promise((resolve, reject) => {
       const number = ++this.#lastRequest;
@@ -265,8 +284,14 @@ export class EmbeddedEventStore implements EventStore {
       this.#deadlines.watch(number, () => {
         this.#answered(number)?.reject(new LogUnavailable("the log did not answer in time"));
       });
-      this.#post({ ...request, request: number });
+      send(number);
     });
+  }
+
+  #answer(answer: Answer): void {
+    const waiting = this.#answered(answer.request);
+    if (answer.kind === "answer") waiting?.resolve(answer.result);
+    else waiting?.reject(new LogUnavailable(`the log failed: ${answer.reason}`));
   }
 
   #answered(number: number): Waiting | undefined {

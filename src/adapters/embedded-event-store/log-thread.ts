@@ -5,7 +5,9 @@ import { DataFolderLock } from "./data-folder-lock.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { IndexFolder } from "./index-folder.ts";
 import { LogFile, logPath } from "./log-file.ts";
-import type { Control, EmbeddedEventStoreStats, Reply, Request, Started, Tuning } from "./protocol.ts";
+import type {
+  Answer, Control, EmbeddedEventStoreStats, ReadRequest, Reply, Request, Started, Tuning,
+} from "./protocol.ts";
 import { SegmentDamaged } from "./segment-format.ts";
 
 /** Entry of the log thread: the only writer of the log. Serves clients over message ports. */
@@ -61,7 +63,10 @@ function serve(): void {
     }
   }
   if (writes.length > 0) commit(writes.splice(0));
-  for (const { client, request } of others.splice(0)) void answer(client, request);
+  for (const { client, request } of others.splice(0)) {
+    if (request.kind === "reads") tell(client, { kind: "read", answers: request.reads.map(read) });
+    else void answer(client, request);
+  }
 }
 
 function sort(client: Client, request: Request): void {
@@ -97,23 +102,24 @@ function replyTo(write: Write, outcome: Outcome): Reply {
   return { kind: "answer", request: write.request, result: conflict };
 }
 
-async function answer(client: Client, request: Exclude<Request, Write>): Promise<void> {
+function read(request: ReadRequest): Answer {
   try {
-    tell(client, { kind: "answer", request: request.request, result: await resultOf(request) });
+    return { kind: "answer", request: request.request, result: engine.read(request) };
   } catch (error) {
-    tell(client, { kind: "refused", request: request.request, reason: (error as Error).message });
+    return refused(request.request, error);
   }
 }
 
-async function resultOf(request: Exclude<Request, Write>): Promise<unknown> {
-  switch (request.kind) {
-    case "read":
-      return engine.read(request);
-    case "stats":
-      return stats();
-    case "scrub":
-      return housekeeping.scrub();
+async function answer(client: Client, { kind, request }: Extract<Request, { kind: "stats" | "scrub" }>): Promise<void> {
+  try {
+    tell(client, { kind: "answer", request, result: kind === "stats" ? stats() : await housekeeping.scrub() });
+  } catch (error) {
+    tell(client, refused(request, error));
   }
+}
+
+function refused(request: number, error: unknown): Answer {
+  return { kind: "refused", request, reason: (error as Error).message };
 }
 
 function stats(): EmbeddedEventStoreStats {

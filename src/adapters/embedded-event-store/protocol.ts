@@ -26,7 +26,6 @@ export interface DeleteRequest {
 }
 
 export interface ReadRequest {
-  readonly kind: "read";
   readonly request: number;
   readonly stream: string;
   readonly from: number;
@@ -34,11 +33,11 @@ export interface ReadRequest {
   readonly backwards: boolean;
 }
 
-/** What a client asks of the log thread. */
+/** What a client asks of the log thread. Reads of one turn come in one message. */
 export type Request =
   | AppendBatch
   | DeleteRequest
-  | ReadRequest
+  | { readonly kind: "reads"; readonly reads: readonly ReadRequest[] }
   | { readonly kind: "stats" | "scrub"; readonly request: number };
 
 /** What the owner of the thread asks of it. */
@@ -71,6 +70,11 @@ export interface EmbeddedEventStoreStats {
   readonly segments: readonly number[];
 }
 
+/** What became of a request. */
+export type Answer =
+  | { readonly kind: "answer"; readonly request: number; readonly result: unknown }
+  | { readonly kind: "refused"; readonly request: number; readonly reason: string };
+
 /** What the log thread tells a client. */
 export type Reply =
   | {
@@ -84,8 +88,8 @@ export type Reply =
   /** `first` is the sequence of the first new entry; the others follow in order. */
   | { readonly kind: "appended"; readonly batch: number; readonly first: Sequence; readonly exceptions: Exception[] }
   | { readonly kind: "failed"; readonly batch: number; readonly reason: string }
-  | { readonly kind: "answer"; readonly request: number; readonly result: unknown }
-  | { readonly kind: "refused"; readonly request: number; readonly reason: string }
+  | Answer
+  | { readonly kind: "read"; readonly answers: readonly Answer[] }
   | { readonly kind: "wake" };
 
 /** What the log thread tells its owner once it serves. */

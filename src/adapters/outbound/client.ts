@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { createSecureContext, getCACertificates } from "node:tls";
 import type { OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
 import { createAddressRules } from "./address-rules.ts";
@@ -17,6 +18,16 @@ export interface OutboundSettings {
   readonly resolve?: Resolve;
 }
 
+/** An address taken apart. */
+interface Target {
+  readonly origin: string;
+  readonly hostname: string;
+  readonly path: string;
+}
+
+/** Addresses are called many times, and few at a time. */
+const targetsKept = 1_000;
+
 /** The outbound client on undici. Throws RangeError when a network is not CIDR, and when the PEM is none. */
 export function createOutboundClient(settings: OutboundSettings): OutboundClient {
   const { connectTimeoutMs, deliveryTimeoutMs, extraCa } = settings;
@@ -29,9 +40,16 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
     secureContext: createSecureContext(extraCa === null ? {} : { ca: [...getCACertificates("default"), extraCa] }),
   });
 
-  const target = (text: string) => {
+  const targets = new LRUCache<string, Target>({ max: targetsKept });
+  const target = (text: string): Target | null => {
+    const known = targets.get(text);
+    if (known) return known;
     const url = URL.parse(text);
-    return url?.protocol === "https:" ? url : null;
+    if (url?.protocol !== "https:") return null;
+    const { origin, hostname, pathname, search } = url;
+    const parsed = { origin, hostname, path: pathname + search };
+    targets.set(text, parsed);
+    return parsed;
   };
 
   return {
@@ -40,8 +58,8 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
       if (!url) return malformed;
       return new Promise((resolve) => {
         const exchange = new Exchange(keepBytes, Math.min(timeoutMs, deliveryTimeoutMs), resolve);
-        const { origin, pathname, search } = url;
-        agent.dispatch({ origin, path: pathname + search, method: "POST", headers, body }, exchange);
+        const { origin, path } = url;
+        agent.dispatch({ origin, path, method: "POST", headers, body }, exchange);
       });
     },
 

@@ -22,9 +22,12 @@ function boundedHeaders(headers: Readonly<Record<string, string>>): Readonly<Rec
   return kept;
 }
 
+const newDecoder = () => new TextDecoder("utf-8", { ignoreBOM: true });
+const wholes = newDecoder();
+
 /** UTF-8, with the replacement character for what is none; a cut-off last character is left out. */
 function textOf(body: Uint8Array, truncated: boolean): string {
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(body, { stream: truncated });
+  return truncated ? newDecoder().decode(body, { stream: true }) : wholes.decode(body);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { destinations, tenants } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
 import type { Outcome, Outcomes } from "../../application/delivery/outcomes.ts";
@@ -20,6 +21,7 @@ import type { Result, Work } from "./work.ts";
 /** A lease outlasts the deadline by this much; a claim that took longer than it is not acted on. */
 const leaseMarginMs = 5_000;
 const recordAgainAfterMs = 500;
+const hostsKept = 1_000;
 
 interface AttemptParts {
   readonly store: EventStore;
@@ -45,6 +47,7 @@ interface Known {
 /** Makes attempts: claims by an append at the expected revision, sends, records what came of it. */
 export class Attempts {
   readonly #parts: AttemptParts;
+  readonly #hosts = new LRUCache<string, string>({ max: hostsKept });
   /** How long an attempt is leased, milliseconds. */
   readonly leaseMs: number;
   /** The newest position this worker wrote: an index that has come this far knows all that was finished. */
@@ -155,7 +158,7 @@ export class Attempts {
         destinationId: state.destinationId,
         correlationId: known.correlationId,
         attempt,
-        host: URL.parse(url)?.host,
+        host: this.#hostOf(url),
         outcome: outcome.ok ? "succeeded" : "failed",
         ...(outcome.ok ? {} : { reason: outcome.reason, error: outcome.error }),
         statusCode: outcome.answer?.statusCode,
@@ -164,6 +167,12 @@ export class Attempts {
       },
       "delivery attempt",
     );
+  }
+
+  #hostOf(url: string): string {
+    let host = this.#hosts.get(url);
+    if (host === undefined) this.#hosts.set(url, (host = URL.parse(url)?.host ?? ""));
+    return host;
   }
 
   #origin(known: Known): Origin {
