@@ -104,7 +104,7 @@ export class AppendCalls {
         this.#pump();
       });
       call.on("error", (error: Error) => void this.#broken(call, client, error));
-      call.on("status", ({ code }) => {
+      call.on("status", ({ code }: { readonly code: number }) => {
         if (code === grpcCode.ok) void this.#broken(call, client, new Error("the server ended the call"));
       });
       this.#pump();

@@ -91,7 +91,7 @@ export class Feed {
     this.#client = client;
     this.#call = call;
     call.on("data", (message: streams.ReadResp) => this.#receive(message));
-    call.on("status", ({ code }) => {
+    call.on("status", ({ code }: { readonly code: number }) => {
       if (code === grpcCode.ok) this.#fail(new Error("the server ended the subscription"));
     });
     call.on("error", (error: Error) => {

@@ -25,7 +25,7 @@ export async function read(
         resolve();
       });
       // A broken connection may end the messages before its error comes: only the status tells that all were sent.
-      call.on("status", ({ code }) => {
+      call.on("status", ({ code }: { readonly code: number }) => {
         if (code === grpcCode.ok) resolve();
       });
       call.on("error", reject);
