@@ -1,4 +1,5 @@
 import { delivery } from "./delivery.ts";
+import { engines } from "./engines.ts";
 import { ingest } from "./ingest.ts";
 import { isolation } from "./isolation.ts";
 import { latency } from "./latency.ts";
@@ -9,7 +10,7 @@ import { publish, type Report } from "./support/report.ts";
 /** Exit code of a benchmark that proves nothing. */
 const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-const benchmarks: Readonly<Record<string, () => Promise<Report>>> = { ingest, latency, delivery, isolation };
+const benchmarks: Readonly<Record<string, () => Promise<Report>>> = { ingest, latency, delivery, isolation, engines };
 const names = process.argv.slice(2).flatMap((argument) => argument.split(",")).filter((name) => name !== "");
 
 for (const name of names.length > 0 ? names : Object.keys(benchmarks)) {
