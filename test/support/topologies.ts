@@ -57,8 +57,8 @@ export class Fleet {
 
   /** Nothing runs before {@link start}. */
   constructor(receiver: Trusted, env: Env) {
-    const several = (role: string) =>
-      Array.from({ length: processesPerRole }, () => new RelayProcess(receiver, { env: { ...env, RELAY_ROLES: role } }));
+    const one = (role: string) => new RelayProcess(receiver, { env: { ...env, RELAY_ROLES: role } });
+    const several = (role: string) => Array.from({ length: processesPerRole }, () => one(role));
     this.processes = new Map(processRoles.map((role) => [role, several(role)]));
   }
 
