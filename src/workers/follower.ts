@@ -7,8 +7,10 @@ import { Pause } from "./pause.ts";
 const beatMs = 200;
 /** What others changed holds here within this time; a process that cannot prove that is not fresh. */
 const freshForMs = 1_000;
-/** A subscription that is live is never further behind than this; what lags more proves nothing. */
-const gapEntries = 256;
+/** A busy log carries the subscription past its end of a moment ago by itself. */
+const patienceMs = 50;
+/** What is left then, on a quiet log, is less than this; who lags more proves nothing. */
+const gapEntries = 1_000;
 
 interface FollowerParts {
   readonly log: EventLog;
@@ -75,6 +77,7 @@ export class Follower {
     const { log, clock, categories, handle } = this.#parts;
     const from = clock.monotonic();
     const head = await log.head();
+    if (this.#covered < head) await this.#pause.wait(patienceMs);
     if (this.#covered < head) {
       // Entries of others' categories move the head and come to no subscription: what is left is looked at.
       const { entries, upTo } = await log.readLog(this.#covered, gapEntries);
