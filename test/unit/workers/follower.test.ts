@@ -83,7 +83,7 @@ describe("follower", () => {
 
   it("is not fresh when it is far behind", async () => {
     deaf = true;
-    for (let count = 0; count < 2_000; count += 1) await write("session");
+    for (let count = 0; count < 10_000; count += 1) await write("session");
     await pass(1_200);
     expect(follower.fresh).to.equal(false);
     deaf = false;
