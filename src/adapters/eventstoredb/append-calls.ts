@@ -100,6 +100,7 @@ export class AppendCalls {
       this.#unsent = [...this.#unsettled.values()];
       call.on("data", (reply: Reply) => this.#receive(call, reply));
       call.on("drain", () => {
+        if (this.#call !== call) return;
         this.#full = false;
         this.#pump();
       });

@@ -24,8 +24,6 @@ export interface EventStoreDbOptions {
   readonly url: string;
   readonly codec: EventCodec;
   readonly clock: Clock;
-  /** Categories whose entries are the service's whatever they look like; others are known by their metadata. */
-  readonly categories?: readonly string[];
   /** Told when a connection, a subscription's handler or an append failed and is tried again. */
   readonly onTrouble?: (error: unknown) => void;
   readonly tuning?: Partial<Tuning>;
@@ -43,7 +41,6 @@ export async function openEventStoreDb(options: EventStoreDbOptions): Promise<Ev
 export class EventStoreDb implements EventStore {
   readonly #codec: EventCodec;
   readonly #tuning: Tuning;
-  readonly #categories: ReadonlySet<string>;
   readonly #connection: Connection;
   readonly #calls: AppendCalls;
   readonly #writer: StreamWriter;
@@ -52,10 +49,9 @@ export class EventStoreDb implements EventStore {
   readonly #subscriptions = new Set<Subscription>();
   #closed: Promise<void> | undefined;
 
-  constructor({ url, codec, clock, categories = [], onTrouble = () => undefined, tuning = {} }: EventStoreDbOptions) {
+  constructor({ url, codec, clock, onTrouble = () => undefined, tuning = {} }: EventStoreDbOptions) {
     this.#codec = codec;
     this.#tuning = { ...defaultTuning, ...tuning };
-    this.#categories = new Set(categories);
     const connection = new Connection(url, clock);
     this.#connection = connection;
     this.#calls = new AppendCalls(connection, clock, this.#tuning, onTrouble);
@@ -140,7 +136,7 @@ export class EventStoreDb implements EventStore {
   }
 
   #entry(record: StoredRecord): LogEntry | undefined {
-    return isOwn(record, this.#categories) ? entryOf(record, this.#codec) : undefined;
+    return isOwn(record) ? entryOf(record, this.#codec) : undefined;
   }
 
   #requireOpen(): void {

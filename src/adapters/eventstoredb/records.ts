@@ -1,5 +1,5 @@
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
-import { categoryOf } from "../../domain/streams.ts";
+import { categoryOf, streams as names } from "../../domain/streams.ts";
 import type { EventCodec } from "../../ports/event-codec.ts";
 import type { LogEntry, Position } from "../../ports/event-store.ts";
 import { positionOf } from "./positions.ts";
@@ -40,14 +40,15 @@ export function isSystem({ stream, type }: StoredRecord): boolean {
 }
 
 /**
- * Whether the service wrote it, with others writing to the same server: an entry of a category that is known to be
- * its own, however damaged, or one whose metadata is the service's.
+ * Whether the service wrote it, with others writing to the same server: an entry of one of its categories, however
+ * damaged, or one whose metadata is the service's.
  */
-export function isOwn(record: StoredRecord, categories: ReadonlySet<string>): boolean {
+export function isOwn(record: StoredRecord): boolean {
   if (isSystem(record)) return false;
-  return categories.has(categoryOf(record.stream)) || ownNames.every((name) => record.metadata.includes(name));
+  return ownCategories.has(categoryOf(record.stream)) || ownNames.every((name) => record.metadata.includes(name));
 }
 
+const ownCategories: ReadonlySet<string> = new Set(Object.keys(names));
 const ownNames = ['"actor":', '"correlationId":', '"causationId":', '"at":'];
 
 /** The record as the port has it. */

@@ -17,7 +17,6 @@ export const quick: Partial<Tuning> = {
 interface ClientOptions {
   readonly tuning?: Partial<Tuning>;
   readonly codec?: EventCodec;
-  readonly categories?: readonly string[];
 }
 
 /** A server in this process, its clients, and what went wrong for them. */
@@ -35,9 +34,9 @@ export class Bench {
     this.server = server;
   }
 
-  async client({ tuning = {}, codec = plainCodec, categories = [] }: ClientOptions = {}): Promise<EventStoreDb> {
+  async client({ tuning = {}, codec = plainCodec }: ClientOptions = {}): Promise<EventStoreDb> {
     const client = await openEventStoreDb({
-      url: this.server.url, codec, categories, clock: new SystemClock(), tuning: { ...quick, ...tuning },
+      url: this.server.url, codec, clock: new SystemClock(), tuning: { ...quick, ...tuning },
       onTrouble: (error) => this.troubles.push(error),
     });
     this.#clients.push(client);

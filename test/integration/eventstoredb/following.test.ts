@@ -110,7 +110,7 @@ describe("following the log of EventStoreDB", () => {
     });
 
   it("shows nothing of the server and of other applications, and what is damaged as unreadable", async () => {
-    const store = await bench.client({ codec: new JsonEventCodec(), categories: ["event"] });
+    const store = await bench.client({ codec: new JsonEventCodec() });
     const stranger = bench.stranger();
     const metadata = note("").metadata;
     await stranger.appendToStream("orders-1", [
