@@ -146,7 +146,7 @@ describe("appends to EventStoreDB", () => {
     }
     const unserialisable = { ...note("x"), event: { type: "NoteTaken", data: { big: 1n } } };
     await failureOf(store.append(stream, noStream, [unserialisable]));
-    expect(await store.readStream(stream)).to.deep.equal([]);
+    expect(bench.server.faults.appends).to.equal(0);
     const upper = randomUUID().toUpperCase();
     const first = await store.append(stream, noStream, [note("a", upper)]);
     expect(await store.append(stream, noStream, [note("a", upper)])).to.deep.equal(first);
@@ -160,6 +160,9 @@ describe("appends to EventStoreDB", () => {
     const empty = 2 * event.type.length + JSON.stringify(event.data).length + 5 + JSON.stringify(metadata).length;
     const full = "x".repeat(1024 * 1024 - empty);
     expect(await failureOf(store.append(stream, noStream, [note(`${full}x`)]))).to.be.instanceOf(EntryTooLarge);
+    const wide = note("é".repeat(1024 * 512));
+    expect(await failureOf(store.append(stream, noStream, [wide]))).to.be.instanceOf(EntryTooLarge);
+    expect(bench.server.faults.appends).to.equal(0);
     await store.append(stream, noStream, [note(full)]);
     expect(textOf((await store.readStream(stream))[0]!)).to.equal(full);
   });

@@ -123,6 +123,22 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     expect(texts(recorder.entries)).to.deep.equal(["a"]);
   });
 
+  it("finds the leader of a cluster by asking its members, and again after a restart", async () => {
+    const [, address] = /(127.0.0.1:\d+)/.exec(server.url)!;
+    const store = await openEventStoreDb({
+      url: `esdb://${address},${address}?tls=false&discoveryInterval=20`, codec: plainCodec, clock: new SystemClock(),
+      tuning: quick,
+    });
+    clients.push(store);
+    const stream = freshStream();
+    await store.append(stream, noStream, [note("a")]);
+    await server.kill();
+    const appending = store.append(stream, 0, [note("b")]);
+    await server.restart();
+    await appending;
+    expect(texts(await store.readStream(stream))).to.deep.equal(["a", "b"]);
+  });
+
   it("pings within about a second", async () => {
     const store = await open({ pingMs: 1000 });
     await store.ping();

@@ -2,11 +2,17 @@
 export class Faults {
   /** An append that was refused as bad is answered once more after this. */
   lateReplyMs = 2000;
+  #appends = 0;
   #dropReplies = 0;
   #delayMs = 0;
   #generation = 0;
   #thawed: Promise<void> | undefined;
   #thaw: () => void = () => undefined;
+
+  /** Appends that came, whatever became of them. */
+  get appends(): number {
+    return this.#appends;
+  }
 
   /** The next `count` appends are committed and never answered. */
   dropReplies(count: number): void {
@@ -47,6 +53,7 @@ export class Faults {
 
   /** Commits an append and sends its reply as the faults allow; at once when there are none. */
   async onAppend<Reply>(commit: () => Reply, send: (reply: Reply) => void): Promise<void> {
+    this.#appends += 1;
     if (this.#thawed) await this.#thawed;
     const reply = commit();
     if (this.#dropReplies > 0) {
