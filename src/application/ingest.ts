@@ -15,6 +15,7 @@ import type { Metrics } from "../ports/telemetry.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Directory } from "./directory.ts";
+import type { Freshness } from "./freshness.ts";
 import { idempotentKey, sha256 } from "./hashing.ts";
 import { recordUse } from "./key-use.ts";
 import { entriesOf, type Origin } from "./origin.ts";
@@ -42,6 +43,7 @@ interface IngestParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly directory: Directory;
+  readonly freshness: Freshness;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly metrics: Metrics;
@@ -191,6 +193,8 @@ export class Ingest {
     const [accepted] = facts as unknown as readonly WebhookEvent[];
     if (state || accepted?.type !== "EventAccepted") return;
     await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);
+    // What is deleted before it was projected would leave the event in the read models as it was found last.
+    await this.#parts.freshness.wait();
     try {
       await this.#parts.store.deleteStream(stream, revision);
     } catch (error) {
