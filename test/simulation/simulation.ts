@@ -36,7 +36,7 @@ const deliveryTimeoutMs = 5_000;
 const leaseMarginMs = 5_000;
 const retry = { scheduleMs: [500, 2_000, 5_000, 10_000], jitter: 0.1 };
 /** Nothing may be left to do after this long without faults; clocks that were set back prolong it. */
-const patienceMs = 240_000;
+const patienceMs = 90_000;
 const sliceMs = 1_000;
 const quietMs = 20_000;
 
