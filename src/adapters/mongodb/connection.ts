@@ -1,4 +1,4 @@
-import { MongoClient, MongoError, type Db } from "mongodb";
+import { MongoClient, type Db } from "mongodb";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 
@@ -46,7 +46,7 @@ export class MongoConnection {
     await this.reach(Error, patience.pingMs, () => this.db.command({ ping: 1 }));
   }
 
-  /** Does it within the time, or rejects with the port's error; what the driver throws becomes its cause. */
+  /** Does it within the time, or rejects with the port's error; whatever is thrown on the way becomes its cause. */
   async reach<Result>(Unavailable: Unavailable, withinMs: number, work: () => Promise<Result>): Promise<Result> {
     const late = Promise.withResolvers<never>();
     const timer = this.clock.schedule(withinMs, () =>
@@ -57,7 +57,7 @@ export class MongoConnection {
     try {
       return await Promise.race([working, late.promise]);
     } catch (error) {
-      throw error instanceof MongoError ? new Unavailable(`MongoDB: ${error.message}`, { cause: error }) : error;
+      throw error instanceof Unavailable ? error : new Unavailable(`MongoDB: ${String(error)}`, { cause: error });
     } finally {
       timer.cancel();
     }

@@ -61,6 +61,21 @@ describe("Expiring state in MongoDB", function () {
     }
   });
 
+  it("gives places back that are of no use, at once", async () => {
+    // A clock that stands still: nothing ends by itself.
+    const now = new Date(Date.UTC(2100, 0));
+    const state = new MongoExpiringState(processes[0]!.connection, { now: () => now });
+    const limit = { max: 3, windowMs: 60_000 };
+    const claims = Array.from({ length: 12 }, (_, n) => state.admit([`a-own-${n}`, "z-shared"], limit));
+    const admitted = (await Promise.all(claims)).map((ticket) => ticket !== null);
+    expect(admitted.filter(Boolean)).to.have.length(limit.max);
+    for (const [n, one] of admitted.entries()) {
+      const left = [];
+      for (let at = 0; at < limit.max; at += 1) left.push(await state.admit([`a-own-${n}`], limit));
+      expect(left.filter((ticket) => ticket !== null)).to.have.length(one ? limit.max - 1 : limit.max);
+    }
+  });
+
   it("lets nobody wait long for one who died between two keys", async () => {
     const proxy = await WireProxy.start(url);
     const dying = begin(proxy.url);

@@ -9,11 +9,13 @@ export type { MongoDbUnderTest };
 
 /**
  * A server: the one that RELAY_TEST_MONGODB_URL names, else a real one in a container where a runtime answers, else
- * SecantusDB from its package, without replica set and transactions. `ours`: one that may be killed and frozen.
+ * SecantusDB from its package, without replica set and transactions. `ours`: one that may be killed and frozen, as a
+ * replica set where it is SecantusDB.
  */
 export async function startMongoDb({ ours = false }: { readonly ours?: boolean } = {}): Promise<MongoDbUnderTest> {
   const named = ours ? undefined : process.env["RELAY_TEST_MONGODB_URL"];
-  const server = named ? namedMongoDb(named) : ((await containedMongoDb()) ?? (await packagedMongoDb()));
+  const packaged = () => packagedMongoDb(ours ? "replica set" : "standalone");
+  const server = named ? namedMongoDb(named) : ((await containedMongoDb()) ?? (await packaged()));
   const description = await describe(server);
   process.stdout.write(`  MongoDB tests run on ${description}\n`);
   return { ...server, description };

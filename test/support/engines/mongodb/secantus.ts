@@ -26,12 +26,13 @@ sys.argv[0] = program
 runpy.run_path(program, run_name="__main__")
 `;
 
-/** SecantusDB, from its Python package, on a port and data of its own. */
-export async function packagedMongoDb(): Promise<MongoDbUnderTest> {
+/** SecantusDB, from its Python package, on a port and data of its own; alone, or as a replica set of one. */
+export async function packagedMongoDb(kind: "standalone" | "replica set"): Promise<MongoDbUnderTest> {
   await install();
   const folder = mkdtempSync(join(tmpdir(), "secantus-"));
   const port = await freePort();
-  let server = await start(port, folder);
+  const start = () => startServer(port, folder, kind === "standalone" ? ["--standalone"] : []);
+  let server = await start();
   const kill = async () => {
     if (server.exitCode !== null || server.signalCode !== null) return;
     const ended = new Promise((resolveEnd) => server.once("exit", resolveEnd));
@@ -49,7 +50,7 @@ export async function packagedMongoDb(): Promise<MongoDbUnderTest> {
     kill,
     restart: async () => {
       await kill();
-      server = await start(port, folder);
+      server = await start();
     },
     freeze: async () => { server.kill("SIGSTOP"); },
     thaw: async () => { server.kill("SIGCONT"); },
@@ -61,12 +62,12 @@ export async function packagedMongoDb(): Promise<MongoDbUnderTest> {
   };
 }
 
-async function start(port: number, folder: string): Promise<ChildProcess> {
+async function startServer(port: number, folder: string, more: readonly string[]): Promise<ChildProcess> {
   const program = join(environment, "bin", "secantusd-py");
   const flags = ["--host", "127.0.0.1", "--port", String(port), "--storage-path", folder, "--cache-size", "256M"];
   const server = spawn(
     join(environment, "bin", "python"),
-    ["-c", launcher, program, ...flags, "--log-level", "ERROR", "--sync-on-commit", "--standalone"],
+    ["-c", launcher, program, ...flags, "--log-level", "ERROR", "--sync-on-commit", ...more],
     { stdio: ["pipe", "ignore", "inherit"] },
   );
   // The tests do not go on for its sake.
