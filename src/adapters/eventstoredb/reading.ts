@@ -24,9 +24,16 @@ export async function read(
         ended = true;
         resolve();
       });
-      // A broken connection may end the messages before its error comes: only the status tells that all were sent.
+      // A broken connection may end the messages before its error comes, and a good status may come before the last
+      // messages: both together tell that these were all.
+      const missing = new Set(["messages", "status"]);
+      const came = (what: string) => {
+        missing.delete(what);
+        if (missing.size === 0) resolve();
+      };
+      call.on("end", () => came("messages"));
       call.on("status", ({ code }: { readonly code: number }) => {
-        if (code === grpcCode.ok) resolve();
+        if (code === grpcCode.ok) came("status");
       });
       call.on("error", reject);
     });

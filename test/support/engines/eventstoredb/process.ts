@@ -39,10 +39,10 @@ export async function startServerProcess(): Promise<EventStoreDbUnderTest> {
 
 async function launch(file: string, port: string): Promise<{ readonly child: ChildProcess; readonly url: string }> {
   const child = spawn(
-    process.execPath, ["--disable-warning=ExperimentalWarning", program, "--port", port, "--file", file],
-    { stdio: ["ignore", "pipe", "inherit"] },
+    process.execPath, ["--disable-warning=ExperimentalWarning", program, "--port", port, "--file", file, "--leashed"],
+    { stdio: ["pipe", "pipe", "inherit"] },
   );
-  // It ends with the process that tests, also when that one forgets it.
+  // It ends with this process by its leash, and by this when it is stopped and cannot feel it.
   const endWithParent = () => child.kill("SIGKILL");
   process.once("exit", endWithParent);
   child.once("exit", () => process.off("exit", endWithParent));
@@ -52,6 +52,6 @@ async function launch(file: string, port: string): Promise<{ readonly child: Chi
     once(lines, "line").then(([line]) => line as string),
     once(child, "exit").then(() => Promise.reject(new Error("the wire-compatible server did not start"))),
   ]);
-  (child.stdout as unknown as { unref(): void }).unref();
+  for (const stream of [child.stdin, child.stdout] as unknown as { unref(): void }[]) stream.unref();
   return { child, url };
 }
