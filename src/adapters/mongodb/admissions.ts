@@ -16,7 +16,17 @@ interface Admitted extends Stored {
   readonly _id: string;
   readonly admissions: readonly Admission[];
   readonly end: Date;
+  /** Of keys that are alike, see {@link kindOf}. */
+  readonly kind: string;
 }
+
+/**
+ * Keys of a kind that are kept, some 100 MB; beyond, those that end first go. Only who asks under that many keys
+ * meanwhile is counted too low.
+ */
+const usualMost = 200_000;
+/** Admissions after which a process looks how many keys there are. */
+const lookEvery = 1_000;
 
 /** How long an admission that is not sure counts: a process that dies on the way holds up no longer. */
 const unsureMs = 1_500;
@@ -32,10 +42,14 @@ export class Admissions {
   readonly collection: Collection<Admitted>;
   readonly #connection: MongoConnection;
   readonly #now: Now;
+  readonly #mostKeys: number;
+  #admitted = 0;
 
-  constructor(connection: MongoConnection, now: Now) {
+  /** `mostKeys`: of a kind. */
+  constructor(connection: MongoConnection, now: Now, mostKeys = usualMost) {
     this.#connection = connection;
     this.#now = now;
+    this.#mostKeys = mostKeys;
     this.collection = connection.db.collection("admissions");
   }
 
@@ -92,11 +106,16 @@ export class Admissions {
     const stages = [
       { $set: { admissions: counting } },
       { $set: { admissions: admitted } },
-      { $set: { end: later("$end", after(now, windowMs)) } },
+      { $set: { end: later("$end", after(now, windowMs)), kind: { $literal: kindOf(key) } } },
     ];
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       const found = await this.#change(key, stages);
-      if (found.some((one) => one.id === id)) return true;
+      if (found.some((one) => one.id === id)) {
+        this.#admitted += 1;
+        // Nobody waits for this, and the next look makes up for one that fails.
+        if (this.#admitted % Math.min(lookEvery, this.#mostKeys) === 0) this.#drop(kindOf(key)).catch(() => undefined);
+        return true;
+      }
       if (found.filter((one) => one.sure).length >= max) return false;
       await new Promise<void>((resolve) => this.#connection.clock.schedule(pauseMs, resolve));
     }
@@ -123,4 +142,17 @@ export class Admissions {
     );
     return matchedCount === keys.length;
   }
+
+  /** Drops the keys of a kind that end first, as far as there are too many. */
+  async #drop(kind: string): Promise<void> {
+    const surplus = (await this.collection.countDocuments({ kind })) - this.#mostKeys;
+    if (surplus <= 0) return;
+    const [last] = await this.collection.find({ kind }).sort({ kind: 1, end: 1 }).skip(surplus - 1).limit(1).toArray();
+    if (last) await this.collection.deleteMany({ kind, end: { $lte: last.end } });
+  }
+}
+
+/** What a key begins with, up to the first colon. All of a kind last equally long. */
+function kindOf(key: string): string {
+  return key.slice(0, key.indexOf(":") + 1);
 }

@@ -30,13 +30,16 @@ export class MongoExpiringState implements ExpiringState {
   readonly #admissions: Admissions;
   #prepared: Promise<void> | undefined;
 
-  /** `now`: what counts as the time, for tests; the server's clock else. */
-  constructor(connection: MongoConnection, { now = serverTime }: { readonly now?: Now } = {}) {
+  /** `now`: what counts as the time, for tests; the server's clock else. `mostKeys`: of admissions, of a kind. */
+  constructor(
+    connection: MongoConnection,
+    { now = serverTime, mostKeys }: { readonly now?: Now; readonly mostKeys?: number } = {},
+  ) {
     this.#connection = connection;
     this.#now = now;
     this.#values = connection.db.collection("values");
     this.#leases = connection.db.collection("leases");
-    this.#admissions = new Admissions(connection, now);
+    this.#admissions = new Admissions(connection, now, mostKeys);
   }
 
   async get(keys: readonly string[]): Promise<readonly (string | null)[]> {
@@ -85,12 +88,15 @@ export class MongoExpiringState implements ExpiringState {
     return this.#connection.reach(ExpiringStateUnavailable, patience.questionMs, work);
   }
 
-  /** Makes the indexes by which MongoDB takes away what has expired. */
+  /** Makes the indexes by which what has expired is taken away, and what there is too much of. */
   #prepare(): Promise<void> {
     this.#prepared ??= this.#connection
       .reach(ExpiringStateUnavailable, patience.questionMs, async () => {
         const collections = [this.#values, this.#leases, this.#admissions.collection] as unknown as Collection[];
-        await Promise.all(collections.map((one) => one.createIndex({ end: 1 }, { expireAfterSeconds: 0 }, {})));
+        await Promise.all([
+          ...collections.map((one) => one.createIndex({ end: 1 }, { expireAfterSeconds: 0 }, {})),
+          this.#admissions.collection.createIndex({ kind: 1, end: 1 }),
+        ]);
       })
       .catch((error: unknown) => {
         this.#prepared = undefined;

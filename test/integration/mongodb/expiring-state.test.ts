@@ -92,6 +92,26 @@ describe("Expiring state in MongoDB", function () {
     expect(await state.admit(["b"], limit)).to.equal(null);
   });
 
+  it("keeps no more keys of a kind than it is meant to, and drops none of another", async () => {
+    const { connection } = processes[0]!;
+    const state = new MongoExpiringState(connection, { mostKeys: 10 });
+    const limit = { max: 1, windowMs: 60_000 };
+    await state.admit(["other:1"], limit);
+    for (let n = 0; n < 59; n += 1) await state.admit([`flood:${n}`], limit);
+    let kept: string[];
+    do {
+      await wait(10);
+      const found = await connection.db.collection<{ _id: string }>("admissions").find().toArray();
+      kept = found.map(({ _id: key }) => key);
+    } while (kept.length > 21);
+    const flood = kept.filter((key) => key !== "other:1");
+    expect(kept).to.include("other:1");
+    expect(flood.length).to.be.at.least(10);
+    expect(flood).to.include("flood:58");
+    expect(await state.admit(["flood:58"], limit)).to.equal(null);
+    expect(await state.admit(["other:1"], limit)).to.equal(null);
+  });
+
   it("is taken away by the server when it is over", async () => {
     const state = begin();
     await state.put("a", "1", 1);
