@@ -27,6 +27,17 @@ describe("S6 throttles", () => {
       json: { email, password: secret },
       headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
     });
+  /** Counts the passwords that are checked from now on. */
+  const countedChecks = () => {
+    const { passwords } = api.world;
+    const matches = passwords.matches.bind(passwords);
+    let checks = 0;
+    passwords.matches = (secret, hash) => {
+      checks += 1;
+      return matches(secret, hash);
+    };
+    return () => checks;
+  };
   const create = (fields: object = {}, forwarded?: string): Promise<HttpAnswer> =>
     http("POST", `${api.url}/api/v1/tenants`, {
       json: { name: unique("T"), ownerEmail: freshEmail(), ownerPassword: password, ...fields },
@@ -67,9 +78,11 @@ describe("S6 throttles", () => {
     it("get no more than 10 checks when they come in parallel", async () => {
       await start();
       const { owner } = await createTenant(api.url);
+      const checks = countedChecks();
       const answers = await Promise.all(Array.from({ length: 40 }, () => enter(owner.email, "wrong password")));
       expect(answers.filter(({ status }) => status === 401)).to.have.length(10);
       expect(answers.filter(({ status }) => status === 429)).to.have.length(30);
+      expect(checks(), "passwords checked").to.equal(10);
     });
 
     it("count by the connection's address, whatever is forwarded, in whatever header", async () => {
@@ -90,7 +103,8 @@ describe("S6 throttles", () => {
       await start(1);
       const { owner } = await createTenant(api.url);
       const forged = [
-        "", " ", ",", "127.0.0.1,", "unknown, ", "192.0.2.5, ", `${"x".repeat(2_000)}, `, "[::1]:1, ", "1.2.3.4 ,,", "-,",
+        "", " ", ",", "127.0.0.1,", "unknown, ", "192.0.2.5, ", `${"x".repeat(2_000)}, `, "[::1]:1, ", "1.2.3.4 ,,",
+        "-,",
       ].map((before) => `${before}198.51.100.7`);
       for (const from of forged) expect((await enter(freshEmail(), "wrong password", from)).status).to.equal(401);
       for (const from of forged) expect((await enter(owner.email, password, from)).status).to.equal(429);
