@@ -1,11 +1,9 @@
-import kafkajs, { type Admin, type Kafka } from "kafkajs";
+import kafkajs, { type Admin } from "kafkajs";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { QueueUnavailable } from "../../ports/work-queue.ts";
-import type { TopicSettings } from "./client.ts";
-import { settled, within } from "./waiting.ts";
-
-const closeWithinMs = 1_000;
+import { retry, type Line, type TopicSettings } from "./client.ts";
+import { within } from "./waiting.ts";
 
 /** How far the group is behind in one partition. */
 export interface PartitionLag {
@@ -13,40 +11,43 @@ export interface PartitionLag {
   readonly lag: number;
 }
 
+interface Connected {
+  readonly line: Line;
+  readonly admin: Promise<Admin>;
+}
+
 /** Asks the brokers about themselves over one connection that is replaced when it fails. */
 export class KafkaAdmin {
-  readonly #kafka: Kafka;
+  readonly #connect: () => Line;
   readonly #clock: Clock;
-  #admin: Promise<Admin> | undefined;
+  #connected: Connected | undefined;
 
-  constructor(kafka: Kafka, clock: Clock) {
-    this.#kafka = kafka;
+  constructor(connect: () => Line, clock: Clock) {
+    this.#connect = connect;
     this.#clock = clock;
   }
 
   /** Throws QueueUnavailable when it fails or is not done after `patienceMs`. */
   async ask<T>(what: string, patienceMs: number, task: (admin: Admin) => Promise<T>): Promise<T> {
-    this.#admin ??= this.#open();
-    const admin = this.#admin;
+    const connected = (this.#connected ??= this.#open());
     try {
-      return await within(this.#clock, patienceMs, what, admin.then(task));
+      return await within(this.#clock, patienceMs, what, connected.admin.then(task));
     } catch (error) {
-      if (this.#admin === admin) this.#admin = undefined;
-      void admin.then((opened) => opened.disconnect()).catch(() => undefined);
+      if (this.#connected === connected) this.#connected = undefined;
+      connected.line.cut();
       throw new QueueUnavailable(`the work queue does not answer: ${what}`, { cause: error });
     }
   }
 
-  async close(): Promise<void> {
-    const admin = this.#admin;
-    this.#admin = undefined;
-    if (admin) await settled(this.#clock, closeWithinMs, admin.then((opened) => opened.disconnect()));
+  close(): void {
+    this.#connected?.line.cut();
+    this.#connected = undefined;
   }
 
-  async #open(): Promise<Admin> {
-    const admin = this.#kafka.admin({ retry: { retries: 0 } });
-    await admin.connect();
-    return admin;
+  #open(): Connected {
+    const line = this.#connect();
+    const admin = line.kafka.admin({ retry: { ...retry, retries: 4 } });
+    return { line, admin: admin.connect().then(() => admin) };
   }
 }
 

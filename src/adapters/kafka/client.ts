@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import { Kafka, logLevel, type KafkaConfig as Connection, type RetryOptions, type SASLOptions } from "kafkajs";
 import type { Logger } from "../../ports/telemetry.ts";
-import { seedOf, sockets } from "./sockets.ts";
+import { seedOf, Sockets } from "./sockets.ts";
 
 /** Where the brokers are, how they are spoken to, and how the topic is made when there is none. */
 export interface KafkaSettings {
@@ -25,23 +25,38 @@ export interface TopicSettings {
 /** What is given up inside the driver; the adapter goes on with a fresh connection. */
 export const retry: RetryOptions = { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000 };
 
-/** A client of the brokers. The driver logs as errors what it then repairs: all it says is for debugging. */
-export function connectTo(settings: KafkaSettings, password: string | null, logger: Logger): Kafka {
-  return new Kafka({
-    clientId: settings.topicPrefix,
-    brokers: settings.brokers.map(seedOf),
-    socketFactory: sockets(tlsOptions(settings.tls)),
-    connectionTimeout: 1_000,
-    authenticationTimeout: 3_000,
-    requestTimeout: 5_000,
-    retry,
-    ...authentication(settings.sasl, password),
-    logLevel: logLevel.WARN,
-    logCreator: () => ({ namespace, log }) => {
-      const { message, error, groupId, memberId } = log as Readonly<Record<string, unknown>>;
-      logger.debug({ namespace, error, groupId, memberId }, `kafkajs: ${String(message)}`);
-    },
-  });
+/** A client of the brokers with connections of its own. */
+export interface Line {
+  readonly kafka: Kafka;
+  /** Cuts the connections for good. */
+  cut(): void;
+}
+
+/**
+ * Makes clients of the brokers. The driver logs as errors what it then repairs: all it says is for debugging. Throws
+ * when the authorities' file cannot be read.
+ */
+export function lines(settings: KafkaSettings, password: string | null, logger: Logger): () => Line {
+  const tls = tlsOptions(settings.tls);
+  return () => {
+    const sockets = new Sockets(tls);
+    const kafka = new Kafka({
+      clientId: settings.topicPrefix,
+      brokers: settings.brokers.map(seedOf),
+      socketFactory: sockets.factory,
+      connectionTimeout: 1_000,
+      authenticationTimeout: 3_000,
+      requestTimeout: 5_000,
+      retry,
+      ...authentication(settings.sasl, password),
+      logLevel: logLevel.WARN,
+      logCreator: () => ({ namespace, log }) => {
+        const { message, error, groupId, memberId } = log as Readonly<Record<string, unknown>>;
+        logger.debug({ namespace, error, groupId, memberId }, `kafkajs: ${String(message)}`);
+      },
+    });
+    return { kafka, cut: () => sockets.cut() };
+  };
 }
 
 function tlsOptions(tls: KafkaSettings["tls"]): ConnectionOptions | null {

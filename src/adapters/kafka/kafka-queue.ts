@@ -2,7 +2,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
 import { ensureTopic, KafkaAdmin, lagOf, type PartitionLag } from "./admin.ts";
-import { connectTo, type KafkaSettings } from "./client.ts";
+import { lines, type KafkaSettings } from "./client.ts";
 import { Consumption } from "./consumption.ts";
 import { WorkProducer } from "./producer.ts";
 
@@ -31,10 +31,10 @@ export interface KafkaQueue extends WorkQueue {
 
 /** Asks nothing of the brokers yet: each use connects, and makes the topic when there is none. */
 export function openKafkaQueue({ config, password, clock, logger, metrics }: KafkaQueueParts): KafkaQueue {
-  const kafka = connectTo(config, password, logger);
+  const connect = lines(config, password, logger);
   const topic = `${config.topicPrefix}.work`;
   const groupId = `${config.topicPrefix}.delivery`;
-  const admin = new KafkaAdmin(kafka, clock);
+  const admin = new KafkaAdmin(connect, clock);
   const consumptions = new Set<Consumption>();
   let making: Promise<void> | undefined;
   // Asked again with each connection: a topic can be deleted.
@@ -44,11 +44,11 @@ export function openKafkaQueue({ config, password, clock, logger, metrics }: Kaf
       .finally(() => { making = undefined; });
     return making;
   };
-  const producer = new WorkProducer({ kafka, topic, clock, logger, ready });
+  const producer = new WorkProducer({ connect, topic, clock, logger, ready });
   return {
     publish: (items: readonly WorkItem[]) => producer.publish(items),
     async consume(consumer: WorkConsumer) {
-      const consumption = new Consumption({ kafka, topic, groupId, clock, logger, metrics }, ready, consumer);
+      const consumption = new Consumption({ connect, topic, groupId, clock, logger, metrics }, ready, consumer);
       consumptions.add(consumption);
       return {
         stop: async () => {
@@ -62,7 +62,7 @@ export function openKafkaQueue({ config, password, clock, logger, metrics }: Kaf
     async close() {
       await Promise.all([...consumptions].map((consumption) => consumption.stop()));
       await producer.close();
-      await admin.close();
+      admin.close();
     },
   };
 }

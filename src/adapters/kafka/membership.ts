@@ -1,9 +1,9 @@
-import type { Consumer, EachBatchPayload, Kafka, KafkaMessage } from "kafkajs";
+import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { WorkConsumer, WorkItem } from "../../ports/work-queue.ts";
 import { keepingAssigner } from "./assigner.ts";
-import { retry } from "./client.ts";
+import { retry, type Line } from "./client.ts";
 import { decodeItem } from "./messages.ts";
 import { partitionOf } from "./partitions.ts";
 import { GroupSession } from "./session.ts";
@@ -22,7 +22,7 @@ const leaveWithinMs = 5_000;
 const metadataMaxAgeMs = 60_000;
 
 export interface MembershipParts {
-  readonly kafka: Kafka;
+  readonly connect: () => Line;
   readonly topic: string;
   readonly groupId: string;
   readonly clock: Clock;
@@ -37,6 +37,7 @@ export interface MembershipParts {
 export class Membership {
   readonly #parts: MembershipParts;
   readonly #taker: WorkConsumer;
+  readonly #line: Line;
   readonly #consumer: Consumer;
   readonly #over = Promise.withResolvers<Error>();
   #session: GroupSession;
@@ -58,7 +59,8 @@ export class Membership {
     this.#heardAt = this.#committedAt = parts.clock.monotonic();
     this.#session = this.#newSession(0);
     this.#session.end();
-    this.#consumer = parts.kafka.consumer({
+    this.#line = parts.connect();
+    this.#consumer = this.#line.kafka.consumer({
       groupId: parts.groupId,
       allowAutoTopicCreation: false,
       sessionTimeout: sessionTimeoutMs,
@@ -99,21 +101,25 @@ export class Membership {
     this.#taker.reassign(() => true, this.#session);
     const left = this.#commit().then(() => this.#consumer.disconnect());
     await settled(this.#parts.clock, leaveWithinMs, left);
+    this.#line.cut();
     this.#over.resolve(new Error("left"));
   }
 
   async #start(): Promise<void> {
     const consumer = this.#consumer;
-    await consumer.connect();
-    // What waits there from before the first member is in the due index, too; taking it is quicker.
-    await consumer.subscribe({ topic: this.#parts.topic, fromBeginning: true });
-    await consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      eachBatch: async (payload) => this.#take(payload),
-    });
-    // The driver starts to run although it was told to disconnect meanwhile.
-    if (this.#ended) await consumer.disconnect();
+    const steps = [
+      () => consumer.connect(),
+      // What waits there from before the first member is in the due index, too; taking it is quicker.
+      () => consumer.subscribe({ topic: this.#parts.topic, fromBeginning: true }),
+      () => consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        eachBatch: async (payload) => this.#take(payload),
+      }),
+    ];
+    for (const step of steps) {
+      if (!this.#ended) await step();
+    }
   }
 
   #listen(): void {

@@ -1,8 +1,8 @@
-import { CompressionTypes, type Kafka, type Producer } from "kafkajs";
+import { CompressionTypes, type Producer } from "kafkajs";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { QueueUnavailable, type WorkItem } from "../../ports/work-queue.ts";
-import { retry } from "./client.ts";
+import { retry, type Line } from "./client.ts";
 import { encodeItem, wakeUpFor } from "./messages.ts";
 import { createPartitioner } from "./partitions.ts";
 import { settled, within } from "./waiting.ts";
@@ -13,7 +13,6 @@ const fewestBytes = 1_000;
 /** What a record costs beside its key and value, at the most. */
 const overheadBytes = 100;
 const sendWithinMs = 8_000;
-const closeWithinMs = 2_000;
 
 interface Publication {
   left: number;
@@ -27,8 +26,13 @@ interface Outgoing {
   readonly publication: Publication;
 }
 
+interface Connected {
+  readonly line: Line;
+  readonly producer: Promise<Producer>;
+}
+
 interface ProducerParts {
-  readonly kafka: Kafka;
+  readonly connect: () => Line;
   readonly topic: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -43,7 +47,7 @@ interface ProducerParts {
  */
 export class WorkProducer {
   readonly #parts: ProducerParts;
-  #producer: Promise<Producer> | undefined;
+  #connected: Connected | undefined;
   #waiting: Outgoing[] = [];
   #sending: Promise<void> | undefined;
   #limit = mostBytes;
@@ -69,7 +73,7 @@ export class WorkProducer {
     this.#closed = true;
     this.#rejectAll(this.#waiting.splice(0), new QueueUnavailable("the work queue is closed"));
     await settled(this.#parts.clock, sendWithinMs, this.#sending ?? Promise.resolve());
-    await this.#discard();
+    this.#discard();
   }
 
   async #sendAll(): Promise<void> {
@@ -79,7 +83,7 @@ export class WorkProducer {
         await within(this.#parts.clock, sendWithinMs, "a send to the work queue", this.#send(batch));
         for (const { publication } of batch) if (--publication.left === 0) publication.resolve();
       } catch (error) {
-        await this.#discard();
+        this.#discard();
         if (isTooLarge(error) && this.#limit > fewestBytes) {
           this.#limit = Math.max(fewestBytes, Math.floor(this.#limit / 2));
           this.#parts.logger.warn({ bytes: this.#limit }, "the brokers refuse sends this large: sending less at once");
@@ -113,32 +117,28 @@ export class WorkProducer {
   }
 
   async #send(batch: readonly Outgoing[]): Promise<void> {
-    const { topic } = this.#parts;
-    const opening = (this.#producer ??= this.#open());
-    const producer = await opening;
+    const connected = (this.#connected ??= this.#open());
+    const producer = await connected.producer;
     // Given up while it connected: another send may be in flight.
-    if (this.#producer !== opening) throw new Error("the producer was replaced");
+    if (this.#connected !== connected) throw new Error("the producer was replaced");
+    const { topic } = this.#parts;
     const messages = batch.map(({ item, value }) => ({ key: item.destinationId, value }));
     await producer.send({ topic, messages, acks: -1, timeout: 5_000, compression: CompressionTypes.None });
   }
 
-  async #open(): Promise<Producer> {
-    await this.#parts.ready();
-    const producer = this.#parts.kafka.producer({
+  #open(): Connected {
+    const line = this.#parts.connect();
+    const producer = line.kafka.producer({
       createPartitioner, idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false, retry,
       metadataMaxAge: 60_000,
     });
-    await producer.connect();
-    return producer;
+    const ready = this.#parts.ready().then(() => producer.connect());
+    return { line, producer: ready.then(() => producer) };
   }
 
-  /** Not waited for longer than a moment: whoever publishes next gets another one. */
-  async #discard(): Promise<void> {
-    const producer = this.#producer;
-    this.#producer = undefined;
-    const gone = producer?.then((opened) => opened.disconnect());
-    if (this.#closed && gone) await settled(this.#parts.clock, closeWithinMs, gone);
-    else gone?.catch(() => undefined);
+  #discard(): void {
+    this.#connected?.line.cut();
+    this.#connected = undefined;
   }
 
   #rejectAll(batch: readonly Outgoing[], error: Error): void {

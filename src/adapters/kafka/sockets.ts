@@ -1,5 +1,5 @@
 import type { ISocketFactory } from "kafkajs";
-import { connect, isIP } from "node:net";
+import { connect, isIP, Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 
 const keepAliveMs = 60_000;
@@ -12,14 +12,34 @@ export function seedOf(broker: string): string {
   return address === undefined ? broker : `${Buffer.from(address).toString("hex")}${suffix}:${port}`;
 }
 
-/** Opens sockets as the driver does, also to names that {@link seedOf} made; `tls` null: in clear. */
-export function sockets(tls: ConnectionOptions | null): ISocketFactory {
-  return ({ host: given, port, onConnect }) => {
+/**
+ * The sockets of one client of the driver, opened as the driver does, also to names that {@link seedOf} made; `tls`
+ * null: in clear. The driver forgets sockets and opens others after it was told to disconnect: only {@link Sockets.cut}
+ * ends a client for certain.
+ */
+export class Sockets {
+  readonly #tls: ConnectionOptions | null;
+  readonly #open = new Set<Socket>();
+  #cut = false;
+
+  constructor(tls: ConnectionOptions | null) {
+    this.#tls = tls;
+  }
+
+  readonly factory: ISocketFactory = ({ host: given, port, onConnect }) => {
+    if (this.#cut) return new Socket().destroy(new Error("the client was given up"));
     const host = given.endsWith(suffix) ? Buffer.from(given.slice(0, -suffix.length), "hex").toString() : given;
     const named = isIP(host) === 0 ? { servername: host } : {};
-    const socket = tls === null
+    const socket = this.#tls === null
       ? connect({ host, port }, onConnect)
-      : connectTls({ host, port, ...named, ...tls }, onConnect);
-    return socket.setKeepAlive(true, keepAliveMs);
+      : connectTls({ host, port, ...named, ...this.#tls }, onConnect);
+    this.#open.add(socket);
+    return socket.once("close", () => this.#open.delete(socket)).setKeepAlive(true, keepAliveMs);
   };
+
+  /** Cuts all, and each that is opened later. */
+  cut(): void {
+    this.#cut = true;
+    for (const socket of this.#open) socket.destroy();
+  }
 }

@@ -90,6 +90,23 @@ describe("Kafka's producer", function () {
       await proxy.heal();
       await queue.publish([firstAttempt("b")]);
     });
+
+    it("leaves no connection behind, whatever it gave up on", async () => {
+      const { queue } = queues.open([proxy.address], { partitions: 4 });
+      const tryAll = () => Promise.allSettled([
+        queue.ping(), queue.lag(), queue.publish([firstAttempt("a")]), queue.ping(), queue.lag(),
+      ]);
+      await queue.consume(recorder);
+      await tryAll();
+      proxy.freeze();
+      await tryAll();
+      await proxy.heal();
+      await proxy.refuse();
+      await tryAll();
+      await proxy.heal();
+      await Promise.all([tryAll(), queue.close()]);
+      await until("all are disconnected", () => proxy.connections === 0);
+    });
   });
 
   it("publishes a wake-up in the stead of an item that no message has room for", async () => {

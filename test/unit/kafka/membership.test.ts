@@ -90,6 +90,7 @@ describe("a member of the group", () => {
   let recorder: WorkRecorder;
   let membership: Membership;
   let over: Promise<Error>;
+  let cuts: number;
   const owned = () => destinations.filter((id) => recorder.owns(id));
 
   beforeEach(async () => {
@@ -98,8 +99,9 @@ describe("a member of the group", () => {
     const nothing = () => undefined;
     const makeConsumer = (config: ConsumerConfig) => (consumer = new ScriptedConsumer(config));
     const driver = { consumer: makeConsumer } as unknown as Kafka;
+    cuts = 0;
     membership = new Membership({
-      kafka: driver, topic, groupId: "relay.delivery", clock,
+      connect: () => ({ kafka: driver, cut: () => { cuts += 1; } }), topic, groupId: "relay.delivery", clock,
       logger: { debug: nothing, info: nothing, warn: nothing, error: nothing }, metrics: { trouble: nothing },
     }, recorder);
     over = membership.live();
@@ -223,6 +225,7 @@ describe("a member of the group", () => {
     consumer.emit("CRASH", { error: new Error("no broker") });
     expect((await over).message).to.equal("no broker");
     expect(consumer.disconnected).to.equal(1);
+    expect(cuts).to.equal(1);
     expect(owned()).to.deep.equal([]);
     expect(await consumer.fetches(0, "5")).to.equal(undefined);
     consumer.joins("m", [0]);

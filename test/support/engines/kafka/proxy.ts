@@ -6,6 +6,8 @@ import type { Detour } from "./broker.ts";
 export interface KafkaProxy {
   /** host:port for clients. */
   readonly address: string;
+  /** How many clients are connected. */
+  readonly connections: number;
   /** Cuts all connections and refuses new ones. */
   refuse(): Promise<void>;
   /** Lets nothing through in either direction, and keeps what comes until it may go on. */
@@ -63,6 +65,9 @@ export async function proxyFor({ from, to }: Detour): Promise<KafkaProxy> {
   await listen();
   return {
     address: `127.0.0.1:${from}`,
+    get connections() {
+      return sockets.size / 2;
+    },
     refuse,
     freeze: () => {
       frozen = true;
