@@ -1,5 +1,5 @@
 import { Refusal } from "../domain/refusal.ts";
-import type { EventLog } from "../ports/event-store.ts";
+import type { EventLog, Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 
 const patienceMs = 2_000;
@@ -33,10 +33,14 @@ export class Freshness {
       }));
   }
 
-  async #look(): Promise<void> {
-    const head = await this.#log.head();
-    if (!(await this.#readModels.caughtUp(head, patienceMs))) {
+  /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after 2 s. */
+  async cover(position: Position): Promise<void> {
+    if (!(await this.#readModels.caughtUp(position, patienceMs))) {
       throw new Refusal("unavailable", "the read models are behind; try again");
     }
+  }
+
+  async #look(): Promise<void> {
+    await this.cover(await this.#log.head());
   }
 }

@@ -193,8 +193,8 @@ export class Ingest {
     const [accepted] = facts as unknown as readonly WebhookEvent[];
     if (state || accepted?.type !== "EventAccepted") return;
     await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);
-    // What is deleted before it was projected would leave the event in the read models as it was found last.
-    await this.#parts.freshness.wait();
+    // Read models that never learned how the event ended could not take it away.
+    await this.#parts.freshness.cover(facts.at(-1)?.position ?? "");
     try {
       await this.#parts.store.deleteStream(stream, revision);
     } catch (error) {

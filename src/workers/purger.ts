@@ -8,7 +8,7 @@ import { streams } from "../domain/streams.ts";
 import { decide } from "../domain/tenant/decide.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
-import { RevisionConflict, type EventStore, type Position } from "../ports/event-store.ts";
+import { RevisionConflict, type EventStore, type LogEntry, type Position } from "../ports/event-store.ts";
 import type { Document, ReadModels, Selection } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
 
@@ -96,13 +96,13 @@ export class Purger {
     return found.map((document) => document[purging.key] as string).filter((eventId) => eventId !== after);
   }
 
-  /** Deletes the stream of an event, unless it began again after the purge: then it is another event's. */
+  /** Deletes the stream of an event, unless another event has it by now: one that began again after a purge. */
   async #delete(eventId: string, purgedAt: Position): Promise<void> {
     const { store } = this.#parts;
     const stream = streams.event(eventId);
     for (;;) {
       const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
-      if (!newest) return;
+      if (!newest || !isOf(newest, eventId)) return;
       if (newest.position > purgedAt) {
         const [oldest] = await store.readStream(stream, { limit: 1 });
         if (!oldest || oldest.position > purgedAt) return;
@@ -144,4 +144,9 @@ export class Purger {
     await task();
     await new Promise<void>((resolve) => clock.schedule(clock.monotonic() - begun, resolve));
   }
+}
+
+/** Whether an entry is a fact of this event. Where nobody can read it, the stream's name alone must do. */
+function isOf(entry: LogEntry, eventId: string): boolean {
+  return entry.unreadable !== undefined || (entry.data as { readonly eventId: string }).eventId === eventId;
 }

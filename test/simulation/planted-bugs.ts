@@ -201,8 +201,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "nobody waits for the read models",
     file: "src/application/freshness.ts",
-    find: "if (!(await this.#readModels.caughtUp(head, patienceMs))) {",
-    instead: "if (!(await this.#readModels.caughtUp(head.slice(0, 0), patienceMs))) {",
+    find: "await this.cover(await this.#log.head());",
+    instead: "await this.cover((await this.#log.head()).slice(0, 0));",
   },
   {
     name: "a batch applied again counts again",
@@ -245,5 +245,23 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: "src/application/sessions.ts",
     find: "if (revoked != null || sessionVersion < Number(least ?? 0)) refuse(",
     instead: "if (sessionVersion < Number(least ?? 0)) refuse(",
+  },
+  {
+    name: "a key begins again before its former event's end is projected",
+    file: ingest,
+    find: "await this.#parts.freshness.cover(facts.at(-1)?.position ?? \"\");",
+    instead: "",
+  },
+  {
+    name: "a purge deletes another event of the same key",
+    file: "src/workers/purger.ts",
+    find: "if (!newest || !isOf(newest, eventId)) return;",
+    instead: "if (!newest) return;",
+  },
+  {
+    name: "a lease is timed from before it was asked for",
+    file: "src/workers/sweeper.ts",
+    find: "if (seen === undefined) this.#firstSeen.set(key, seenAt);",
+    instead: "if (seen === undefined) this.#firstSeen.set(key, now);",
   },
 ];
