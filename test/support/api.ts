@@ -21,6 +21,7 @@ import type { RegistrationGuards } from "../../src/application/registration-guar
 import { createServices, type ServiceSettings, type World } from "../../src/application/services.ts";
 import { Vault } from "../../src/application/vault.ts";
 import { openEngines } from "../../src/composition/engines/engines.ts";
+import type { Config } from "../../src/config/config.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { EventStore } from "../../src/ports/event-store.ts";
 import type { ExpiringState } from "../../src/ports/expiring-state.ts";
@@ -29,6 +30,8 @@ import type { Logger, Metrics } from "../../src/ports/telemetry.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
+import { startEventStoreDb } from "./engines/eventstoredb.ts";
+import { newDatabase, sharedMongoDb } from "./engines/mongodb.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
 
@@ -124,16 +127,33 @@ export async function inMemoryEngines(): Promise<InMemoryEngines> {
 }
 
 /** Fresh embedded engines, in a folder of their own. Their expiring state keeps the machine's time. */
-export async function embeddedEngines(): Promise<SharedEngines> {
+export function embeddedEngines(): Promise<SharedEngines> {
+  return openedEngines({ eventStore: { engine: "embedded" }, readModels: { engine: "embedded" } });
+}
+
+/** A log in EventStoreDB and a database in MongoDB, or in what stands for them here. They keep the machine's time. */
+export async function outsideEngines(): Promise<SharedEngines> {
+  const [eventStoreDb, mongoDb] = await Promise.all([startEventStoreDb(), sharedMongoDb()]);
+  const engines = await openedEngines({
+    eventStore: { engine: "eventstoredb", url: eventStoreDb.url },
+    readModels: { engine: "mongodb", url: newDatabase(mongoDb) },
+  });
+  const close = async () => {
+    await engines.close();
+    await eventStoreDb.stop();
+  };
+  return { ...engines, close };
+}
+
+async function openedEngines(chosen: Pick<Config, "eventStore" | "readModels">): Promise<SharedEngines> {
   const folder = mkdtempSync(join(tmpdir(), "relay-api-"));
   const masterKey = new SystemIds().secretBytes(32);
   const clock = new TestClock();
   const fail = (error: Error) => {
     throw error;
   };
-  const embedded = { engine: "embedded" } as const;
   const settings = {
-    config: { dataDir: join(folder, "data"), eventStore: embedded, queue: embedded, readModels: embedded },
+    config: { dataDir: join(folder, "data"), queue: { engine: "embedded" } as const, ...chosen },
     secrets: { oldMasterKeys: [], kafkaPassword: null },
     masterKey,
     projects: true,
@@ -151,11 +171,16 @@ export async function embeddedEngines(): Promise<SharedEngines> {
   return { clock, store, readModels, state, masterKey, close };
 }
 
-/** A suite that is to hold whatever the engines. They are closed after it. */
-export function describeOnEngines(name: string, suite: (freshEngines: () => Promise<SharedEngines>) => void): void {
+/** A suite that is to hold whatever the engines. They are closed after it. With `outside`, on outside ones, too. */
+export function describeOnEngines(
+  name: string,
+  suite: (freshEngines: () => Promise<SharedEngines>) => void,
+  { outside = false }: { readonly outside?: boolean } = {},
+): void {
   for (const [kind, open] of [
     ["in memory", inMemoryEngines],
     ["embedded", embeddedEngines],
+    ...(outside ? [["on EventStoreDB and MongoDB", outsideEngines] as const] : []),
   ] as const) {
     describe(`${name}, ${kind}`, () => {
       const opened: SharedEngines[] = [];
