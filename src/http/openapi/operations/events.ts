@@ -41,7 +41,7 @@ export const eventOperations: readonly Operation[] = [
     path: "/api/v1/events/:id/attempts",
     tag,
     summary: "List the attempts to deliver an event",
-    description: "Any role. What was sent, with credentials masked, and what came back.",
+    description: "Any role. What was sent and what came back, with credentials masked in both.",
     security: "bearer",
     parameters: { id },
     query: lists.attempts,
