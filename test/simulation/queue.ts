@@ -116,6 +116,8 @@ export class SimulatedQueue {
   #join(member: Member): { stop(): Promise<void> } {
     this.#members.add(member);
     this.rebalance();
+    // A request may arrive later than the death of who sent it.
+    if (member.process.crashed) this.abandoned(member.process);
     return {
       stop: async () => {
         member.session.alive = false;
