@@ -134,7 +134,7 @@ describe("following the log of EventStoreDB", () => {
   });
 
   it("holds the server back while its handler is busy", async () => {
-    const store = await bench.client({ tuning: { bufferEntries: 20 } });
+    const store = await bench.client({ tuning: { bufferEntries: 20, stallMs: 5000 } });
     const stream = freshStream();
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
@@ -148,6 +148,7 @@ describe("following the log of EventStoreDB", () => {
     await recorder.stop();
     expect(recorder.entries).to.have.length(301);
     expect(Math.max(...recorder.batches.map(({ entries }) => entries.length))).to.be.within(2, 40);
+    expect(bench.troubles).to.deep.equal([]);
   });
 
   it("heals when a connection says nothing any more, and tells it", async () => {
