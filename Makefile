@@ -5,7 +5,7 @@
 installed := node_modules/.installed-lock.json
 run := npm run --silent
 
-.PHONY: demo run test test-full simulate planted lint bench up
+.PHONY: demo run test test-full simulate simulate-planted planted lint bench up
 
 demo: $(installed)
 	@$(run) demo
@@ -26,6 +26,10 @@ simulate: $(installed)
 # Plants bugs in a copy of the source, one at a time: which test catches each. NAME=one plants that one.
 planted: $(installed)
 	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" exec node --disable-warning=ExperimentalWarning test/planted/main.ts $(NAME)
+
+# Plants bugs, one at a time, in copies of the program, and tells which seeds catch each. BUG=… chooses by name.
+simulate-planted: $(installed)
+	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" exec node --disable-warning=ExperimentalWarning test/simulation/plant.ts
 
 lint: $(installed)
 	@$(run) lint

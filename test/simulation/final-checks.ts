@@ -6,7 +6,7 @@ import type { EventView } from "../../src/application/views.ts";
 import { eventStatuses } from "../../src/domain/event/events.ts";
 import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
-import { quiet, uncounted } from "../support/api.ts";
+import { silentLogger } from "../support/silent-logger.ts";
 import type { Books } from "./books.ts";
 import { hold } from "./broken.ts";
 import type { Fleet } from "./fleet.ts";
@@ -15,7 +15,7 @@ import type { Engines, Node } from "./node.ts";
 import type { WallTime } from "./process.ts";
 import type { Producers } from "./producers.ts";
 import type { Scheduler } from "./scheduler.ts";
-import { sealing } from "./stand-ins.ts";
+import { sealing, uncounted } from "./stand-ins.ts";
 import type { Weather } from "./weather.ts";
 
 interface EndParts {
@@ -134,7 +134,8 @@ async function checkFold({ engines, fleet, complete }: EndParts): Promise<void> 
   const fresh = new InMemoryReadModels();
   const emails = new EmailOpener({ store, sealing, vault: new Vault(sealing, { max: 100 }) }, { max: 100 });
   const runner = new ProjectionRunner({
-    log: store, writer: fresh, readModels: fresh, clock: process.clock, logger: quiet, metrics: uncounted, lingerMs: 0,
+    log: store, writer: fresh, readModels: fresh, clock: process.clock, metrics: uncounted, lingerMs: 0,
+    logger: silentLogger,
     prepare: (entries) => emails.prepare(entries),
   });
   await complete(runner.rebuild());

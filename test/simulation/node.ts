@@ -9,7 +9,7 @@ import { Vault } from "../../src/application/vault.ts";
 import { deliveryRoles } from "../../src/composition/delivery.ts";
 import { projectingRole } from "../../src/composition/roles.ts";
 import type { RetryPolicy } from "../../src/domain/event/retry-policy.ts";
-import type { Logger, Metrics } from "../../src/ports/telemetry.ts";
+import type { Logger } from "../../src/ports/telemetry.ts";
 import { Follower } from "../../src/workers/follower.ts";
 import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
 import type { Role } from "../../src/workers/role.ts";
@@ -19,7 +19,7 @@ import { SimulatedProcess } from "./process.ts";
 import type { SimulatedQueue } from "./queue.ts";
 import type { SimulatedReadModels } from "./read-models.ts";
 import type { Receivers } from "./receivers.ts";
-import { mappings, passwords, sealing, tokens } from "./stand-ins.ts";
+import { mappings, passwords, sealing, tokens, uncounted as metrics } from "./stand-ins.ts";
 import type { Trace } from "./trace.ts";
 
 /** What all processes share. */
@@ -131,9 +131,6 @@ export class Node {
 }
 
 const nothing = () => undefined;
-const metrics: Metrics = {
-  accepted: nothing, ingest: nothing, attempt: nothing, firstAttemptDelay: nothing, trouble: nothing,
-};
 
 function tracing(name: string, trace: Trace): Logger {
   const line = (level: string) => (fields: object, message: string) => {
