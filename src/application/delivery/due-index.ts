@@ -37,12 +37,12 @@ export class DueIndex {
     return this.#readModels.caughtUp(position, timeoutMs);
   }
 
-  /** Work of a destination due by `now` (ms), longest due first. */
-  async due(destinationId: string, now: number, limit: number): Promise<readonly WaitingWork[]> {
+  /** Work of a destination due by `until`, and not before `from`, longest due first. */
+  async due(destinationId: string, until: string, limit: number, from?: string): Promise<readonly WaitingWork[]> {
     const documents = await this.#readModels.find({
       collection: "waiting",
       where: { destinationId },
-      range: { field: "dueAt", to: timestamp(now) },
+      range: { field: "dueAt", to: until, ...(from !== undefined && { from }) },
       order: { field: "dueAt", descending: false },
       limit,
     });

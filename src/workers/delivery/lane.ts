@@ -14,6 +14,7 @@ import type { EventLog, Position } from "../../ports/event-store.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
+import { DuePages } from "./due-pages.ts";
 import type { Result, Work } from "./work.ts";
 
 /** What all lanes of a worker share. */
@@ -58,6 +59,7 @@ export class Lane {
   /** Events that the due index may name and nobody can read: those behind them must not wait. */
   readonly #unreadable = new Set<string>();
   readonly #underWay = new Set<Promise<unknown>>();
+  readonly #pages: DuePages;
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
@@ -76,6 +78,7 @@ export class Lane {
     this.destinationId = destinationId;
     this.#parts = parts;
     this.#lastActive = parts.clock.monotonic();
+    this.#pages = new DuePages(destinationId, parts);
     this.#gate = new CircuitBreaker((work: Work) => this.#perform(work, false), {
       // The log counts the failures and says when to open; the breaker is the gate that obeys.
       volumeThreshold: Number.MAX_SAFE_INTEGER,
@@ -219,6 +222,7 @@ export class Lane {
     for (const work of this.#window) this.#present.delete(work.eventId);
     this.#window = [];
     this.#refillFrom = undefined;
+    this.#pages.startOver();
   }
 
   /**
@@ -299,18 +303,20 @@ export class Lane {
     const from = this.#refillFrom ?? "";
     this.#refillFrom = undefined;
     await this.#guarded(async () => {
-      const { dueIndex, attempts, clock } = this.#parts;
-      const covered = attempts.lastPosition > from ? attempts.lastPosition : from;
-      if (!(await dueIndex.covers(covered, catchUpMs))) throw new Error("the due index is behind");
-      const limit = windowSize + this.#present.size + this.#unreadable.size;
-      const due = await dueIndex.due(this.destinationId, this.#deleted ? endOfTime : clock.now(), limit);
-      let more = due.length === limit;
-      for (const { eventId } of due) {
-        if (this.#knows(eventId)) continue;
-        if (this.#window.length < windowSize) this.#push({ kind: "due", eventId });
-        else more = true;
-      }
-      if (more) this.#wantRefill(covered);
+      const { attempts, clock } = this.#parts;
+      const position = attempts.lastPosition > from ? attempts.lastPosition : from;
+      const { found, more } = await this.#pages.next({
+        position,
+        dueBy: this.#deleted ? endOfTime : clock.now(),
+        room: windowSize - this.#window.length,
+        known: { count: this.#present.size + this.#unreadable.size, has: (eventId) => this.#knows(eventId) },
+      });
+      const fresh = found.filter((eventId) => !this.#knows(eventId));
+      const room = windowSize - this.#window.length;
+      for (const eventId of fresh.slice(0, room)) this.#push({ kind: "due", eventId });
+      // Items came in meanwhile: what has no room now must be found once more.
+      if (fresh.length > room) this.#pages.startOver();
+      if (more || fresh.length > room) this.#wantRefill(position);
     }, from);
     this.#refilling = false;
     this.pump();

@@ -1,0 +1,67 @@
+import type { DueIndex } from "../../application/delivery/due-index.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Position } from "../../ports/event-store.ts";
+
+const catchUpMs = 5_000;
+/** Later looks go on where an earlier one ended, for so long: what the index learns late may stand before that. */
+const goOnForMs = 1_000;
+
+/** Where a look ended: everything due before, and what was seen of this very time, is known to who asked. */
+interface Place {
+  readonly dueAt: string;
+  readonly seen: ReadonlySet<string>;
+  readonly until: number;
+}
+
+/** What is wanted of a look. */
+interface Look {
+  /** From the start, the index must have come this far. */
+  readonly position: Position;
+  /** Due by then, ms since 1970. */
+  readonly dueBy: number;
+  readonly room: number;
+  /** Events that who asks has already. */
+  readonly known: { readonly count: number; has(eventId: string): boolean };
+}
+
+/**
+ * Looks through the due work of one destination. A look from the start needs an index that has heard of everything
+ * done so far, and so makes the projection hurry; the looks that go on from there need not. What an index that lags
+ * names again, though it is done, is for the claim to find out.
+ */
+export class DuePages {
+  readonly #destinationId: string;
+  readonly #parts: { readonly dueIndex: DueIndex; readonly clock: Clock };
+  #place: Place | undefined;
+
+  constructor(destinationId: string, parts: { readonly dueIndex: DueIndex; readonly clock: Clock }) {
+    this.#destinationId = destinationId;
+    this.#parts = parts;
+  }
+
+  /** The next look is from the start. */
+  startOver(): void {
+    this.#place = undefined;
+  }
+
+  /** Up to `room` events that are not known, longest due first; `more`: there may be others. */
+  async next({ position, dueBy, room, known }: Look): Promise<{ readonly found: string[]; readonly more: boolean }> {
+    const { dueIndex, clock } = this.#parts;
+    const before = this.#place && clock.monotonic() < this.#place.until ? this.#place : undefined;
+    this.#place = undefined;
+    if (!before && !(await dueIndex.covers(position, catchUpMs))) throw new Error("the due index is behind");
+    const until = before?.until ?? clock.monotonic() + goOnForMs;
+    const limit = room + (before ? before.seen.size : known.count);
+    const due = await dueIndex.due(this.#destinationId, timestamp(dueBy), limit, before?.dueAt);
+    const fresh = due.filter(({ eventId }) => !known.has(eventId) && !before?.seen.has(eventId));
+    const found = fresh.slice(0, room).map(({ eventId }) => eventId);
+    const last = fresh.length > room ? fresh[room - 1] : due.at(-1);
+    if (!last || (due.length < limit && fresh.length <= room)) return { found, more: before !== undefined };
+    const { dueAt } = last;
+    const seen = due.filter((one) => one.dueAt === dueAt && (known.has(one.eventId) || found.includes(one.eventId)));
+    const earlier = before?.dueAt === dueAt ? before.seen : [];
+    this.#place = { dueAt, seen: new Set([...earlier, ...seen.map(({ eventId }) => eventId)]), until };
+    return { found, more: true };
+  }
+}
