@@ -218,7 +218,7 @@ describe("following the log of EventStoreDB", () => {
       await store.append(stream, 20 * at - 1, Array.from({ length: 20 }, () => note("x".repeat(2000))));
     }
     const outcomes = { whole: 0, failed: 0 };
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; outcomes.whole < 10 || outcomes.failed < 10; round++) {
       const reads = [store.readStream(stream), store.readLog("", 400).then(({ entries }) => entries)];
       const breaking = pause(round % 20).then(() => bench.server.breakConnections());
       for (const read of await Promise.allSettled(reads)) {
@@ -232,8 +232,6 @@ describe("following the log of EventStoreDB", () => {
       }
       await breaking;
     }
-    expect(outcomes.whole).to.be.greaterThan(5);
-    expect(outcomes.failed).to.be.greaterThan(5);
   });
 
   it("pages through entries that are larger than a page", async () => {
