@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { expect } from "chai";
 import { ApiClient, text } from "../../demo/api-client.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
@@ -62,26 +64,33 @@ describe("S8 master key rotation of a running relay", () => {
   });
 
   it("is refused without the old key until it is through, however often it is killed on its way", async function () {
-    this.timeout(sized(90_000, 900_000));
+    this.timeout(sized(90_000, 1_800_000));
     await relay.kill9();
     giveNewKey();
+    // Where no key is in the way, the start ends here.
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const { port } = taken.address() as AddressInfo;
     const refusals = async () => {
       const { RELAY_OLD_MASTER_KEYS: _old, ...withoutOld } = relay.environment;
-      const { stderr, code } = await runRelay(withoutOld);
+      const { stderr, code } = await runRelay({ ...withoutOld, RELAY_PORT: String(port) });
       expect(code).to.equal(1);
       return stderr.trim().split("\n");
     };
     expect(await refusals()).to.deep.equal([
       "the relay cannot start: RELAY_MASTER_KEY: is not the key that this log was written under",
     ]);
-    for (let kill = 0; kill < sized(3, 30); kill += 1) {
+    for (let kill = 0; kill < sized(3, 10); kill += 1) {
       await relay.start();
       await relay.kill9();
-      if ((await keys()).includes(mayGo)) break;
       const [line, ...more] = await refusals();
       expect(more).to.deep.equal([]);
+      // The log may say that it is through before what `keys` looks at does: then only the port is in the way.
+      if (line?.includes("RELAY_PORT")) break;
       expect(line).to.match(/^the relay cannot start: RELAY_OLD_MASTER_KEYS: must hold master key [0-9a-f]{16}, since/);
+      expect(await keys()).to.not.include(mayGo);
     }
+    taken.close();
     const through = await relay.command("rewrap");
     expect(through.stdout).to.match(/^\d+ keys re-wrapped; every key is under the newest master key\n$/);
     delete env["RELAY_OLD_MASTER_KEYS"];
