@@ -1,7 +1,7 @@
 import { connectMongoDb } from "../../src/adapters/mongodb/connection.ts";
 import { MongoExpiringState } from "../../src/adapters/mongodb/expiring-state.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
-import { newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { expiringStateContract, type ExpiringStateUnderTest } from "./expiring-state.ts";
 
@@ -33,7 +33,13 @@ function open(url: string, time: { now: number }): ExpiringStateUnderTest {
   };
 }
 
-expiringStateContract("MongoDB", async () => open(newDatabase(await sharedMongoDb()), { now: start }), {
-  tickMs: 1_000,
-  ownClock: true,
+describe("An engine outside of the process", () => {
+  before(async function () {
+    await mongoDbOrSkip(this);
+  });
+
+  expiringStateContract("MongoDB", async () => open(newDatabase(await sharedMongoDb()), { now: start }), {
+    tickMs: 1_000,
+    ownClock: true,
+  });
 });

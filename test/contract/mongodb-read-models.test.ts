@@ -2,7 +2,7 @@ import { connectMongoDb, type MongoConnection } from "../../src/adapters/mongodb
 import { MongoReadModels } from "../../src/adapters/mongodb/read-models.ts";
 import { MongoReadModelWriter } from "../../src/adapters/mongodb/read-model-writer.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
-import { newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
 import { silentLogger } from "../support/silent-logger.ts";
 import { sized } from "../support/size.ts";
 import { readModelsContract } from "./read-models.ts";
@@ -42,8 +42,15 @@ function open(url: string): ReadModelsUnderTest {
   };
 }
 
-readModelsContract("MongoDB", async () => open(newDatabase(await sharedMongoDb())), {
-  wholeBatches: false,
-  crashes: false,
-  runs: sized(10, 200),
+describe("An engine outside of the process", () => {
+  before(async function () {
+    await mongoDbOrSkip(this);
+  });
+
+  // Crashes are staged in test/integration/mongodb, at every single write.
+  readModelsContract("MongoDB", async () => open(newDatabase(await sharedMongoDb())), {
+    wholeBatches: false,
+    crashes: false,
+    runs: sized(10, 200),
+  });
 });

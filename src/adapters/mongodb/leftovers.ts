@@ -1,7 +1,7 @@
 import type { Timer } from "../../ports/clock.ts";
 import { ReadModelsUnavailable } from "../../ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
-import { definitionsOf, generationOf, stateId, states } from "./generation.ts";
+import { definitionsOf, stateId, states } from "./generation.ts";
 import { collectionsOf } from "./schema.ts";
 
 /**
@@ -14,6 +14,7 @@ export class Leftovers {
   readonly #exclusively: (task: () => Promise<void>) => Promise<void>;
   #timer: Timer | undefined;
   #dropping: Promise<void> = Promise.resolve();
+  #isClosed = false;
 
   /** `exclusively`: does something while no generation is being made. */
   constructor(
@@ -31,12 +32,14 @@ export class Leftovers {
     this.#timer?.cancel();
     this.#timer = this.#connection.clock.schedule(this.#afterMs, () => {
       this.#dropping = this.#exclusively(() => this.#drop(epoch)).catch((error: unknown) => {
-        this.#connection.logger.warn({ err: error }, "old read models are not dropped yet: the next start tries again");
+        this.#connection.logger.warn({ err: error }, "old read models are not dropped yet: that is tried again");
+        if (!this.#isClosed) this.look(epoch);
       });
     });
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#timer?.cancel();
     await this.#dropping;
   }
@@ -47,12 +50,11 @@ export class Leftovers {
       const state = await states(this.#connection).findOne({ _id: stateId });
       // What a later writer has begun is none of this one's business.
       if (state?.epoch !== epoch) return;
-      const kept = [state.current?.number, state.building?.number];
+      const kept = [state.current, state.building].flatMap((generation) => generation?.number ?? []);
       const isLeft = (number: number) => number <= state.generations && !kept.includes(number);
       const names = await collectionsOf(this.#connection, isLeft);
       for (const name of names) await db.dropCollection(name);
-      const numbers = [...new Set(names.map((name) => generationOf(name) ?? 0))];
-      await definitionsOf(this.#connection).deleteMany({ _id: { $in: numbers } });
+      await definitionsOf(this.#connection).deleteMany({ _id: { $lte: state.generations, $nin: kept } });
     });
   }
 }

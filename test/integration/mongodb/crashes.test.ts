@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase } from "../../support/engines/mongodb.ts";
 import { WireProxy, type Fate } from "../../support/engines/mongodb/wire-proxy.ts";
 import { sized } from "../../support/size.ts";
 import { carryOn, contentsOf, expectedOf, histories, type Step } from "./histories.ts";
@@ -41,9 +41,9 @@ async function finish(url: string, steps: readonly Step[], cut: number) {
 
 describe("Read models in MongoDB, when their writer dies", function () {
   this.timeout(120_000);
-  let server: Awaited<ReturnType<typeof sharedMongoDb>>;
-  before(async () => {
-    server = await sharedMongoDb();
+  let server: Awaited<ReturnType<typeof mongoDbOrSkip>>;
+  before(async function () {
+    server = await mongoDbOrSkip(this);
   });
 
   it("come to the same, at whichever write that is", async () => {

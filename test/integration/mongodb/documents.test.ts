@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import type { Change } from "../../../src/ports/read-models.ts";
 import { entriesOf, id, position, put, thing, things } from "../../contract/read-models-things.ts";
-import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase } from "../../support/engines/mongodb.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { sized } from "../../support/size.ts";
 import { openProcess } from "./support.ts";
@@ -10,14 +10,16 @@ import { openProcess } from "./support.ts";
 describe("Documents in MongoDB", function () {
   this.timeout(60_000);
   let process: ReturnType<typeof openProcess>;
+  let end = async () => {};
 
-  before(async () => {
-    process = openProcess(newDatabase(await sharedMongoDb()));
+  before(async function () {
+    process = openProcess(newDatabase(await mongoDbOrSkip(this)));
+    end = async () => {
+      await process.connection.db.dropDatabase();
+      await process.close();
+    };
   });
-  after(async () => {
-    await process.connection.db.dropDatabase();
-    await process.close();
-  });
+  after(() => end());
 
   it("are replaced by one that is said to be fresh and is not", async () => {
     const { writer } = process;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { setTimeout as wait } from "node:timers/promises";
 import { MongoExpiringState } from "../../../src/adapters/mongodb/expiring-state.ts";
-import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { openProcess } from "./support.ts";
 
@@ -14,6 +14,10 @@ describe("Expiring state in MongoDB", function () {
     processes.push(process);
     return new MongoExpiringState(process.connection);
   };
+
+  before(async function () {
+    await mongoDbOrSkip(this);
+  });
 
   beforeEach(async () => {
     url = newDatabase(await sharedMongoDb());

@@ -4,7 +4,7 @@ import { ExpiringStateUnavailable } from "../../../src/ports/expiring-state.ts";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import { MongoExpiringState } from "../../../src/adapters/mongodb/expiring-state.ts";
 import { add, id, position, put, thing } from "../../contract/read-models-things.ts";
-import { newDatabase, startMongoDb, type MongoDbUnderTest } from "../../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "../../support/engines/mongodb.ts";
 import { definitions } from "./histories.ts";
 import { openProcess } from "./support.ts";
 
@@ -17,12 +17,14 @@ const pingedWithinMs = 2_500;
 describe("MongoDB, when its server fails", function () {
   this.timeout(120_000);
   let server: MongoDbUnderTest;
+  let end = async () => {};
   let process: ReturnType<typeof openProcess>;
   let state: MongoExpiringState;
-  before(async () => {
-    server = await startMongoDb({ ours: true });
+  before(async function () {
+    server = await mongoDbOrSkip(this, { ours: true });
+    end = () => server.stop();
   });
-  after(() => server.stop());
+  after(() => end());
 
   beforeEach(async () => {
     process = openProcess(newDatabase(server));

@@ -6,7 +6,7 @@ import type { Query } from "../../../src/ports/read-models.ts";
 import { eventsSelected } from "../../../projections/events/events.ts";
 import { userSortFields, usersSelected } from "../../../projections/users/users.ts";
 import { id, time } from "../../contract/read-models-things.ts";
-import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase } from "../../support/engines/mongodb.ts";
 import { openProcess } from "./support.ts";
 
 const tenantId = id(1);
@@ -68,24 +68,26 @@ function freeOf(index: Stored, { where = {}, anyOf }: Query): string[] {
 describe("Questions that MongoDB answers", function () {
   this.timeout(60_000);
   let process: ReturnType<typeof openProcess>;
+  let end = async () => {};
   let commands: Stored[];
-  let server: Awaited<ReturnType<typeof sharedMongoDb>>;
+  let server: Awaited<ReturnType<typeof mongoDbOrSkip>>;
 
-  before(async () => {
-    server = await sharedMongoDb();
+  before(async function () {
+    server = await mongoDbOrSkip(this);
     const url = new URL(newDatabase(server));
     url.searchParams.set("monitorCommands", "true");
     process = openProcess(url.href);
+    end = async () => {
+      await process.connection.db.dropDatabase();
+      await process.close();
+    };
     await process.writer.reset(collections, "any");
     process.connection.db.client.on("commandStarted", ({ command }) => {
       const { lsid: _session, $db: _database, ...asked } = command;
       commands.push(asked);
     });
   });
-  after(async () => {
-    await process.connection.db.dropDatabase();
-    await process.close();
-  });
+  after(() => end());
 
   it("are answered from an index each, and in its order", async () => {
     let whole = 0;

@@ -1,13 +1,16 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { add, id, position, put, thing } from "../../contract/read-models-things.ts";
-import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { definitions } from "./histories.ts";
 import { openProcess } from "./support.ts";
 
 describe("A batch for MongoDB that is larger than a document may be", function () {
   this.timeout(120_000);
+  before(async function () {
+    await mongoDbOrSkip(this);
+  });
 
   it("is carried out by the next writer, and leaves nothing else behind", async () => {
     const url = newDatabase(await sharedMongoDb());
@@ -38,6 +41,31 @@ describe("A batch for MongoDB that is larger than a document may be", function (
       }
       expect(await next.reader.sum("a")).to.equal(5);
       expect(await next.connection.db.collection("intents").countDocuments()).to.equal(0);
+    } finally {
+      await next.connection.db.dropDatabase();
+      await next.close();
+    }
+  });
+
+  it("leaves nothing behind either when its writer died before it was begun", async () => {
+    const url = newDatabase(await sharedMongoDb());
+    const proxy = await WireProxy.start(url);
+    const first = openProcess(proxy.url);
+    await first.writer.reset([{ ...definitions[0]!, indexes: [] }], "any");
+    let updates = 0;
+    proxy.fateOf = () => ((updates += 1) > 1 ? "lost" : "pass");
+    const label = randomBytes(200_000).toString("base64");
+    await first.writer.apply([{ position: position(1), changes: [put(thing(1, { label }))] }], position(1)).catch(
+      () => undefined,
+    );
+    await proxy.close();
+    await first.close();
+    const next = openProcess(url);
+    try {
+      const parts = next.connection.db.collection("intents");
+      expect(await parts.countDocuments()).to.equal(1);
+      expect((await next.writer.state())?.checkpoint).to.equal("");
+      expect(await parts.countDocuments()).to.equal(0);
     } finally {
       await next.connection.db.dropDatabase();
       await next.close();

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { setTimeout as wait } from "node:timers/promises";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import { add, id, position, put, thing, things } from "../../contract/read-models-things.ts";
-import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
 import { definitions } from "./histories.ts";
 import { openProcess } from "./support.ts";
 
@@ -22,6 +22,10 @@ describe("Read models in MongoDB, built again", function () {
   let url: string;
   let writing: ReturnType<typeof openProcess>;
   let reading: ReturnType<typeof openProcess>;
+
+  before(async function () {
+    await mongoDbOrSkip(this);
+  });
 
   beforeEach(async () => {
     url = newDatabase(await sharedMongoDb());
@@ -95,7 +99,7 @@ describe("Read models in MongoDB, built again", function () {
     expect(await writing.writer.state()).to.deep.equal({ checkpoint: position(2), fingerprint: "second" });
     await untilGenerationsAre("2");
     expect((await reading.reader.get("things", id(0)))?.["size"]).to.equal(3);
-    expect(await reading.connection.db.collection("generations").countDocuments()).to.equal(1);
+    while ((await reading.connection.db.collection("generations").countDocuments()) > 1) await wait(20);
   });
 
   it("leave nothing of a building that another took the place of", async () => {

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import type { Change } from "../../../src/ports/read-models.ts";
 import { add, entriesOf, id, position, put, remove, set, thing } from "../../contract/read-models-things.ts";
-import { newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { contentsOf, definitions } from "./histories.ts";
 import { hasty, openProcess } from "./support.ts";
 
-const before = [put(thing(1, { size: 1 })), put(thing(2, { size: 1 })), add("a", 0, 1)];
+const atFirst = [put(thing(1, { size: 1 })), put(thing(2, { size: 1 })), add("a", 0, 1)];
 /** What a writer is at when it is paused: documents that come, change and go, and a counter. */
 const paused: readonly Change[] = [
   { ...put(thing(3, { size: 3 })), fresh: true } as Change,
@@ -33,16 +33,16 @@ type Process = ReturnType<typeof openProcess>;
 
 async function begin({ writer }: Process): Promise<void> {
   await writer.reset(definitions, "any");
-  await writer.apply(entriesOf(before), position(before.length));
+  await writer.apply(entriesOf(atFirst), position(atFirst.length));
 }
 
-const pausedEntries = entriesOf(paused, before.length + 1);
-const pausedEnd = position(before.length + paused.length);
+const pausedEntries = entriesOf(paused, atFirst.length + 1);
+const pausedEnd = position(atFirst.length + paused.length);
 
 /** What follows, from the writer's own checkpoint on. */
 async function goOn({ writer }: Process): Promise<void> {
   const { checkpoint } = (await writer.state())!;
-  const first = before.length + paused.length + 1;
+  const first = atFirst.length + paused.length + 1;
   const entries = [...pausedEntries, ...entriesOf(after, first)].filter((entry) => entry.position > checkpoint);
   await writer.apply(entries, position(first + after.length - 1));
   for (let n = 0; n < many; n += 1) await writer.amend([add("busy", 0, 1)]);
@@ -54,6 +54,10 @@ describe("Read models in MongoDB, with a writer that should not be there any mor
   let proxy: WireProxy;
   let stale: Process;
   let other: Process;
+
+  before(async function () {
+    await mongoDbOrSkip(this);
+  });
 
   beforeEach(async () => {
     url = newDatabase(await sharedMongoDb());

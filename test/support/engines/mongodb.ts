@@ -28,12 +28,19 @@ export function sharedMongoDb(): Promise<MongoDbUnderTest> {
   return (shared ??= startMongoDb());
 }
 
-/** The shared server. Where it cannot be had the tests of the context are skipped, by name; in CI they fail. */
-export async function mongoDbOrSkip(context: Mocha.Context): Promise<MongoDbUnderTest> {
+/**
+ * For a `before` hook: the shared server, or one for this context alone that may be broken. Where it cannot be had the
+ * tests of the context are skipped, by name; in CI they fail. The first time, the engine may have to be installed.
+ */
+export async function mongoDbOrSkip(
+  context: Mocha.Context,
+  { ours = false }: { readonly ours?: boolean } = {},
+): Promise<MongoDbUnderTest> {
+  context.timeout(600_000);
   try {
-    return await sharedMongoDb();
+    return await (ours ? startMongoDb({ ours }) : sharedMongoDb());
   } catch (error) {
-    if (process.env["CI"]) throw error;
+    if (process.env["CI"] === "true") throw error;
     process.stdout.write(`  No MongoDB: ${String(error)}\n`);
     return context.skip();
   }
