@@ -23,6 +23,8 @@ export class Engine {
   condition: Condition = calm;
   /** Out of reach for everybody. */
   down = false;
+  /** Until then it does nothing with what it is asked, ms of the simulation. */
+  frozenUntil = 0;
   readonly #random: Random;
   readonly #unavailable: (message: string) => Error;
 
@@ -39,7 +41,9 @@ export class Engine {
   /** How long a request or an answer is under way, ms. */
   delay(): number {
     const { usualMs, slow, slowMs } = this.condition;
-    if (this.#random.chance(slow)) return this.#random.spread(usualMs, slowMs);
+    if (this.#random.chance(slow)) {
+      return this.#random.chance(0.5) ? this.#random.spread(usualMs, slowMs) : this.#random.between(slowMs / 2, slowMs);
+    }
     return this.#random.between(0.05, usualMs);
   }
 

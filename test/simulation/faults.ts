@@ -61,6 +61,7 @@ export class Faults {
     this.#ended = true;
     for (const { engine } of [log, readModels, state, queue]) {
       engine.condition = calm;
+      engine.frozenUntil = 0;
       engine.down = false;
     }
     log.lagMs = 3;
@@ -84,6 +85,11 @@ export class Faults {
     const { random, engines, scheduler, trace, weather } = this.#parts;
     const { engine } = random.pick([engines.log, engines.readModels, engines.state, engines.queue]);
     const ms = random.between(0, weather.outageMs);
+    if (random.chance(0.5)) {
+      trace.add(`${engine.name} is frozen for ${ms.toFixed(0)} ms`);
+      engine.frozenUntil = Math.max(engine.frozenUntil, scheduler.now + ms);
+      return;
+    }
     trace.add(`${engine.name} is away for ${ms.toFixed(0)} ms`);
     engine.down = true;
     scheduler.after(ms, () => {

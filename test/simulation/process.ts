@@ -5,6 +5,8 @@ import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 const begin = Date.UTC(2026, 0, 15);
+/** A process that was held up goes on for so long at least. */
+const breathMs = 1_000;
 
 /** The time that clocks on walls show: it may jump. */
 export class WallTime {
@@ -32,7 +34,7 @@ export class SimulatedProcess {
   readonly #scheduler: Scheduler;
   readonly #random: Random;
   /** Until then the process is held up: it hears nothing, and does nothing. */
-  #stalledUntil = 0;
+  #stalledUntil = -Infinity;
   #crashed = false;
   /** Questions of one turn travel together. */
   readonly #together = new Map<Engine, { readonly step: number; readonly tasks: (() => void)[] }>();
@@ -66,9 +68,9 @@ export class SimulatedProcess {
     this.#crashed = true;
   }
 
-  /** Holds the process up for so long. */
+  /** Holds the process up for so long, unless it is, or just was: then it would never hear the news. */
   stall(ms: number): void {
-    this.#stalledUntil = this.#scheduler.now + ms;
+    if (this.#scheduler.now >= this.#stalledUntil + breathMs) this.#stalledUntil = this.#scheduler.now + ms;
   }
 
   /** Has something reach the process: at once, when it is no longer held up, or never. */
@@ -96,7 +98,7 @@ export class SimulatedProcess {
         else this.#scheduler.after(afterMs, settle);
       };
       if (engine.answersTogether) this.#join(engine, task);
-      else this.#scheduler.after(engine.delay(), task);
+      else this.#reach(engine, task);
     });
   }
 
@@ -109,8 +111,17 @@ export class SimulatedProcess {
     }
     const tasks = [task];
     this.#together.set(engine, { step: steps, tasks });
-    this.#scheduler.after(engine.delay(), () => {
+    this.#reach(engine, () => {
       for (const one of tasks) one();
+    });
+  }
+
+  /** A request is on its way, and lies there while the engine is frozen. */
+  #reach(engine: Engine, task: () => void): void {
+    this.#scheduler.after(engine.delay(), () => {
+      const frozenFor = engine.frozenUntil - this.#scheduler.now;
+      if (frozenFor > 0) this.#scheduler.after(frozenFor, task);
+      else task();
     });
   }
 }
