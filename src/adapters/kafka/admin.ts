@@ -59,7 +59,7 @@ export async function ensureTopic(
     await compare(admin, topic, settings, logger);
     return;
   }
-  await admin.createTopics({
+  const made = await admin.createTopics({
     topics: [{
       topic,
       numPartitions: settings.partitions,
@@ -67,6 +67,8 @@ export async function ensureTopic(
       configEntries: Object.entries(configOf(settings)).map(([name, value]) => ({ name, value })),
     }],
   });
+  // Another process was quicker: its topic is of use once its partitions have leaders.
+  if (!made) await admin.fetchTopicMetadata({ topics: [topic] });
 }
 
 /** Every batch stored so can be read: other clients' compressions are undone by the brokers. */

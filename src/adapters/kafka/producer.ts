@@ -129,8 +129,10 @@ export class WorkProducer {
   #open(): Connected {
     const line = this.#parts.connect();
     const producer = line.kafka.producer({
-      createPartitioner, idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false, retry,
+      createPartitioner, idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false,
       metadataMaxAge: 60_000,
+      // Long enough for a topic that was just made to be known everywhere.
+      retry: { ...retry, retries: 4 },
     });
     const ready = this.#parts.ready().then(() => producer.connect());
     return { line, producer: ready.then(() => producer) };

@@ -1,3 +1,4 @@
+import { Kafka, logLevel } from "kafkajs";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import type { KafkaUnderTest, Ports } from "./kafka/broker.ts";
@@ -35,8 +36,17 @@ export async function kafkaOrSkip(context: Mocha.Context): Promise<KafkaUnderTes
 
 async function start(): Promise<KafkaUnderTest> {
   const broker = named() ?? (await ownBroker());
+  await servesGroups(broker.brokers);
   console.log(`  Kafka for the tests: ${broker.description}`);
   return broker;
+}
+
+/** The first question about a group makes a broker set up a topic of its own, which takes a while. */
+async function servesGroups(brokers: string[]): Promise<void> {
+  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 15, maxRetryTime: 1_000 } }).admin();
+  await admin.connect();
+  await admin.fetchOffsets({ groupId: "the-first" });
+  await admin.disconnect();
 }
 
 function named(): KafkaUnderTest | undefined {

@@ -226,6 +226,7 @@ describe("a member of the group", () => {
     expect((await over).message).to.equal("no broker");
     expect(consumer.disconnected).to.equal(1);
     expect(cuts).to.equal(1);
+    expect(recorder.sessions.map(({ alive }) => alive)).to.not.include(true);
     expect(owned()).to.deep.equal([]);
     expect(await consumer.fetches(0, "5")).to.equal(undefined);
     consumer.joins("m", [0]);
