@@ -16,7 +16,7 @@ const env = { RELAY_DELIVERY_TIMEOUT: `${deliveryTimeoutMs}ms`, RELAY_RETRY_SCHE
 const unfinished = ["Pending", "Processing", "Failed", "WaitingRetry"];
 
 describe("the real process on a disk that loses what was not synced, is full or fails", function () {
-  this.timeout(sized(240_000, 3_600_000));
+  this.timeout(sized(400_000, 3_600_000));
   let receiver: Receiver;
   let relay: RelayOnDisk;
   let ledger: Ledger;
@@ -83,20 +83,14 @@ describe("the real process on a disk that loses what was not synced, is full or 
     expect(figures.extraDeliveries).to.be.at.most(figures.unknownOutcomes + figures.lateAnswers);
   }
 
-  /** Nothing, all, some writes, or some sectors of what was not synced. */
-  function someLoss(): Loss {
-    const share = [0, 0, 1, random(), random()][Math.floor(random() * 5)] ?? 0;
-    return { survives: () => random() < share, torn: random() < 0.5 };
-  }
-
   it("loses no acknowledged event and repeats no attempt, whatever the disk kept of what was not synced", async () => {
     const account = await openAccount(relay.url, { maxTrys: 10_000 });
     const load = await targets(account);
     const producers = new Producers(relay, ledger, load, { producers: 4, pauseMs: 5, random }).start();
-    for (let loss = 0; loss < sized(8, 100); loss += 1) {
+    for (let loss = 0; loss < sized(6, 100); loss += 1) {
       if (random() < 0.75) await relay.ready();
       await pause(random() * 1_200);
-      await relay.losePower(someLoss());
+      await relay.losePower(someLoss(random));
       relay.launch();
     }
     await relay.ready();
@@ -129,13 +123,69 @@ describe("the real process on a disk that loses what was not synced, is full or 
     expect(faults.lost.length, "events found to be lost").to.be.at.least(acknowledged);
   });
 
+  describe("killed, and without power, at a certain step", () => {
+    /** Under load, of how many such steps one is picked. */
+    const points = {
+      "under load": [
+        ["written", "/log.db-wal", 20], ["syncBegun", "/log.db-wal", 20], ["syncEnded", "/log.db-wal", 20],
+        ["written", "/read-models.db-wal", 20], ["written", "/state.db-wal", 3], ["syncBegun", "/log.db", 1],
+      ],
+      "as it ends": [
+        ["written", "/log.db"], ["syncEnded", "/log.db"], ["truncated", "/log.db-wal"], ["written", "/read-models.db"],
+        ["unlinked", "/read-models.db-wal"],
+      ],
+      "as it starts again": [["written", "/log.db"], ["syncBegun", "/log.db"], ["truncated", "/log.db-wal"]],
+    } as const;
+
+    it("loses no acknowledged event and repeats no attempt", async () => {
+      const account = await openAccount(relay.url, { maxTrys: 10_000 });
+      const load = await targets(account);
+      const loaded = async (during: () => Promise<unknown>) => {
+        const producers = new Producers(relay, ledger, load, { producers: 4, pauseMs: 5, random }).start();
+        await during();
+        await producers.stop();
+      };
+      const back = async () => {
+        await relay.losePower(someLoss(random));
+        await relay.start();
+      };
+      for (let round = 0; round < sized(1, 10); round += 1) {
+        for (const [kind, file, within] of points["under load"]) {
+          await loaded(async () => {
+            relay.dieAt(kind, file, 1 + Math.floor(random() * within));
+            await died(relay);
+            await back();
+          });
+        }
+        for (const [kind, file] of points["as it ends"]) {
+          await loaded(() => pause(100));
+          relay.dieAt(kind, file, 1);
+          relay.signal("SIGTERM");
+          await died(relay);
+          await back();
+        }
+        for (const [kind, file] of points["as it starts again"]) {
+          await loaded(() => pause(100));
+          await relay.losePower({ survives: () => true, torn: false });
+          relay.dieAt(kind, file, 1);
+          relay.launch();
+          await died(relay);
+          await back();
+        }
+      }
+      relay.dieAt("opened", "", 0);
+      await settled(account);
+      expectWhole(await balance(account), `${relay.lives.length - 1} deaths`);
+    });
+  });
+
   for (const [error, means] of [["ENOSPC", "is full"], ["EIO", "fails"]] as const) {
     it(`answers 503 while the disk ${means}, loses nothing, and goes on by itself once it is well again`, async () => {
       const account = await openAccount(relay.url, { maxTrys: 10_000 });
       const load = await targets(account);
       const producers = new Producers(relay, ledger, load, { producers: 4, pauseMs: 5, random }).start();
       let failures = 0;
-      for (let round = 0; round < sized(4, 40); round += 1) {
+      for (let round = 0; round < sized(3, 40); round += 1) {
         await pause(random() * 500);
         const writes = round % 2 === 0 ? 1 : random() * 0.5;
         relay.trouble({ error, writes, syncs: error === "EIO" ? random() : 0 });
@@ -148,7 +198,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
         expect((await fetch(`${relay.url}/readyz`)).status).to.equal(200);
       }
       expect(relay.lives, "lives of the relay").to.have.length(1);
-      await relay.losePower(someLoss());
+      await relay.losePower(someLoss(random));
       await relay.start();
       await producers.stop();
       await settled(account);
@@ -162,3 +212,47 @@ describe("the real process on a disk that loses what was not synced, is full or 
     });
   }
 });
+
+describe("the real process killed, and without power, at a certain step of its first start", function () {
+  this.timeout(sized(60_000, 600_000));
+  let receiver: Receiver | undefined;
+
+  before(async function () {
+    if ("missing" in disk) this.skip();
+    receiver = await startReceiver({ record: false });
+  });
+  after(() => receiver?.close());
+
+  for (const [kind, file] of [
+    ["folderMade", ""], ["linked", "/master.key"], ["created", "/log.db"], ["created", "/log.db-wal"],
+    ["syncEnded", "/log.db-wal"], ["folderMade", "/index"], ["created", "/read-models.db"], ["created", "/state.db"],
+  ] as const) {
+    it(`finds all it needs at the next one: ${kind} ${file === "" ? "its folder" : file}`, async () => {
+      const random = seeded(seedOfRun());
+      for (let round = 0; round < sized(1, 10); round += 1) {
+        const relay = new RelayOnDisk(receiver ?? null, { env });
+        try {
+          relay.dieAt(kind, file, 1);
+          relay.launch();
+          await died(relay);
+          await relay.losePower(someLoss(random));
+          await relay.start();
+          await openAccount(relay.url);
+        } finally {
+          await relay.close();
+        }
+      }
+    });
+  }
+});
+
+/** Nothing, all, some writes, or some sectors of what was not synced. */
+function someLoss(random: () => number): Loss {
+  const share = [0, 0, 1, random(), random()][Math.floor(random() * 5)] ?? 0;
+  return { survives: () => random() < share, torn: random() < 0.5 };
+}
+
+/** Resolves when the relay has died by itself. */
+async function died({ lives }: RelayOnDisk): Promise<void> {
+  await eventually(async () => lives.at(-1)?.endedAt ?? null, (endedAt) => endedAt !== null, 30_000);
+}

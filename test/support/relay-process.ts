@@ -126,7 +126,10 @@ export class RelayProcess {
     // What it said at the end may come after the end itself.
     child.once("close", (code, signal) => {
       if (life !== this.#awaited || life.readyAt !== null) return;
-      this.#ready.reject(new Error(`it ended by itself: code ${code}, signal ${signal}\n${this.tail()}`));
+      const { reject } = this.#ready;
+      // Whoever asks from now on waits for the next process.
+      this.#ready = waiting();
+      reject(new Error(`it ended by itself: code ${code}, signal ${signal}\n${this.tail()}`));
     });
   }
 

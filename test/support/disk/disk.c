@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -45,11 +46,17 @@ struct control {
   uint32_t no_sync;
   /* Calls that failed so far. */
   uint32_t failed;
+  /* The process dies at the so-manieth step of this kind on a file of this name from now on; 0: it does not. */
+  uint32_t fatal_after;
+  uint32_t fatal_kind;
+  char fatal_name[64];
 };
 
 #define FILES 65536
 /* The inode of each open file that counts; 0 of all others. */
 static uint64_t files[FILES];
+/* Its name within the folder. */
+static char names_of[FILES][64];
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 static const char *folder;
 static size_t folder_length;
@@ -83,7 +90,14 @@ static int counts(const char *path) {
 
 static uint64_t counted(int file) { return file >= 0 && file < FILES ? files[file] : 0; }
 
-static void note(enum kind kind, uint64_t file, uint64_t at, const char *one, const char *two, const void *data,
+static void die_if_told(enum kind kind, const char *name) {
+  if (control->fatal_after == 0 || control->fatal_kind != kind) return;
+  if (strcmp(name, (const char *)control->fatal_name) != 0 || --control->fatal_after > 0) return;
+  syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+}
+
+/* `name`: of the file, where no path is given. */
+static void note(enum kind kind, const char *name, uint64_t file, uint64_t at, const char *one, const char *two, const void *data,
                  size_t length) {
   char names[8192];
   size_t used = 0;
@@ -95,6 +109,7 @@ static void note(enum kind kind, uint64_t file, uint64_t at, const char *one, co
     fprintf(stderr, "disk: the journal cannot be written\n");
     abort();
   }
+  die_if_told(kind, two ? two + folder_length : one ? one + folder_length : name);
 }
 
 static int fails(uint32_t of_65536) {
@@ -140,8 +155,9 @@ static int open_file(int at, const char *name, int flags, mode_t mode) {
     struct stat now;
     fstat(file, &now);
     files[file] = now.st_ino;
-    note(existed ? OPENED : CREATED, now.st_ino, 0, path, NULL, NULL, 0);
-    if (existed && (flags & O_TRUNC) && before.st_size > 0) note(TRUNCATED, now.st_ino, 0, NULL, NULL, NULL, 0);
+    snprintf(names_of[file], sizeof names_of[file], "%s", path + folder_length);
+    note(existed ? OPENED : CREATED, "", now.st_ino, 0, path, NULL, NULL, 0);
+    if (existed && (flags & O_TRUNC) && before.st_size > 0) note(TRUNCATED, names_of[file], now.st_ino, 0, NULL, NULL, NULL, 0);
   }
   pthread_mutex_unlock(&order);
   errno = error;
@@ -197,7 +213,7 @@ static ssize_t write_some(int file, const void *data, size_t length, int64_t off
       written = syscall(SYS_pwrite64, file, data, length, offset);
     }
     int error = errno;
-    if (written > 0) note(WRITTEN, inode, at, NULL, NULL, data, written);
+    if (written > 0) note(WRITTEN, names_of[file], inode, at, NULL, NULL, data, written);
     errno = error;
   }
   pthread_mutex_unlock(&order);
@@ -223,7 +239,7 @@ static int truncate_file(int file, int64_t size) {
   pthread_mutex_lock(&order);
   int done = fails(control->writes) ? -1 : syscall(SYS_ftruncate, file, size);
   int error = errno;
-  if (done == 0) note(TRUNCATED, inode, size, NULL, NULL, NULL, 0);
+  if (done == 0) note(TRUNCATED, names_of[file], inode, size, NULL, NULL, NULL, 0);
   pthread_mutex_unlock(&order);
   errno = error;
   return done;
@@ -238,13 +254,13 @@ static int sync_file(int file, long call) {
   if (control->no_sync) return 0;
   pthread_mutex_lock(&order);
   uint64_t id = ++syncs;
-  note(SYNC_BEGUN, inode, id, NULL, NULL, NULL, 0);
+  note(SYNC_BEGUN, names_of[file], inode, id, NULL, NULL, NULL, 0);
   pthread_mutex_unlock(&order);
   if (fails(control->syncs)) return -1;
   int done = syscall(call, file);
   int error = errno;
   pthread_mutex_lock(&order);
-  if (done == 0) note(SYNC_ENDED, inode, id, NULL, NULL, NULL, 0);
+  if (done == 0) note(SYNC_ENDED, names_of[file], inode, id, NULL, NULL, NULL, 0);
   pthread_mutex_unlock(&order);
   errno = error;
   return done;
@@ -273,7 +289,7 @@ static int change_name(enum kind kind, const char *one, const char *two, int fro
     default: abort();
   }
   int error = errno;
-  if (done == 0 && counts(one)) note(kind, now.st_ino, 0, one, two, NULL, 0);
+  if (done == 0 && counts(one)) note(kind, "", now.st_ino, 0, one, two, NULL, 0);
   pthread_mutex_unlock(&order);
   errno = error;
   return done;

@@ -10,7 +10,7 @@ export type Step =
   | { readonly kind: "unlinked"; readonly path: string };
 
 /** In the order of the C source's `enum kind`, from 1. */
-const kinds = [
+export const kinds = [
   "opened", "created", "written", "truncated", "syncBegun", "syncEnded", "renamed", "linked", "unlinked", "folderMade",
 ] as const;
 const headBytes = 32;

@@ -2,9 +2,9 @@ import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { RelayProcess, type ProcessOptions } from "../relay-process.ts";
 import type { Receiver } from "../receiver.ts";
-import { readJournal } from "./journal.ts";
+import { compiled } from "../shim.ts";
+import { kinds, readJournal, type Step } from "./journal.ts";
 import { Platter, type Loss } from "./platter.ts";
-import { compiled } from "./shim.ts";
 
 /** How a disk fails: with which error, and which share of the writes and of the syncs. */
 export interface Trouble {
@@ -15,10 +15,12 @@ export interface Trouble {
 
 const errnos = { ENOSPC: 28, EIO: 5 } as const;
 const share = 65_536;
-const controlBytes = 20;
+/** `struct control` of disk.c. */
+const controlBytes = 92;
+const nameBytes = 64;
 
 /** The library with the disk, or why there is none here. */
-export const disk = compiled("disk.c");
+export const disk = compiled(join(import.meta.dirname, "disk.c"));
 
 /** The relay on a disk of its own that can lose power, be full and fail. */
 export class RelayOnDisk extends RelayProcess {
@@ -28,7 +30,7 @@ export class RelayOnDisk extends RelayProcess {
   #platter: Platter | undefined;
 
   /** Needs {@link disk}. */
-  constructor(receiver: Pick<Receiver, "caPem">, options: ProcessOptions = {}) {
+  constructor(receiver: Pick<Receiver, "caPem"> | null, options: ProcessOptions = {}) {
     super(receiver, options);
     this.#control = openSync(this.#controlPath, "w+");
     writeSync(this.#control, Buffer.alloc(controlBytes));
@@ -59,6 +61,16 @@ export class RelayOnDisk extends RelayProcess {
     this.#set(4, Math.round((trouble?.writes ?? 0) * share));
     this.#set(8, Math.round((trouble?.syncs ?? 0) * share));
     if (trouble) this.#set(0, errnos[trouble.error]);
+  }
+
+  /** The process dies at the `count`-th such step on the file from now on; `file` begins with a slash. */
+  dieAt(kind: Step["kind"], file: string, count: number): void {
+    const name = Buffer.alloc(nameBytes);
+    name.write(file);
+    this.#set(20, 0);
+    writeSync(this.#control, name, 0, nameBytes, 28);
+    this.#set(24, kinds.indexOf(kind) + 1);
+    this.#set(20, count);
   }
 
   /** How many calls have failed. */
