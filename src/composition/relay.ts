@@ -31,6 +31,7 @@ import { openEngines, type Engines } from "./engines/engines.ts";
 import { erasureOf } from "./erasure.ts";
 import { closeServer, listen } from "./listener.ts";
 import { masterKeyOf, requireMasterKeys } from "./master-key.ts";
+import { readModelsBuilt } from "./read-models-built.ts";
 import { readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
 import { registrationGuards } from "./registration-guards.ts";
@@ -119,7 +120,9 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
     purge: services.commands.purge, forgetting: services.forgetting, retry: config.retry,
   }, config.roles);
   const roles: readonly Role[] = [...(projecting ? [projecting] : []), ...delivering];
-  for (const role of roles) await role.start();
+  await projecting?.start();
+  await readModelsBuilt({ readModels, clock, logger });
+  for (const role of delivering) await role.start();
   metrics.watch(readingsOf({ log: store, readModels, clock, sealing, engines, watch, roles }));
 
   const ready = async () => readiness({ broken, engines, watch, isFresh, roles: config.roles });

@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { processRoles } from "../../src/config/config.ts";
+import { processRoles, type ProcessRole } from "../../src/config/config.ts";
 import { startEventStoreDb } from "./engines/eventstoredb.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "./engines/kafka.ts";
 import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "./engines/mongodb.ts";
 import { RelayProcess } from "./relay-process.ts";
+import type { Reachable } from "./relay-process-load.ts";
 import { startTestRelay, type TestRelay } from "./relay.ts";
 import type { Receiver } from "./receiver.ts";
 
@@ -50,15 +51,16 @@ export async function outsideEngines(context: Mocha.Context): Promise<OutsideEng
 }
 
 /** Every role in processes of its own, several of each, on outside engines. */
-export class Fleet {
+export class Fleet implements Reachable {
   /** By role. */
-  readonly processes: ReadonlyMap<string, readonly RelayProcess[]>;
+  readonly processes: ReadonlyMap<ProcessRole, readonly RelayProcess[]>;
   #asked = 0;
+  #closed = false;
 
   /** Nothing runs before {@link start}. */
   constructor(receiver: Trusted, env: Env) {
-    const one = (role: string) => new RelayProcess(receiver, { env: { ...env, RELAY_ROLES: role } });
-    const several = (role: string) => Array.from({ length: processesPerRole }, () => one(role));
+    const one = (role: ProcessRole) => new RelayProcess(receiver, { env: { ...env, RELAY_ROLES: role } });
+    const several = (role: ProcessRole) => Array.from({ length: processesPerRole }, () => one(role));
     this.processes = new Map(processRoles.map((role) => [role, several(role)]));
   }
 
@@ -66,11 +68,25 @@ export class Fleet {
     return [...this.processes.values()].flat();
   }
 
-  /** Another API process each time it is asked. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Of another API process each time it is asked, of those that run. */
   get url(): string {
-    const apis = this.processes.get("api") ?? [];
+    const running = this.of("api").filter(({ lives }) => lives.at(-1)?.endedAt === null);
     this.#asked += 1;
-    return apis[this.#asked % apis.length]?.url ?? "";
+    return running[this.#asked % running.length]?.url ?? "";
+  }
+
+  /** The processes of a role. */
+  of(role: ProcessRole): readonly RelayProcess[] {
+    return this.processes.get(role) ?? [];
+  }
+
+  /** Resolves when an API process is ready. */
+  async ready(): Promise<void> {
+    await Promise.any(this.of("api").map((process) => process.ready()));
   }
 
   async start(): Promise<void> {
@@ -82,6 +98,7 @@ export class Fleet {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await Promise.all(this.all.map((process) => process.close()));
   }
 }

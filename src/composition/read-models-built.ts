@@ -1,0 +1,29 @@
+import { leases } from "../../projections/due/due.ts";
+import type { Clock } from "../ports/clock.ts";
+import { ReadModelsUnavailable, type ReadModels } from "../ports/read-models.ts";
+import type { Logger } from "../ports/telemetry.ts";
+import { Pause } from "../workers/pause.ts";
+
+const lookEveryMs = 50;
+const patienceMs = 30_000;
+
+/**
+ * On engines that are new nothing can be asked before a projector has made the collections. Resolves once one has, or
+ * after half a minute: what needs them then says so.
+ */
+export async function readModelsBuilt(
+  { readModels, clock, logger }: { readonly readModels: ReadModels; readonly clock: Clock; readonly logger: Logger },
+): Promise<void> {
+  const pause = new Pause(clock);
+  const end = clock.monotonic() + patienceMs;
+  for (let waits = false; clock.monotonic() < end; await pause.wait(lookEveryMs)) {
+    try {
+      await readModels.find({ collection: leases.name, order: { field: leases.key, descending: false }, limit: 1 });
+      return;
+    } catch (error) {
+      if (!(error instanceof ReadModelsUnavailable)) throw error;
+      if (!waits) logger.info({}, "waiting until a projector has made the read models");
+      waits = true;
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import { expect } from "chai";
+import type { ApiClient } from "../../demo/api-client.ts";
+import type { ProcessRole } from "../../src/config/config.ts";
+import { Ledger, printed, readHistories } from "../support/ledger.ts";
+import { listedTotals, totalsOf } from "../support/ledger-snapshot.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventually, openAccount, type Account } from "../support/relay.ts";
+import type { RelayProcess } from "../support/relay-process.ts";
+import { pause, Producers, seeded, seedOfRun } from "../support/relay-process-load.ts";
+import { sized } from "../support/size.ts";
+import { Fleet, outsideEngines, type OutsideEngines } from "../support/topologies.ts";
+
+const deliveryTimeoutMs = 3_000;
+/** What an attempt is leased for: a dead worker's attempts count against its destinations' limits as long. */
+const leaseMs = deliveryTimeoutMs + 5_000;
+/** From a kill until what was acknowledged before is delivered: leases of the role and of attempts, a rebalancing. */
+const takenOverMs = leaseMs + 22_000;
+const limit = 3;
+
+describe("roles apart, two processes of each", function () {
+  this.timeout(sized(240_000, 3_600_000));
+  let engines: OutsideEngines;
+  let receiver: Receiver;
+  let fleet: Fleet;
+  let account: Account;
+  let random: () => number;
+
+  before(async function () {
+    this.timeout(600_000);
+    const seed = seedOfRun();
+    console.log(`      RELAY_TEST_SEED=${seed}`);
+    random = seeded(seed);
+    engines = await outsideEngines(this);
+    receiver = await startReceiver({ record: false });
+    fleet = new Fleet(receiver, {
+      ...engines.env, RELAY_DELIVERY_TIMEOUT: `${deliveryTimeoutMs}ms`, RELAY_RETRY_SCHEDULE: "100ms,300ms",
+    });
+    await fleet.start();
+    account = await openAccount(fleet.url, { maxTrys: 10_000 });
+  });
+  afterEach(function () {
+    if (this.currentTest?.state === "failed") for (const process of fleet.all) console.log(process.tail());
+  });
+  after(async () => {
+    await (fleet as Fleet | undefined)?.close();
+    await receiver.close();
+    await (engines as OutsideEngines | undefined)?.close();
+  });
+
+  const owner = (): ApiClient => fleet.of("api")[0]?.at(account.owner) ?? account.owner;
+  const active = async (role: ProcessRole) => {
+    const metric = `relay_role_active{role="${role}"}`;
+    const values = await Promise.all(fleet.of(role).map((process) => process.metric(metric)));
+    return values.filter((value) => value === 1).length;
+  };
+
+  it("have each single role in one process", async () => {
+    for (const role of ["projector", "forwarder", "sweeper"] as const) {
+      await eventually(() => active(role), (count) => count === 1);
+    }
+  });
+
+  it("answer no API where there is none to serve, and tell how they are", async () => {
+    for (const role of ["projector", "forwarder", "delivery", "sweeper"] as const) {
+      for (const { url } of fleet.of(role)) {
+        await eventually(async () => (await fetch(`${url}/readyz`)).status, (status) => status === 200);
+        expect((await fetch(`${url}/healthz`)).status).to.equal(200);
+        expect((await fetch(`${url}/api/v1/events`)).status).to.equal(404);
+      }
+    }
+  });
+
+  it("refuse a deleted API key in every API process within a second", async () => {
+    const { ingest } = await account.destination({ url: receiver.url("/keys") });
+    for (let round = 0; round < 5; round += 1) {
+      const made = await owner().post("/api/v1/api-keys", { name: "short" });
+      const { id, apiKey } = made as { id: string; apiKey: string };
+      const post = async ({ url }: RelayProcess) => {
+        const headers = { "x-api-key": apiKey, "content-type": "application/json" };
+        return (await fetch(url + ingest, { method: "POST", headers, body: "{}" })).status;
+      };
+      for (const api of fleet.of("api")) expect(await post(api)).to.equal(202);
+      await owner().delete(`/api/v1/api-keys/${id}`);
+      const deletedAt = performance.now();
+      for (const api of fleet.of("api")) {
+        // One that cannot prove how fresh it is answers 503.
+        const refused = await eventually(async () => ({ since: performance.now(), status: await post(api) }),
+          ({ status }) => status !== 202);
+        expect(refused.status).to.be.oneOf([401, 503]);
+        expect(refused.since - deletedAt).to.be.below(1_000);
+        await eventually(() => post(api), (status) => status === 401);
+      }
+    }
+  });
+
+  it("carry on when a process of any role is killed under load, and keep limits through it", async () => {
+    const ledger = new Ledger();
+    account = await openAccount(fleet.url, { maxTrys: 10_000 });
+    let [open, most] = [0, 0];
+    const targets = [];
+    for (const [path, delayMs] of [["/narrow", 20], ["/wide", 0], ["/wider", 5]] as const) {
+      const answer = ledger.receiving(() => ({ delayMs }));
+      receiver.on(path, async (request) => {
+        if (path !== "/narrow") return answer(request);
+        most = Math.max(most, (open += 1));
+        await pause(delayMs);
+        open -= 1;
+        return answer(request);
+      });
+      const { ingest } = await account.destination({ url: receiver.url(path), serverRateLimit: limit });
+      targets.push({ account, ingest });
+    }
+    const producers = new Producers(fleet, ledger, targets, { producers: 2, pauseMs: 60, random }).start();
+    const victims: readonly ProcessRole[] = ["delivery", "forwarder", "projector", "sweeper", "api"];
+    for (let round = 0; round < sized(1, 10); round += 1) {
+      for (const role of victims) {
+        await pause(1_000);
+        // With single roles it is the one that has it that matters.
+        const killed = (await withRole(fleet.of(role), role)) ?? fleet.of(role)[round % 2];
+        await killed?.kill9();
+        const before = ledger.eventIdsOf(account);
+        const since = performance.now();
+        const left = async () => {
+          const found = await Promise.all(before.slice(-50).map((id) => owner().get(`/api/v1/events/${id}`)));
+          return found.filter(({ status }) => status !== "Succeeded").map(({ id, status }) => [id, status]);
+        };
+        const asked = () => left().catch((error: unknown) => [[String(error)]]);
+        const restarted = role === "api" ? killed?.start() : undefined;
+        await restarted;
+        await eventually(asked, ({ length }) => length === 0, takenOverMs);
+        printed(`${role} killed`, { deliveredAgainAfterMs: Math.round(performance.now() - since) });
+        if (role !== "api") await killed?.start();
+      }
+    }
+    await producers.stop();
+    const statuses = async () => Object.keys(await listedTotals(owner()));
+    const unfinished = async () => (await statuses()).filter((status) => status !== "Succeeded");
+    const left = () => unfinished().catch((error: unknown) => [String(error)]);
+    await eventually(left, ({ length }) => length === 0, 60_000);
+    const histories = await readHistories(owner(), ledger.eventIdsOf(account));
+    expect(await listedTotals(owner()), "totals by status").to.deep.equal(totalsOf(histories));
+    const { faults, figures } = ledger.balance(histories, fleet.all.flatMap(({ lives }) => lives), leaseMs);
+    printed("roles apart", { ...figures, most });
+    for (const [kind, found] of Object.entries(faults)) expect(found, kind).to.deep.equal([]);
+    expect(most).to.be.at.most(limit);
+  });
+});
+
+async function withRole(processes: readonly RelayProcess[], role: ProcessRole): Promise<RelayProcess | undefined> {
+  for (const process of processes) {
+    if ((await process.metric(`relay_role_active{role="${role}"}`)) === 1) return process;
+  }
+  return undefined;
+}
