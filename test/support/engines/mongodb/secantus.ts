@@ -14,11 +14,13 @@ const cache = resolve("node_modules/.cache/mongodb");
 const environment = join(cache, secantus);
 const startedWithinMs = 30_000;
 
-/** Ends the server with its standard input, so that none outlives the tests, whatever ends them. */
+/** Ends the server with its standard input, data and all, so that none outlives the tests, whatever ends them. */
 const launcher = `
-import os, runpy, sys, threading
+import os, runpy, shutil, sys, threading
+folder = sys.argv.pop(1)
 def watch():
     sys.stdin.buffer.read()
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(0)
 threading.Thread(target=watch, daemon=True).start()
 program = sys.argv.pop(1)
@@ -67,7 +69,7 @@ async function startServer(port: number, folder: string, more: readonly string[]
   const flags = ["--host", "127.0.0.1", "--port", String(port), "--storage-path", folder, "--cache-size", "256M"];
   const server = spawn(
     join(environment, "bin", "python"),
-    ["-c", launcher, program, ...flags, "--log-level", "ERROR", "--sync-on-commit", ...more],
+    ["-c", launcher, folder, program, ...flags, "--log-level", "ERROR", "--sync-on-commit", ...more],
     { stdio: ["pipe", "ignore", "inherit"] },
   );
   // The tests do not go on for its sake.
