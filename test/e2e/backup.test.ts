@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { expect } from "chai";
 import { ApiClient, text, type Json } from "../../demo/api-client.ts";
@@ -8,9 +9,16 @@ import { createLogger } from "../../src/adapters/pino/logger.ts";
 import { startRelay } from "../../src/composition/relay.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
+import { Ledger, printed } from "../support/ledger.ts";
+import { documentHashes, stopCovered } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount, startTestRelay } from "../support/relay.ts";
 import { temporaryDataDir, testEnvironment, type TestRelay } from "../support/relay.ts";
+import { RelayProcess } from "../support/relay-process.ts";
+import { Producers, seeded, seedOfRun } from "../support/relay-process-load.ts";
+import { sized } from "../support/size.ts";
+
+const env = { RELAY_DELIVERY_TIMEOUT: "2s", RELAY_RETRY_SCHEDULE: "300ms" };
 
 describe("backup", () => {
   let receiver: Receiver;
@@ -73,3 +81,78 @@ describe("backup", () => {
     }
   });
 });
+
+describe("a backup under load, restored", function () {
+  this.timeout(sized(90_000, 600_000));
+
+  it("has all that was acknowledged before it, and sends nothing twice but what was in flight", async () => {
+    const receiver = await startReceiver({ record: false });
+    const relay = new RelayProcess(receiver, { env });
+    const second = new RelayProcess(receiver, { env });
+    try {
+      await relay.start();
+      const random = seeded(seedOfRun());
+      const ledger = new Ledger();
+      const sent: string[] = [];
+      const account = await openAccount(relay.url, { maxTrys: 10_000 });
+      const target = async (path: string, script: Parameters<Ledger["receiving"]>[0]) => {
+        receiver.on(path, ledger.receiving((seen) => {
+          sent.push(seen.eventId);
+          return script(seen);
+        }));
+        const { ingest } = await account.destination({ url: receiver.url(path), serverRateLimit: 20 });
+        return { account, ingest };
+      };
+      const targets = [
+        await target("/quick", () => ({})),
+        await target("/slow", () => ({ delayMs: random() * 500 })),
+        await target("/failing", ({ attempt }) => ({ status: attempt < 3 ? 500 : 200 })),
+      ];
+      const producers = new Producers(relay, ledger, targets, { producers: 4, pauseMs: 5, random }).start();
+      await eventually(async () => ledger.count, (count) => count > sized(100, 10_000), 60_000);
+      const before = ledger.eventIdsOf(account);
+      const folder = join(relay.dataDir, "..", "backup");
+      expect((await relay.command("backup", folder)).code).to.equal(0);
+      await producers.stop();
+      await relay.sigterm();
+
+      cpSync(folder, second.dataDir, { recursive: true });
+      cpSync(join(relay.dataDir, "master.key"), join(second.dataDir, "master.key"));
+      const { accepted, finished } = eventsOf(second.dataDir);
+      const inFlight = without(accepted, finished);
+      expect(without(before, accepted), "acknowledged, and not in the backup").to.deep.equal([]);
+      sent.length = 0;
+      await second.start();
+      const owner = () => second.at(account.owner);
+      const count = async (filter: string) => Number((await owner().get(`/api/v1/events?Qt=1${filter}`))["total"]);
+      await eventually(() => count("&Status=Succeeded").catch(() => -1), (done) => done === accepted.size, 30_000);
+      expect(await count("")).to.equal(accepted.size);
+      const figures = { before: before.length, accepted: accepted.size, inFlight: inFlight.length, sent: sent.length };
+      printed("restored", figures);
+      expect(inFlight.length, "events in flight").to.be.greaterThan(0);
+      expect(without(sent, new Set(inFlight)), "sent again though finished").to.deep.equal([]);
+      await stopCovered(second, account.owner);
+      const hashes = documentHashes(second.dataDir);
+      expect((await second.command("rebuild")).code).to.equal(0);
+      expect(documentHashes(second.dataDir)).to.deep.equal(hashes);
+    } finally {
+      await relay.close();
+      await second.close();
+      await receiver.close();
+    }
+  });
+});
+
+/** The events that a log file holds, and those of them that are finished. */
+function eventsOf(dataDir: string): { readonly accepted: Set<string>; readonly finished: Set<string> } {
+  const log = new DatabaseSync(join(dataDir, "log.db"), { readOnly: true });
+  const of = (type: string) => new Set(log.prepare("SELECT data FROM log WHERE type = ?").all(type)
+    .map(({ data }) => text(JSON.parse(String(data)) as Json, "eventId")));
+  const events = { accepted: of("EventAccepted"), finished: of("DeliverySucceeded") };
+  log.close();
+  return events;
+}
+
+function without(ids: Iterable<string>, others: ReadonlySet<string>): string[] {
+  return [...ids].filter((id) => !others.has(id));
+}
