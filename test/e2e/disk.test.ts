@@ -179,6 +179,16 @@ describe("the real process on a disk that loses what was not synced, is full or 
     });
   });
 
+  it("does not start on a full disk, says why in one line, and starts once there is room", async () => {
+    await relay.sigterm();
+    relay.trouble({ error: "ENOSPC", writes: 1, syncs: 0 });
+    const { code, stdout, stderr } = await relay.command();
+    expect({ code, stdout }).to.deep.equal({ code: 1, stdout: "" });
+    expect(stderr).to.match(/^the relay cannot start: RELAY_DATA_DIR: .+\n$/);
+    relay.trouble(null);
+    await relay.start();
+  });
+
   for (const [error, means] of [["ENOSPC", "is full"], ["EIO", "fails"]] as const) {
     it(`answers 503 while the disk ${means}, loses nothing, and goes on by itself once it is well again`, async () => {
       const account = await openAccount(relay.url, { maxTrys: 10_000 });
