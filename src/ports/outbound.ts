@@ -24,7 +24,7 @@ export interface OutboundAnswer {
 
 export interface OutboundFailure {
   readonly answered: false;
-  readonly reason: Exclude<FailureReason, "status" | "token" | "outcome unknown">;
+  readonly reason: Exclude<FailureReason, "status" | "token" | "not sent" | "outcome unknown">;
   /** For the log and the API: no secret in it. */
   readonly error: string;
 }

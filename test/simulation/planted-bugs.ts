@@ -27,8 +27,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a claim that took long is acted on",
     file: attempts,
-    find: "if (clock.monotonic() - claimedFrom > leaseMarginMs) return \"done\";",
-    instead: "",
+    find: "claimMs > leaseMarginMs ? notSent(claimMs) : await sender.send(delivery);",
+    instead: "await sender.send(delivery);",
   },
   {
     name: "an outcome is recorded once or never",

@@ -27,7 +27,10 @@ interface Moved {
   at: Timestamp;
 }
 
-/** How far an attempt came. `unknown`: its worker was lost, the receiver may have seen it. */
+/**
+ * How far an attempt came. `not sent`: its claim took so long that another worker might have held it for lost;
+ * `outcome unknown`: its worker was lost, the receiver may have seen it.
+ */
 export const failureReasons = [
   "status",
   "timeout",
@@ -35,6 +38,7 @@ export const failureReasons = [
   "tls",
   "address refused",
   "token",
+  "not sent",
   "outcome unknown",
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];

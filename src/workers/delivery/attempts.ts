@@ -84,14 +84,13 @@ export class Attempts {
     });
     const [started] = await this.#append(known, facts);
     if (!started) return "nothing to do";
-    // Another worker may hold the attempt for lost by now: what this one would send, nobody waits for.
-    if (clock.monotonic() - claimedFrom > leaseMarginMs) return "done";
-
+    const claimMs = clock.monotonic() - claimedFrom;
     const state = facts.reduce((folded: Webhook | undefined, fact) => evolve(folded, fact), known.state) as Webhook;
     const claimed: Known = { ...known, state, revision: known.revision + facts.length, causationId: started.id };
     if (state.attempts === 1) this.#parts.metrics.firstAttemptDelay((at - millis(state.acceptedAt)) / 1000);
     const delivery = { webhook: state, attempt: state.attempts, destination: destination.state, tenant };
-    const outcome = await sender.send(delivery);
+    // Another worker may hold a late one for lost before it could be over.
+    const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await sender.send(delivery);
     await this.#record(claimed, outcome, destination.state.url);
     return "done";
   }
@@ -179,6 +178,18 @@ export class Attempts {
     const { correlationId, causationId } = known;
     return { actor: { type: "service", part: `delivery/${this.#parts.workerId}` }, correlationId, causationId };
   }
+}
+
+function notSent(claimMs: number): Outcome {
+  return {
+    ok: false,
+    reason: "not sent",
+    error: `nothing was sent: the log took ${Math.round(claimMs)} ms to take the claim`,
+    durationMs: 0,
+    requestHeaders: {},
+    answer: null,
+    retryAfterMs: null,
+  };
 }
 
 /** The event of a first work item, as its stream stands when nothing has happened since its acceptance. */
