@@ -188,6 +188,7 @@ function createUser(state: Tenant, { by, user, at }: Extract<TenantCommand, { ty
   if (!atLeast(by.role, user.role)) {
     refuse("forbidden", `role: a ${by.role} may not create a user with the role ${user.role}`);
   }
+  if (state.users.has(user.userId)) refuse("conflict", "the user exists already");
   return [{ type: "UserCreated", data: { tenantId: state.id, ...user, at } }];
 }
 

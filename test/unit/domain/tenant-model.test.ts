@@ -1,0 +1,203 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { roles, type Role } from "../../../src/domain/roles.ts";
+import { decide, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
+import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
+import { met, type Expected } from "../../support/decider-model.ts";
+
+const names = ["ann", "bob", "cid", "dot"] as const;
+type Name = (typeof names)[number];
+
+interface User {
+  role: Role;
+  status: "Active" | "Inactive";
+  email: string;
+  /** How often its sessions were ended. */
+  ended: number;
+}
+
+/** Who belongs to a tenant, as a person would keep it on a card. */
+interface Model {
+  is: "none" | "there";
+  readonly users: Map<string, User>;
+  purges: string[];
+  maxTrys: number;
+}
+
+const name = fc.constantFrom(...names);
+const role = fc.constantFrom(...roles);
+const maybe = <Value>(...values: readonly Value[]) => fc.constantFrom(undefined, ...values);
+/** `role` is what the caller's token says: it may be older than what the tenant knows. */
+const by = fc.record({ userId: name, role });
+const step = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ type: fc.constant("create tenant" as const), owner: name }) },
+  { weight: 6, arbitrary: fc.record({ type: fc.constant("create" as const), by, user: name, role }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant("register" as const), user: name, role }) },
+  {
+    weight: 10,
+    arbitrary: fc.record({
+      type: fc.constant("change" as const), by, user: name, email: maybe("a", "b"), password: fc.boolean(),
+      role: maybe(...roles), status: maybe("Active" as const, "Inactive" as const),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant("delete" as const), by, user: name }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant("forget" as const), user: name }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant("reset" as const), user: name }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant("policy" as const), by, maxTrys: maybe(1, 2) }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant("purge" as const), by, id: fc.constantFrom("p", "q") }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant("purged" as const), id: fc.constantFrom("p", "q") }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
+
+const isManager = (one: Role) => one === "Admin" || one === "Owner";
+const rank = (one: Role) => ["Viewer", "Developer", "Admin", "Owner"].indexOf(one);
+const newcomer = (as: Role): User => ({ role: as, status: "Active", email: "sealed", ended: 0 });
+
+function isLastOwner({ users }: Model, user: User): boolean {
+  const owners = [...users.values()].filter((one) => one.role === "Owner" && one.status === "Active");
+  return owners.length === 1 && owners[0] === user;
+}
+
+function expected(model: Model, one: Step): Expected {
+  if (one.type === "create tenant") {
+    if (model.is === "there") return { refused: "conflict" };
+    model.is = "there";
+    model.users.set(one.owner, newcomer("Owner"));
+    return ["TenantCreated", "UserCreated"];
+  }
+  if (model.is === "none") return { refused: "not-found" };
+  if (one.type === "policy") {
+    if (!isManager(one.by.role)) return { refused: "forbidden" };
+    if (one.maxTrys === undefined || one.maxTrys === model.maxTrys) return [];
+    model.maxTrys = one.maxTrys;
+    return ["TenantDeliveryPolicyChanged"];
+  }
+  if (one.type === "purge") {
+    if (!isManager(one.by.role)) return { refused: "forbidden" };
+    model.purges.push(one.id);
+    return ["EventsPurged"];
+  }
+  if (one.type === "purged") {
+    if (!model.purges.includes(one.id)) return [];
+    model.purges = model.purges.filter((id) => id !== one.id);
+    return ["PurgeCompleted"];
+  }
+  const user = model.users.get(one.user);
+  switch (one.type) {
+    case "create":
+      if (one.by.role === "Viewer" || rank(one.role) > rank(one.by.role)) return { refused: "forbidden" };
+      if (user) return { refused: "conflict" };
+      model.users.set(one.user, newcomer(one.role));
+      return ["UserCreated"];
+    case "register":
+      if (user) return { refused: "conflict" };
+      model.users.set(one.user, newcomer(one.role));
+      return ["UserCreated"];
+    case "forget":
+      return user ? { refused: "conflict" } : ["UserForgotten"];
+    case "reset":
+      if (!user) return { refused: "not-found" };
+      if (user.role !== "Owner") return { refused: "rejected" };
+      user.ended += 1;
+      return ["UserPasswordChanged"];
+    case "delete":
+      if (!user) return { refused: "not-found" };
+      if (!isManager(one.by.role)) return { refused: "forbidden" };
+      if (user.role === "Owner" && one.by.role !== "Owner") return { refused: "forbidden" };
+      if (isLastOwner(model, user)) return { refused: "rejected" };
+      model.users.delete(one.user);
+      return ["UserDeleted"];
+    case "change":
+      return user ? changed(model, user, one) : { refused: "not-found" };
+  }
+}
+
+function changed(model: Model, user: User, one: Extract<Step, { type: "change" }>): Expected {
+  const isSelf = one.by.userId === one.user;
+  const moves = one.role !== undefined && one.role !== user.role;
+  const turns = one.status !== undefined && one.status !== user.status;
+  const may =
+    (isSelf || isManager(one.by.role)) &&
+    (isSelf || user.role !== "Owner" || one.by.role === "Owner") &&
+    (!(moves || turns) || isManager(one.by.role)) &&
+    (!(moves && one.role === "Owner") || one.by.role === "Owner");
+  if (!may) return { refused: "forbidden" };
+  if ((moves || turns) && isLastOwner(model, user)) return { refused: "rejected" };
+  const facts: string[] = [];
+  if (one.email !== undefined && one.email !== user.email) facts.push("UserEmailChanged");
+  if (one.password) facts.push("UserPasswordChanged");
+  if (moves) facts.push("UserRoleChanged");
+  if (turns) facts.push("UserStatusChanged");
+  user.ended += [one.password, moves, turns].filter(Boolean).length;
+  const { email = user.email, role: as = user.role, status = user.status } = one;
+  Object.assign(user, { email, role: as, status });
+  return facts;
+}
+
+function command(one: Step, at: string): TenantCommand {
+  const newUser = (userId: Name) => ({ userId, email: "sealed", emailHash: "sealed", passwordHash: "x" });
+  switch (one.type) {
+    case "create tenant": {
+      const named = { tenantId: "t", name: "T", nameHash: "h", maxTrys: 3, circuitBreakerTimer: 60 };
+      const tenant = { ...named, dataKey: "k", webhookSecret: "s", webhookSecretFingerprint: "f" };
+      return { type: "CreateTenant", tenant, owner: newUser(one.owner), at };
+    }
+    case "create":
+      return { type: "CreateUser", by: one.by, user: { ...newUser(one.user), role: one.role }, at };
+    case "register":
+      return { type: "RegisterUser", user: { ...newUser(one.user), role: one.role }, at };
+    case "change": {
+      const email = one.email === undefined ? undefined : { sealed: one.email, hash: one.email };
+      const passwordHash = one.password ? at : undefined;
+      const { user: userId, role: as, status } = one;
+      return { type: "ChangeUser", by: one.by, userId, email, passwordHash, role: as, status, at };
+    }
+    case "delete":
+      return { type: "DeleteUser", by: one.by, userId: one.user, at };
+    case "forget":
+      return { type: "ForgetUser", userId: one.user, at };
+    case "reset":
+      return { type: "ResetOwnerPassword", userId: one.user, passwordHash: at, at };
+    case "policy":
+      return { type: "ChangeTenant", by: one.by, maxTrys: one.maxTrys, at };
+    case "purge": {
+      const filter = { before: null, status: null, destinationId: null };
+      return { type: "PurgeEvents", by: one.by, purgeId: one.id, filter, matched: 0, at };
+    }
+    case "purged":
+      return { type: "CompletePurge", purgeId: one.id, at };
+  }
+}
+
+describe("tenant and its users, against a model", () => {
+  it("keeps to the roles, keeps an active Owner, and ends sessions that must end", () => {
+    const outcomes = met({
+      decider: { initial: (): TenantState => undefined, evolve: (state, event) => evolve(state, event), decide },
+      step,
+      model: (): Model => ({ is: "none", users: new Map(), purges: [], maxTrys: 3 }),
+      expected,
+      command,
+      ofState: (state) => state && {
+        users: [...state.users.values()].map(({ id, role: as, status, email, sessionVersion }) =>
+          [id, as, status, email, sessionVersion]).sort(),
+        purges: state.purges.map(({ id }) => id),
+        maxTrys: state.maxTrys,
+        owners: [...state.users.values()].some(({ role: as, status }) => as === "Owner" && status === "Active"),
+      },
+      ofModel: ({ is, users, purges, maxTrys }) => is === "none" ? undefined : {
+        users: [...users].map(([id, { role: as, status, email, ended }]) => [id, as, status, email, ended]).sort(),
+        purges,
+        maxTrys,
+        owners: true,
+      },
+    });
+    for (const type of ["create", "change", "delete", "policy", "purge"]) {
+      expect(outcomes).to.include(`${type}: forbidden`);
+    }
+    expect(outcomes).to.include.keys(
+      "change: rejected", "delete: rejected", "reset: rejected", "create: conflict", "register: conflict",
+      "forget: conflict",
+      "delete: UserDeleted", "change: nothing", "purged: PurgeCompleted", "purged: nothing",
+    );
+  });
+});
