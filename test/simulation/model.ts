@@ -27,6 +27,8 @@ export interface EventRecord {
   readonly idempotencyKey: string | null;
   readonly payload: string;
   readonly acceptedAt: string;
+  /** When it was accepted, ms of the simulation. */
+  readonly since: number;
   readonly attempts: AttemptRecord[];
   status: string;
   retryCount: number;
@@ -234,7 +236,7 @@ export class Model {
     const owner = this.destinations.get(destinationId)?.tenantId;
     hold(owner === tenantId, "an event goes to its tenant's destination", () => `${id} to ${destinationId}`);
     const event: EventRecord = {
-      id, tenantId, destinationId, acceptedAt, attempts: [], status: "Pending", retryCount: 0,
+      id, tenantId, destinationId, acceptedAt, since: this.#now(), attempts: [], status: "Pending", retryCount: 0,
       idempotencyKey: data["idempotencyKey"] as string | null, payload: String(data["payload"]),
       nextAttemptAt: acceptedAt, purgedAt: null, deleted: false,
     };

@@ -101,6 +101,8 @@ export class SimulatedQueue {
 
   #begin(member: Member, owned: ReadonlySet<number>): void {
     const session = { alive: true };
+    // Who was not told of a membership in between cannot know what others did meanwhile: it begins anew.
+    const missedOne = member.told !== member.session;
     member.session.alive = false;
     member.session = session;
     member.owned = owned;
@@ -108,6 +110,7 @@ export class SimulatedQueue {
     this.#scheduler.after(this.#random.between(0, this.condition.handOverMs), () => member.process.hear(() => {
       if (member.session !== session) return;
       member.told = session;
+      if (missedOne) member.consumer.reassign(() => true, session);
       member.consumer.reassign((destinationId) => !owned.has(partitionOf(destinationId)), session);
       for (const partition of owned) this.#deliver(partition);
     }));
