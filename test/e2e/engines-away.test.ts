@@ -1,0 +1,128 @@
+import { expect } from "chai";
+import type { Json } from "../../demo/api-client.ts";
+import { Ledger, printed, readHistories } from "../support/ledger.ts";
+import { listedTotals, totalsOf } from "../support/ledger-snapshot.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventually, openAccount, type Account } from "../support/relay.ts";
+import { RelayProcess } from "../support/relay-process.ts";
+import { pause, Producers, seeded, seedOfRun } from "../support/relay-process-load.ts";
+import { sized } from "../support/size.ts";
+import { outsideEngines, type OutsideEngines } from "../support/topologies.ts";
+
+const awayMs = 5_000;
+/** From the engine's return until everything acknowledged is delivered. */
+const healsWithinMs = 30_000;
+const deliveryTimeoutMs = 15_000;
+
+interface Breakable {
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+}
+
+const engineNames = ["EventStoreDB", "Kafka", "MongoDB"] as const;
+const faults = ["killed", "frozen"] as const;
+
+describe("R5: an engine away under load", function () {
+  this.timeout(sized(180_000, 1_800_000));
+  let engines: OutsideEngines;
+  let receiver: Receiver;
+  let relay: RelayProcess;
+  let account: Account;
+  let ledger: Ledger;
+  let producers: Producers;
+  let random: () => number;
+
+  before(async function () {
+    this.timeout(600_000);
+    const seed = seedOfRun();
+    console.log(`      RELAY_TEST_SEED=${seed}`);
+    random = seeded(seed);
+    engines = await outsideEngines(this);
+    receiver = await startReceiver({ record: false });
+    relay = await RelayProcess.start(receiver, {
+      env: { ...engines.env, RELAY_DELIVERY_TIMEOUT: `${deliveryTimeoutMs}ms`, RELAY_RETRY_SCHEDULE: "100ms,300ms" },
+    });
+    account = await openAccount(relay.url, { maxTrys: 10_000 });
+    ledger = new Ledger();
+    const targets = [];
+    for (const [path, delayMs] of [["/quick", 0], ["/slow", 200], ["/quicker", 0]] as const) {
+      receiver.on(path, ledger.receiving(() => ({ delayMs })));
+      const { ingest } = await account.destination({ url: receiver.url(path), serverRateLimit: 50 });
+      targets.push({ account, ingest });
+    }
+    producers = new Producers(relay, ledger, targets, { producers: 2, pauseMs: 60, random }).start();
+  });
+  afterEach(function () {
+    if (this.currentTest?.state === "failed") console.log(relay.tail());
+  });
+  after(async () => {
+    await relay.close();
+    await receiver.close();
+    await engines.close();
+  });
+
+  const engineOf = (name: (typeof engineNames)[number]): Breakable =>
+    ({ EventStoreDB: engines.eventStoreDb, Kafka: engines.kafka, MongoDB: engines.mongoDb })[name];
+  const readyz = async () => {
+    const response = await fetch(`${relay.url}/readyz`);
+    return { status: response.status, text: await response.text() };
+  };
+  const undelivered = async (ids: readonly string[]) => {
+    const left: string[] = [];
+    for (const id of ids) {
+      const { status } = await account.owner.get(`/api/v1/events/${id}`);
+      if (status !== "Succeeded") left.push(`${id} ${String(status)}`);
+    }
+    return left;
+  };
+
+  for (const name of engineNames) {
+    for (const fault of faults) {
+      it(`${name} ${fault}: told as it is, and healed without a restart of the relay`, async function () {
+        const engine = engineOf(name);
+        for (let round = 0; round < sized(1, 10); round += 1) {
+          await pause(1_000);
+          await (fault === "killed" ? engine.kill() : engine.freeze());
+          const up = `relay_engine_up{engine="${name}"}`;
+          await eventually(() => relay.metric(up), (value) => value === 0, awayMs + 5_000);
+          const { status, text } = await readyz();
+          if (name === "Kafka") expect([status, text]).to.deep.equal([200, "ready"]);
+          else expect([status, text]).to.deep.equal([503, `no answer from ${name}`]);
+          await pause(awayMs * (0.5 + random()));
+          const before = ledger.eventIdsOf(account);
+          await (fault === "killed" ? engine.restart() : engine.thaw());
+          const since = performance.now();
+          const left = () => undelivered(before.slice(-200)).catch((error: unknown) => [String(error)]);
+          await eventually(left, ({ length }) => length === 0, healsWithinMs);
+          await eventually(readyz, (answer) => answer.status === 200, healsWithinMs);
+          expect(await relay.metric(up)).to.equal(1);
+          const accepted = ledger.count;
+          await eventually(async () => ledger.count, (count) => count > accepted, healsWithinMs);
+          const tookMs = Math.round(performance.now() - since);
+          printed(`${name} ${fault}`, { healedAfterMs: tookMs });
+          expect(tookMs, "healed").to.be.at.most(healsWithinMs);
+        }
+      });
+    }
+  }
+
+  it("after all of that the books balance, with one life of the relay", async () => {
+    await producers.stop();
+    const open = async () => {
+      const totals = await listedTotals(account.owner);
+      return Object.entries(totals).filter(([status, total]) => status !== "Succeeded" && total > 0);
+    };
+    const left = () => open().catch((error: unknown) => [[String(error), 1] as const]);
+    await eventually(left, ({ length }) => length === 0, 60_000);
+    const histories = await readHistories(account.owner, ledger.eventIdsOf(account));
+    expect(await listedTotals(account.owner), "totals by status").to.deep.equal(totalsOf(histories));
+    const balance = ledger.balance(histories, relay.lives, deliveryTimeoutMs + 5_000);
+    printed("engines away", balance.figures);
+    for (const [kind, found] of Object.entries(balance.faults)) expect(found, kind).to.deep.equal([]);
+    expect(relay.lives).to.have.length(1);
+    const { total } = (await account.owner.get("/api/v1/events?Qt=1")) as Json & { total: number };
+    expect(total).to.equal(ledger.count);
+  });
+});
