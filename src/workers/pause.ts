@@ -1,9 +1,9 @@
 import type { Clock } from "../ports/clock.ts";
 
-/** A wait that can be cut short. */
+/** Waits that can be cut short, any number at a time. */
 export class Pause {
   readonly #clock: Clock;
-  #end: (() => void) | undefined;
+  readonly #ends = new Set<() => void>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -12,17 +12,18 @@ export class Pause {
   /** Resolves after `ms`, or at {@link end}. */
   wait(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = this.#clock.schedule(ms, () => this.#end?.());
-      this.#end = () => {
-        this.#end = undefined;
+      const end = () => {
+        this.#ends.delete(end);
         timer.cancel();
         resolve();
       };
+      const timer = this.#clock.schedule(ms, end);
+      this.#ends.add(end);
     });
   }
 
-  /** Ends the wait under way, if there is one. */
+  /** Ends the waits under way. */
   end(): void {
-    this.#end?.();
+    for (const end of this.#ends) end();
   }
 }
