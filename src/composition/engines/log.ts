@@ -4,6 +4,7 @@ import {
   EmbeddedEventStore, openEmbeddedEventStore,
 } from "../../adapters/embedded-event-store/embedded-event-store.ts";
 import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
+import { Condensed } from "../../application/condensed.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { EngineSettings, OutsideEngine } from "./settings.ts";
@@ -69,9 +70,14 @@ async function openOutside(settings: LogSettings, url: string): Promise<OpenLog>
   };
 }
 
-function troubleOf({ logger, metrics }: LogSettings): (error: unknown) => void {
+function troubleOf({ clock, logger, metrics }: LogSettings): (error: unknown) => void {
+  const condensed = new Condensed(clock);
   return (error) => {
     metrics.trouble("subscription");
-    logger.warn({ err: error }, "a subscription to the log failed and is tried again");
+    condensed.tell(
+      String(error),
+      () => logger.warn({ err: error }, "a subscription to the log failed and is tried again"),
+      (reason, times) => logger.warn({ reason, times }, "subscriptions to the log failed again"),
+    );
   };
 }

@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import { Condensed } from "../../application/condensed.ts";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
@@ -19,10 +20,11 @@ export class DeliveryWorker implements WorkConsumer {
   #consumption: { stop(): Promise<void> } | undefined;
   #idleTimer: Timer | undefined;
 
-  constructor(queue: WorkQueue, parts: Omit<LaneParts, "rotation" | "startOf">) {
+  constructor(queue: WorkQueue, parts: Omit<LaneParts, "condensed" | "rotation" | "startOf">) {
     this.#queue = queue;
     const startOf = (session: QueueSession) => this.#startOf(session);
-    this.#parts = { ...parts, rotation: new EventEmitter().setMaxListeners(0), startOf };
+    const condensed = new Condensed(parts.clock);
+    this.#parts = { ...parts, condensed, rotation: new EventEmitter().setMaxListeners(0), startOf };
     this.#clock = parts.clock;
   }
 

@@ -3,6 +3,7 @@ import CircuitBreaker from "opossum";
 import pLimit, { type LimitFunction } from "p-limit";
 import { circuits, destinations } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
+import type { Condensed } from "../../application/condensed.ts";
 import type { DueIndex } from "../../application/delivery/due-index.ts";
 import type { Outcomes } from "../../application/delivery/outcomes.ts";
 import type { Origin } from "../../application/origin.ts";
@@ -26,6 +27,7 @@ export interface LaneParts {
   readonly attempts: Attempts;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly condensed: Condensed;
   /** The one rotation of all breakers' statistics. */
   readonly rotation: EventEmitter;
   /** Where the log ended when a membership began: what earlier owners of its destinations claimed stands before. */
@@ -363,12 +365,23 @@ export class Lane {
     }, "");
   }
 
+  /** An engine that is away pauses every lane there is. */
+  #tell(error: unknown): void {
+    const { condensed, logger } = this.#parts;
+    const { destinationId } = this;
+    condensed.tell(
+      String(error),
+      () => logger.warn({ err: error, destinationId }, "delivery lane pauses"),
+      (reason, times) => logger.warn({ reason, times }, "delivery lanes pause"),
+    );
+  }
+
   /** Trouble with an engine costs a pause and a look into the due index, never the lane. */
   async #guarded<T>(task: () => Promise<T>, retryFrom?: Position): Promise<T | undefined> {
     try {
       return await task();
     } catch (error) {
-      this.#parts.logger.warn({ err: error, destinationId: this.destinationId }, "delivery lane pauses");
+      this.#tell(error);
       this.#paused = true;
       this.#parts.clock.schedule(pauseAfterTroubleMs, () => {
         this.#paused = false;
