@@ -11,9 +11,11 @@ import { readSecrets } from "../../src/config/secrets.ts";
 import { freshEmail, unique } from "../support/accounts.ts";
 import { Canaries } from "../support/canaries.ts";
 import { http, type HttpAnswer, type HttpOptions } from "../support/http.ts";
+import { outsideContents } from "../support/outside-contents.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually } from "../support/relay.ts";
 import { RelayProcess, runRelay } from "../support/relay-process.ts";
+import { outsideEngines, type OutsideEngines } from "../support/topologies.ts";
 
 /** A secret whose every way of being written differs. */
 const secretText = (kind: string) => `canary ${kind} "\\ü/+=&% ${randomBytes(6).toString("hex")}`;
@@ -21,7 +23,10 @@ const secretText = (kind: string) => `canary ${kind} "\\ü/+=&% ${randomBytes(6)
 const headerText = (kind: string) => `canary-${kind}-"\\/+=&%-${randomBytes(6).toString("hex")}`;
 const password = (kind: string) => secretText(kind).slice(0, 70);
 
-describe("S9 secrets of every kind", () => {
+const kinds = { embedded: null, "EventStoreDB, Kafka and MongoDB": outsideEngines } as const;
+
+for (const [kind, startEngines] of Object.entries(kinds)) describe(`S9 secrets of every kind, on ${kind}`, () => {
+  let engines: OutsideEngines | null = null;
   let receiver: Receiver;
   let relay: RelayProcess;
   const canaries = new Canaries();
@@ -34,7 +39,8 @@ describe("S9 secrets of every kind", () => {
     tokenEndpoint: "", clientId: headerText("client-id"), clientSecret: headerText("client-secret"), scope: "all of it",
   };
 
-  before(async () => {
+  before(async function () {
+    engines = startEngines && (await startEngines(this));
     receiver = await startReceiver();
     const echo = (status: number) => ({ headers, body }: { headers: object; body: Buffer }) => ({
       status,
@@ -53,6 +59,7 @@ describe("S9 secrets of every kind", () => {
     receiver.on("/bad", () => ({ status: 500 }));
     relay = await RelayProcess.start(receiver, {
       env: {
+        ...engines?.env,
         RELAY_LOG_LEVEL: "trace", RELAY_DELIVERY_TIMEOUT: "10s", RELAY_MASTER_KEY: masterKey.toString("base64"),
         RELAY_OFFERING: "cloud",
         RELAY_TURNSTILE_SECRET: turnstileSecret, RELAY_TURNSTILE_VERIFY_URL: receiver.url("/siteverify"),
@@ -67,6 +74,7 @@ describe("S9 secrets of every kind", () => {
   after(async () => {
     await relay.close();
     await receiver.close();
+    await engines?.close();
   });
 
   /** Asks, and keeps the answer to be searched. */
@@ -266,6 +274,15 @@ describe("S9 secrets of every kind", () => {
       }
     });
 
+  /** What the engines outside hold. The topic holds payloads, and no secret among them. */
+  const searchEngines = async () => {
+    if (!engines) return [];
+    const contents = await outsideContents(relay.environment);
+    const places = [...new Set(contents.map(({ place }) => place))].join("\n");
+    for (const place of [/^log: EventAccepted$/m, /^topic$/m, /^database: .*events$/m]) expect(places).to.match(place);
+    return contents.flatMap(({ place, text }) => canaries.search(place, text));
+  };
+
   it("are in no file, no line of the log, no metric, and no answer but the one that must show them", async function () {
     this.timeout(180_000);
     const one = await openTenant();
@@ -275,10 +292,10 @@ describe("S9 secrets of every kind", () => {
       await events(tenant);
       await theRest(tenant);
     }
-    const early = canaries.searchFolder(relay.dataDir);
+    const early = [...canaries.searchFolder(join(relay.dataDir, "..")), ...(await searchEngines())];
     await ask("POST", "/api/v1/events/purge", as(other.token, { json: {} }));
     const copy = join(relay.dataDir, "..", "copy");
-    await runRelay(relay.environment, ["backup", copy]);
+    if (!engines) await runRelay(relay.environment, ["backup", copy]);
     await relay.kill9();
     await relay.start();
     await theRest(one);
@@ -290,6 +307,7 @@ describe("S9 secrets of every kind", () => {
     const found = [
       ...early,
       ...canaries.searchFolder(join(relay.dataDir, "..")),
+      ...(await searchEngines()),
       ...relay.lines.flatMap((line) => canaries.search(`the log: ${line.msg ?? ""}`, JSON.stringify(line))),
       ...canaries.search("what was printed", relay.output),
       ...said.flatMap(({ stdout, stderr }) => canaries.search("a command", stdout + stderr)),
