@@ -131,7 +131,10 @@ export interface ReadModels {
 
 /** Read models as the projection runner writes them. */
 export interface ReadModelWriter {
-  /** The position and definition fingerprint the stored read models were built under; null when there are none. */
+  /**
+   * The position and definition fingerprint the stored read models were built under; null when there are none. A writer
+   * begins with this: read models that processes share refuse what an earlier writer still sends.
+   */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null>;
   /**
    * Begins anew with empty collections for the definitions. An adapter may keep answering {@link ReadModels}' questions

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { RecordedEvent } from "../../src/ports/event-store.ts";
 import { hold } from "./broken.ts";
 import { inForce, type EventRecord, type Model } from "./model.ts";
+import type { SimulatedProcess } from "./process.ts";
 import type { SimulatedQueue } from "./queue.ts";
 import type { Call, CallWatcher } from "./receivers.ts";
 import { textIn } from "./stand-ins.ts";
@@ -65,6 +66,17 @@ export class Books implements CallWatcher {
     hold(event.idempotencyKey === (told.key ?? null), "an event keeps its key", () => told.eventId);
     this.acknowledged.push(told);
     return event;
+  }
+
+  /** Told of every fact as it becomes durable: who claims an attempt must have the destination to itself. */
+  claimed(entries: readonly RecordedEvent[], by: SimulatedProcess): void {
+    for (const { type, data } of entries) {
+      if (type !== "DeliveryAttemptStarted") continue;
+      const { eventId, destinationId } = data as { readonly eventId: string; readonly destinationId: string };
+      const until = this.#queue.hadUntil(by, destinationId);
+      hold(until >= this.#now() - this.#newsMs(), "only who has a destination claims its attempts",
+        () => `${eventId} by ${by.name}, which had it until ${until.toFixed(0)}`);
+    }
   }
 
   sent(call: Call): void {

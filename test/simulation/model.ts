@@ -132,6 +132,13 @@ export class Model {
     });
   }
 
+  /** Destinations that should deliver and whose circuit is open. */
+  suspended(): readonly DestinationRecord[] {
+    return [...this.destinations.values()].filter(({ deleted, active, circuit }) => {
+      return !deleted && active && circuit === "Open";
+    });
+  }
+
   committed(entries: readonly RecordedEvent[], by: SimulatedProcess): void {
     this.changedAt = this.#now();
     for (const entry of entries) {

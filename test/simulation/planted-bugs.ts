@@ -259,6 +259,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     instead: "if (!newest) return;",
   },
   {
+    name: "of two retries of the projection one lasts for ever",
+    file: "src/workers/pause.ts",
+    find: "this.#ends.add(end);",
+    instead: "this.#ends.clear();\n      this.#ends.add(end);",
+  },
+  {
     name: "a lease is timed from before it was asked for",
     file: "src/workers/sweeper.ts",
     find: "if (seen === undefined) this.#firstSeen.set(key, seenAt);",

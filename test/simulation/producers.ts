@@ -61,7 +61,7 @@ interface Parts {
 
 const newestFirst = { quantity: 100, page: 1, order: { field: "acceptedAt", descending: true } };
 /** What a receiver's circuit stays open for, seconds. */
-const timers = [2, 5, 15];
+const timers = [1, 2, 5, 15];
 
 /** Everybody who uses the relay: producers and people, who do things at random and watch the answers. */
 export class Producers {

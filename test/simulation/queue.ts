@@ -46,6 +46,7 @@ export class SimulatedQueue {
   /** What nobody took yet, by partition. */
   readonly #stored = new Map<number, WorkItem[]>();
   #rebalancing = false;
+  readonly #had = new Map<SimulatedProcess, Map<number, number>>();
   /** When the newest session of each partition began, ms. */
   readonly #begun = new Map<number, number>();
 
@@ -55,6 +56,11 @@ export class SimulatedQueue {
     this.#trace = parts.trace;
     const unavailable = (message: string) => new QueueUnavailable(message);
     this.engine = new Engine("the queue", { random: parts.random, unavailable });
+  }
+
+  /** When the process last had the destination to itself, ms: Infinity while it has, -Infinity if it never did. */
+  hadUntil(process: SimulatedProcess, destinationId: string): number {
+    return this.#had.get(process)?.get(partitionOf(destinationId)) ?? -Infinity;
   }
 
   /** When the destination last came to a worker, ms; undefined before it was any's. */
@@ -84,7 +90,7 @@ export class SimulatedQueue {
 
   /** Has all members' sessions end, and shares the partitions out anew. */
   rebalance(): void {
-    for (const member of this.#members) member.session.alive = false;
+    for (const member of this.#members) this.#over(member);
     if (this.#rebalancing) return;
     this.#rebalancing = true;
     this.#scheduler.after(this.#random.between(0, this.condition.handOverMs), () => {
@@ -103,7 +109,10 @@ export class SimulatedQueue {
     const session = { alive: true };
     // Who was not told of a membership in between cannot know what others did meanwhile: it begins anew.
     const missedOne = member.told !== member.session;
-    member.session.alive = false;
+    this.#over(member);
+    const had = this.#had.get(member.process) ?? new Map<number, number>();
+    for (const partition of owned) had.set(partition, Infinity);
+    this.#had.set(member.process, had);
     member.session = session;
     member.owned = owned;
     for (const partition of owned) this.#begun.set(partition, this.#scheduler.now);
@@ -116,6 +125,12 @@ export class SimulatedQueue {
     }));
   }
 
+  #over(member: Member): void {
+    member.session.alive = false;
+    const had = this.#had.get(member.process);
+    for (const [partition, until] of had ?? []) if (until === Infinity) had?.set(partition, this.#scheduler.now);
+  }
+
   #join(member: Member): { stop(): Promise<void> } {
     this.#members.add(member);
     this.rebalance();
@@ -123,7 +138,7 @@ export class SimulatedQueue {
     if (member.process.crashed) this.abandoned(member.process);
     return {
       stop: async () => {
-        member.session.alive = false;
+        this.#over(member);
         member.consumer.reassign(() => true, member.session);
         if (this.#members.delete(member)) this.rebalance();
       },

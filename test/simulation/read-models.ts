@@ -15,6 +15,8 @@ export class SimulatedReadModels {
   lost = false;
   /** Told of positions that somebody waits for. */
   wanted: (position: Position) => void = () => undefined;
+  /** Who asked for the state last: what an earlier writer still sends is refused. */
+  #writer: SimulatedProcess | undefined;
   readonly #scheduler: Scheduler;
   #checkpoint: Position = logStart;
   readonly #waiting = new Set<{ readonly position: Position; readonly reached: () => void }>();
@@ -29,6 +31,10 @@ export class SimulatedReadModels {
   client(process: SimulatedProcess): ReadModels & ReadModelWriter {
     const ask = async <Answer>(perform: () => Promise<Answer>): Promise<Answer> => process.ask(this.engine, perform);
     const { contents } = this;
+    const write = (perform: () => Promise<void>) => ask(() => {
+      if (this.#writer !== process) throw new ReadModelsUnavailable("another writes the read models by now");
+      return perform();
+    });
     return {
       get: (collection, key) => ask(() => contents.get(collection, key)),
       find: (query) => ask(() => contents.find(query)),
@@ -37,18 +43,21 @@ export class SimulatedReadModels {
       sum: (scope, from, to) => ask(() => contents.sum(scope, from, to)),
       checkpoint: () => ask(() => contents.checkpoint()),
       caughtUp: (position, timeoutMs) => this.#caughtUp(process, position, timeoutMs),
-      state: () => ask(async () => (this.lost ? null : contents.state())),
-      reset: (definitions, fingerprint) => ask(() => {
+      state: () => ask(async () => {
+        this.#writer = process;
+        return this.lost ? null : contents.state();
+      }),
+      reset: (definitions, fingerprint) => write(() => {
         this.lost = false;
         this.#checkpoint = logStart;
         return contents.reset(definitions, fingerprint);
       }),
-      publish: () => ask(() => contents.publish()),
-      apply: (batch, checkpoint) => ask(async () => {
+      publish: () => write(() => contents.publish()),
+      apply: (batch, checkpoint) => write(async () => {
         await contents.apply(batch, checkpoint);
         if (checkpoint > this.#checkpoint) this.#reach(checkpoint);
       }),
-      amend: (changes) => ask(() => contents.amend(changes)),
+      amend: (changes) => write(() => contents.amend(changes)),
     };
   }
 

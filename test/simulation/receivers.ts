@@ -5,7 +5,7 @@ import type { Scheduler } from "./scheduler.ts";
 
 /** How a receiver takes requests. */
 export const tempers = [
-  "fast", "slow", "failing", "gone", "busy", "silent", "flapping", "dead", "moved", "denying",
+  "fast", "slow", "failing", "gone", "busy", "silent", "flapping", "ragged", "dead", "moved", "denying",
 ] as const;
 export type Temper = (typeof tempers)[number];
 
@@ -113,6 +113,10 @@ export class Receivers {
         return { afterMs: Infinity, status: 0 };
       case "flapping":
         return { afterMs: soon, status: Math.floor(this.#scheduler.now / 3_000) % 2 ? 500 : 200 };
+      case "ragged":
+        return {
+          afterMs: random.pick([soon, soon, random.between(500, 5_000), Infinity]), status: random.pick([200, 500]),
+        };
       case "dead":
         return { afterMs: soon, refused: true };
       case "moved":

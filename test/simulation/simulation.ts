@@ -87,6 +87,7 @@ export class Simulation {
       committed: (entries, by) => this.#guarded(() => {
         for (const entry of entries) this.#trace.add(`${by.name} wrote ${lineOf(entry)}`);
         this.#books.learn(entries);
+        this.#books.claimed(entries, by);
         this.#model.committed(entries, by);
       }),
       deleted: (stream) => this.#guarded(() => this.#model.deleted(stream)),
@@ -163,9 +164,12 @@ export class Simulation {
     const back = Math.max(0, this.#faults.furthestAheadMs);
     const isStill = () => {
       const { now } = this.#scheduler;
-      return now - Math.max(from, this.#model.changedAt) >= quietMs && this.#model.unfinished().length === 0;
+      const isQuiet = now - Math.max(from, this.#model.changedAt) >= quietMs;
+      return isQuiet && this.#model.unfinished().length === 0 && this.#model.suspended().length === 0;
     };
     await this.#until(isStill, patienceMs + back);
+    const [open] = this.#model.suspended();
+    if (open) throw new Broken("no circuit stays open", `${open.id}, at ${this.#wall.now()}`);
     const left = this.#model.unfinished();
     if (left.length > 0) {
       const named = left.slice(0, 5).map(({ id, status, nextAttemptAt }) => `${id} ${status} ${nextAttemptAt}`);
