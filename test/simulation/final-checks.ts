@@ -55,7 +55,7 @@ function checkAttempt(event: EventRecord, attempt: AttemptRecord, { weather }: E
   if (event.purgedAt !== null) return;
   hold(ending !== undefined || givenUp, "every attempt has an end", what);
   if (!call) {
-    hold(ending === undefined, "what was not sent has no outcome", what);
+    hold(!ending || ending.reason === "not sent", "what was not sent has no outcome", what);
     const trouble = weather.log.failAfter > 0 || weather.log.slowMs > 4_000 || weather.outageEveryMs < Infinity ||
       weather.stallEveryMs < Infinity;
     hold(by.crashed || trouble, "what was claimed is sent", what);
