@@ -58,7 +58,9 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
   // Before the start: it, too, may be told to end, and then is drained like any other.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  const starting = startRelay({ config, secrets, logger }).catch((error: unknown) =>
+  // A process that stayed, alive and of no use, would not be started again by anyone.
+  const onFatal = (error: Error) => exitBecause("an engine has failed; the relay must be started again", error);
+  const starting = startRelay({ config, secrets, logger, onFatal }).catch((error: unknown) =>
     exitBecause("the relay cannot start", error));
   await starting;
 }

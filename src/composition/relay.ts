@@ -49,6 +49,8 @@ export interface RelaySettings {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly logger: Logger;
+  /** Told when an engine of this process's own has failed for good: only a new process can go on. */
+  readonly onFatal?: (error: Error) => void;
 }
 
 /** How many of each kind of thing are kept in memory, whatever their number in the log. */
@@ -62,7 +64,7 @@ const drainShare = 0.8;
  * Starts everything in order: the engines, what follows the log, the roles, and last the API, which
  * answers only when all the rest is up. Rejects with an error that says what stands in the way.
  */
-export async function startRelay({ config, secrets, logger }: RelaySettings): Promise<Relay> {
+export async function startRelay({ config, secrets, logger, ...settings }: RelaySettings): Promise<Relay> {
   const clock = new SystemClock();
   const ids = new SystemIds();
   const metrics = new PrometheusMetrics();
@@ -74,6 +76,7 @@ export async function startRelay({ config, secrets, logger }: RelaySettings): Pr
     broken = true;
     metrics.trouble("engine");
     logger.error({ err: error }, "an engine has failed; the relay must be started again");
+    settings.onFatal?.(error);
   };
   const projects = config.roles.has("projector");
   const engines = await openEngines({ config, secrets, masterKey, projects, clock, logger, metrics, onFatal });
