@@ -22,7 +22,7 @@ export class ExpiringStateUnavailable extends Error {
 export interface ExpiringState {
   /** The values, null where there is none or its time is over. */
   get(keys: readonly string[]): Promise<readonly (string | null)[]>;
-  /** `ttlMs` null: does not expire. */
+  /** Durable when it resolves, as nothing else here is. `ttlMs` null: does not expire. */
   put(key: string, value: string, ttlMs: number | null): Promise<void>;
   /**
    * Counts one attempt under every key at once, unless one of them is at its limit already: then

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { text, type ApiClient } from "../../demo/api-client.ts";
 import { disk, RelayOnDisk } from "../support/disk/relay-on-disk.ts";
 import type { Loss } from "../support/disk/platter.ts";
 import { Ledger, printed, readHistories, type Balance, type Fact } from "../support/ledger.ts";
@@ -177,6 +178,18 @@ describe("the real process on a disk that loses what was not synced, is full or 
       await settled(account);
       expectWhole(await balance(account), `${relay.lives.length - 1} deaths`);
     });
+  });
+
+  it("keeps a token dead that was logged out right before the power went", async () => {
+    const { owner, email, password } = await openAccount(relay.url);
+    const session = await owner.post("/api/v1/auth/login", { email, password });
+    const other = owner.as({ authorization: `Bearer ${text(session, "accessToken")}` });
+    const logout = await fetch(`${relay.url}/api/v1/auth/logout`, { method: "POST", headers: owner.headers });
+    expect(logout.status).to.equal(204);
+    await relay.losePower({ survives: () => false, torn: false });
+    await relay.start();
+    const statusOf = async ({ headers }: ApiClient) => (await fetch(`${relay.url}/api/v1/users`, { headers })).status;
+    expect([await statusOf(owner), await statusOf(other)]).to.deep.equal([401, 200]);
   });
 
   it("does not start on a full disk, says why in one line, and starts once there is room", async () => {

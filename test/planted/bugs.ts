@@ -76,6 +76,13 @@ const store: readonly Bug[] = [
     tests: ["test/unit/embedded-event-store/stream-index.test.ts"],
   },
   {
+    name: "stays-without-an-engine",
+    breaks: "a relay whose engine has failed for good ends, to be started again",
+    changes: [{ file: "src/composition/relay.ts", from: "    settings.onFatal?.(error);\n", to: "" }],
+    tests: ["test/e2e/recovery-start.test.ts"],
+    only: "found damaged",
+  },
+  {
     name: "damaged-segment-believed",
     breaks: "a damaged segment is noticed",
     changes: [{
@@ -343,6 +350,17 @@ const refused: readonly Bug[] = [
       to: "if (revoked === \"\" || sessionVersion",
     }],
     tests: ["test/http/sessions.test.ts"],
+  },
+  {
+    name: "logout-lost-with-the-power",
+    breaks: "a token that was logged out stays so through a loss of power",
+    changes: [{
+      file: "src/adapters/embedded-expiring-state/sqlite-expiring-state.ts",
+      from: "exec(\"PRAGMA synchronous = FULL\")",
+      to: "exec(\"PRAGMA synchronous = NORMAL\")",
+    }],
+    tests: ["test/e2e/disk.test.ts"],
+    only: "keeps a token dead",
   },
   {
     name: "idempotency-key-ignored",

@@ -65,7 +65,13 @@ export class SqliteExpiringState implements ExpiringState {
   }
 
   async put(key: string, value: string, ttlMs: number | null): Promise<void> {
-    this.#write((now) => this.#put(valueKey(key), value, ttlMs === null ? null : now + ttlMs));
+    // A token that was logged out stays so through a loss of power; a throttle that forgets a moment harms nobody.
+    this.#reachable(() => this.#database.exec("PRAGMA synchronous = FULL"));
+    try {
+      this.#write((now) => this.#put(valueKey(key), value, ttlMs === null ? null : now + ttlMs));
+    } finally {
+      this.#database.exec("PRAGMA synchronous = NORMAL");
+    }
   }
 
   async admit(keys: readonly string[], { max, windowMs }: RateLimit): Promise<Ticket | null> {
