@@ -1,5 +1,6 @@
 import { delivery } from "./delivery.ts";
 import { engines } from "./engines.ts";
+import { growth } from "./growth.ts";
 import { ingest } from "./ingest.ts";
 import { isolation } from "./isolation.ts";
 import { latency } from "./latency.ts";
@@ -10,7 +11,9 @@ import { publish, type Report } from "./support/report.ts";
 /** Exit code of a benchmark that proves nothing. */
 const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-const benchmarks: Readonly<Record<string, () => Promise<Report>>> = { ingest, latency, delivery, isolation, engines };
+const benchmarks: Readonly<Record<string, () => Promise<Report>>> = {
+  ingest, latency, delivery, isolation, engines, growth,
+};
 const names = process.argv.slice(2).flatMap((argument) => argument.split(",")).filter((name) => name !== "");
 
 for (const name of names.length > 0 ? names : Object.keys(benchmarks)) {
