@@ -55,6 +55,7 @@ export async function runRelay(
   const child = spawn(process.execPath, [...nodeFlags, "src/main.ts", ...args], {
     cwd: root, env: { ...env }, ...(uid === undefined ? {} : { uid, gid: uid }),
   });
+  child.stdin.end();
   const texts = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => (texts[name] += text));

@@ -27,7 +27,8 @@ export interface Row {
   readonly data: string;
 }
 
-const schemaVersion = 1;
+/** Raised whenever an older program, or this one on an older file, would miss what is in it. */
+const schemaVersion = 2;
 /** How long others may hold a lock before it is an error; only tools from outside ever do. */
 const lockPatienceMs = 1000;
 
