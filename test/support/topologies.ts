@@ -25,7 +25,7 @@ export interface OutsideEngines {
 export interface Topology {
   readonly name: string;
   /** Starts one on fresh data; skips the tests, by name, where an engine cannot be had here. */
-  start(context: Mocha.Context, receiver: Trusted, env?: Env): Promise<TestRelay>;
+  readonly start: (context: Mocha.Context, receiver: Trusted, env?: Env) => Promise<TestRelay>;
 }
 
 const processesPerRole = 2;
