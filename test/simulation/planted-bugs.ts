@@ -265,6 +265,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     instead: "this.#ends.clear();\n      this.#ends.add(end);",
   },
   {
+    name: "a probe is claimed though its search outlasted the membership",
+    file: lane,
+    find: "if (this.#session !== session || !session?.alive) {",
+    instead: "if (session === undefined) {",
+  },
+  {
     name: "a lease is timed from before it was asked for",
     file: "src/workers/sweeper.ts",
     find: "if (seen === undefined) this.#firstSeen.set(key, seenAt);",

@@ -64,7 +64,7 @@ export function weatherOf(random: Random, scale: number): Weather {
         repeat: sometimes(0.5) ? random.spread(0.01, 1) : 0,
         late: sometimes(0.5) ? random.spread(0.01, 1) : 0,
         lateMs: random.spread(10, 20_000),
-        handOverMs: random.spread(5, 3_000),
+        handOverMs: random.spread(20, 8_000),
       }
       : calmQueue,
     lagMs: sometimes(0.4) ? random.spread(20, 1_500) : 3,

@@ -233,7 +233,13 @@ export class Lane {
    */
   async #probe(circuit: Circuit): Promise<boolean> {
     if (circuit.probe && !this.#leaseOver(circuit.probe)) return false;
+    const session = this.#session;
     const work = await this.#nextProbe(circuit);
+    // The search may have outlasted the membership: whoever has the destination now probes it.
+    if (this.#session !== session || !session?.alive) {
+      if (work) this.#present.delete(work.eventId);
+      return true;
+    }
     if (!work) return circuit.position === "Open" && this.#halfOpen(circuit);
     try {
       return await this.#probeWith(work, circuit);
