@@ -124,8 +124,8 @@ const derived: readonly Bug[] = [
     breaks: "a caller reads its own writes",
     changes: [{
       file: "src/application/freshness.ts",
-      from: "if (!(await this.#readModels.caughtUp(head, patienceMs))) {",
-      to: "if (head === \"never\") {",
+      from: "await this.cover(await this.#log.head());",
+      to: "await this.#log.head();",
     }],
     tests: ["test/e2e/recovery.test.ts"],
     only: "show every write",
