@@ -6,7 +6,7 @@ import { plantedBugs, type PlantedBug } from "./planted-bugs.ts";
 
 /**
  * Plants each bug (or those whose names hold BUG) in a copy of the program and runs SEEDS seeds of it, fewer once
- * STOP of them caught it. Fails when one is not caught.
+ * STOP of them caught it. Fails when one is not caught that is not rare.
  */
 const { SEEDS = "300", STOP = "3", BUG = "", FROM = "1" } = process.env;
 const root = join(import.meta.dirname, "..", "..");
@@ -34,7 +34,7 @@ for (const bug of plantedBugs.filter(({ name }) => name.includes(BUG))) {
   const found = failures.map((line) => /^seed (\S+): ([^:]*)/.exec(line)?.slice(1) ?? []);
   const invariants = Map.groupBy(found, ([, invariant]) => invariant);
   const seeds = found.map(([seed]) => seed);
-  if (seeds.length === 0) missed += 1;
+  if (seeds.length === 0 && !bug.rare) missed += 1;
   const ran = /^(\d+) seeds,/m.exec(stdout)?.[1];
   if (ran === undefined) throw new Error(`${bug.name}: it does not run: ${stderr.slice(-2_000)}`);
   console.log(`${seeds.length > 0 ? "caught" : "MISSED"} ${bug.name}: ${seeds.length} of ${ran} seeds`);

@@ -240,7 +240,7 @@ export class Lane {
       if (work) this.#present.delete(work.eventId);
       return true;
     }
-    if (!work) return circuit.position === "Open" && this.#halfOpen(circuit);
+    if (!work) return circuit.position === "Open" ? this.#halfOpen(circuit) : this.#release(circuit);
     try {
       return await this.#probeWith(work, circuit);
     } finally {
@@ -252,6 +252,15 @@ export class Lane {
     const { clock, outcomes } = this.#parts;
     const change = { type: "HalfOpen", leaseOver: circuit.probe !== null, at: timestamp(clock.now()) } as const;
     return outcomes.changeCircuit(circuit, this.#origin(circuit.destinationId), change);
+  }
+
+  /** Takes a probe away that was lost: with nothing held, nothing else would. */
+  async #release(circuit: Circuit): Promise<boolean> {
+    if (!circuit.probe) return false;
+    const { eventId } = circuit.probe;
+    const { clock, outcomes } = this.#parts;
+    const release = { type: "ReleaseProbe", eventId, at: timestamp(clock.now()) } as const;
+    return outcomes.changeCircuit(circuit, this.#origin(eventId), release);
   }
 
   async #probeWith(work: Work, circuit: Circuit): Promise<boolean> {
