@@ -3,7 +3,7 @@ export const regressions: readonly { readonly seed: string; readonly found: stri
   { seed: "63", found: "a probe beside as many requests as the limit allows" },
   { seed: "130", found: "a failure counted twice in its circuit, for the log's answer was lost" },
   { seed: "150", found: "an attempt given up before its lease was over, for the due index answered late" },
-  { seed: "5053", found: "an event that stayed Pending for ever in the read models, for its key began again too early" },
+  { seed: "5053", found: "an event that stayed Pending in the read models, for its key began again too early" },
   { seed: "12527", found: "a purge that deleted another event of the same key" },
   { seed: "23990", found: "projecting held up for good, for two of its retries shared one pause" },
   { seed: "33154", found: "a lost probe left standing, for nothing was held" },
