@@ -25,7 +25,11 @@ const password = (kind: string) => secretText(kind).slice(0, 70);
 
 const kinds = { embedded: null, "EventStoreDB, Kafka and MongoDB": outsideEngines } as const;
 
-for (const [kind, startEngines] of Object.entries(kinds)) describe(`S9 secrets of every kind, on ${kind}`, () => {
+describe("S9 secrets of every kind", () => {
+  for (const [kind, startEngines] of Object.entries(kinds)) describe(`on ${kind}`, () => secretsOn(startEngines));
+});
+
+function secretsOn(startEngines: typeof outsideEngines | null): void {
   let engines: OutsideEngines | null = null;
   let receiver: Receiver;
   let relay: RelayProcess;
@@ -332,4 +336,4 @@ for (const [kind, startEngines] of Object.entries(kinds)) describe(`S9 secrets o
       kind: one.kind, form: one.form, place: join("planted", "a file"),
     });
   });
-});
+}

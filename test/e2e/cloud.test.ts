@@ -7,6 +7,7 @@ import { freshEmail, password, unique } from "../support/accounts.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 import { startReceiver, type Receiver, type Reply } from "../support/receiver.ts";
 import { startTestRelay, temporaryDataDir, testEnvironment, type TestRelay } from "../support/relay.ts";
+import { describeOnTopologies } from "../support/topologies.ts";
 
 const secret = "turnstile-s3cret";
 const verdict = (json: unknown, status = 200): Reply => ({ status, body: JSON.stringify(json) });
@@ -16,17 +17,17 @@ const cloud = (receiver: Receiver, port = receiver.port): Record<string, string>
   RELAY_TURNSTILE_VERIFY_URL: `https://127.0.0.1:${port}/siteverify`,
 });
 
-describe("creating a tenant in the cloud offering", () => {
+describeOnTopologies("creating a tenant in the cloud offering", ({ start }) => {
   let turnstile: Receiver;
   let relay: TestRelay;
 
-  before(async () => {
+  before(async function () {
     turnstile = await startReceiver();
-    relay = await startTestRelay(turnstile, { ...cloud(turnstile), RELAY_DELIVERY_TIMEOUT: "500ms" });
+    relay = await start(this, turnstile, { ...cloud(turnstile), RELAY_DELIVERY_TIMEOUT: "500ms" });
   });
   beforeEach(() => turnstile.on("/siteverify", () => verdict({ success: true })));
   after(async () => {
-    await relay.close();
+    await (relay as TestRelay | undefined)?.close();
     await turnstile.close();
   });
 

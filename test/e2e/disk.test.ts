@@ -3,7 +3,7 @@ import { text, type ApiClient } from "../../demo/api-client.ts";
 import { disk, RelayOnDisk } from "../support/disk/relay-on-disk.ts";
 import type { Loss } from "../support/disk/platter.ts";
 import { Ledger, printed, readHistories, type Balance, type Fact } from "../support/ledger.ts";
-import { documentHashes, listedTotals, stopCovered, totalsOf } from "../support/ledger-snapshot.ts";
+import { documentHashes, listedTotals, stopCovered, totalsOf, unfinishedOf } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { pause, Producers, seeded, seedOfRun, type Target } from "../support/relay-process-load.ts";
@@ -14,7 +14,6 @@ const deliveryTimeoutMs = 2_000;
 const leaseMs = deliveryTimeoutMs + 5_000;
 const graceMs = 5_000;
 const env = { RELAY_DELIVERY_TIMEOUT: `${deliveryTimeoutMs}ms`, RELAY_RETRY_SCHEDULE: "100ms,300ms" };
-const unfinished = ["Pending", "Processing", "Failed", "WaitingRetry"];
 
 describe("the real process on a disk that loses what was not synced, is full or fails", function () {
   this.timeout(sized(400_000, 3_600_000));
@@ -60,15 +59,8 @@ describe("the real process on a disk that loses what was not synced, is full or 
 
   /** Waits until nothing of an account's is under way. */
   async function settled(account: Account): Promise<void> {
-    const open = async () => {
-      let total = 0;
-      for (const status of unfinished) {
-        const page = await relay.at(account.owner).get(`/api/v1/events?Status=${status}&Qt=1`);
-        total += Number(page["total"]);
-      }
-      return total;
-    };
-    await eventually(() => open().catch(() => -1), (total) => total === 0, leaseMs + graceMs + 10_000);
+    const open = () => unfinishedOf(relay.at(account.owner)).catch(() => -1);
+    await eventually(open, (total) => total === 0, leaseMs + graceMs + 10_000);
   }
 
   async function balance(account: Account): Promise<Balance> {

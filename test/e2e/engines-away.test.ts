@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Json } from "../../demo/api-client.ts";
 import { Ledger, printed, readHistories } from "../support/ledger.ts";
-import { listedTotals, totalsOf } from "../support/ledger-snapshot.ts";
+import { listedTotals, totalsOf, unfinishedOf } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
@@ -110,12 +110,8 @@ describe("R5: an engine away under load", function () {
 
   it("after all of that the books balance, with one life of the relay", async () => {
     await producers.stop();
-    const open = async () => {
-      const totals = await listedTotals(account.owner);
-      return Object.entries(totals).filter(([status, total]) => status !== "Succeeded" && total > 0);
-    };
-    const left = () => open().catch((error: unknown) => [[String(error), 1] as const]);
-    await eventually(left, ({ length }) => length === 0, 60_000);
+    const left = () => unfinishedOf(account.owner, ["Succeeded"]).catch(() => -1);
+    await eventually(left, (count) => count === 0, 60_000);
     const histories = await readHistories(account.owner, ledger.eventIdsOf(account));
     expect(await listedTotals(account.owner), "totals by status").to.deep.equal(totalsOf(histories));
     const balance = ledger.balance(histories, relay.lives, deliveryTimeoutMs + 5_000);

@@ -1,9 +1,10 @@
 import { expect } from "chai";
-import { openAccount, startTestRelay } from "../support/relay.ts";
+import { openAccount } from "../support/relay.ts";
+import { describeOnTopologies } from "../support/topologies.ts";
 
-describe("limits of the engines", () => {
-  it("answers 413 to an event that the configuration lets in but the log cannot keep, and goes on", async () => {
-    const relay = await startTestRelay(null, { RELAY_MAX_BODY_BYTES: "4194304" });
+describeOnTopologies("limits of the engines", ({ start }) => {
+  it("answers 413 to an event that the configuration lets in but the log cannot keep, and goes on", async function () {
+    const relay = await start(this, null, { RELAY_MAX_BODY_BYTES: "4194304" });
     try {
       const account = await openAccount(relay.url);
       const { ingest } = await account.destination({ url: "https://receiver.example/" });

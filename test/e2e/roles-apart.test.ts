@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { ApiClient } from "../../demo/api-client.ts";
 import type { ProcessRole } from "../../src/config/config.ts";
 import { Ledger, printed, readHistories } from "../support/ledger.ts";
-import { listedTotals, totalsOf } from "../support/ledger-snapshot.ts";
+import { listedTotals, totalsOf, unfinishedOf } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import type { RelayProcess } from "../support/relay-process.ts";
@@ -133,10 +133,8 @@ describe("roles apart, two processes of each", function () {
       }
     }
     await producers.stop();
-    const statuses = async () => Object.keys(await listedTotals(owner()));
-    const unfinished = async () => (await statuses()).filter((status) => status !== "Succeeded");
-    const left = () => unfinished().catch((error: unknown) => [String(error)]);
-    await eventually(left, ({ length }) => length === 0, 60_000);
+    const left = () => unfinishedOf(owner(), ["Succeeded"]).catch(() => -1);
+    await eventually(left, (count) => count === 0, 60_000);
     const histories = await readHistories(owner(), ledger.eventIdsOf(account));
     expect(await listedTotals(owner()), "totals by status").to.deep.equal(totalsOf(histories));
     const { faults, figures } = ledger.balance(histories, fleet.all.flatMap(({ lives }) => lives), leaseMs);

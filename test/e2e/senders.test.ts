@@ -2,23 +2,24 @@ import { createHmac } from "node:crypto";
 import { expect } from "chai";
 import { text, type Json } from "../../demo/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eventReaches, eventually, openAccount, startTestRelay } from "../support/relay.ts";
+import { eventReaches, eventually, openAccount } from "../support/relay.ts";
 import type { Account, TestRelay } from "../support/relay.ts";
+import { describeOnTopologies } from "../support/topologies.ts";
 import { hostileExpressions, hostilePayload } from "../integration/jmespath/hostile-expressions.ts";
 
 const jmespath = (expression: string) => ({ language: "jmespath", expression });
 
-describe("senders, end to end over TLS", () => {
+describeOnTopologies("senders, end to end over TLS", ({ start }) => {
   let receiver: Receiver;
   let relay: TestRelay;
 
-  before(async () => {
+  before(async function () {
     receiver = await startReceiver();
-    relay = await startTestRelay(receiver);
+    relay = await start(this, receiver);
   });
 
   after(async () => {
-    await relay.close();
+    await (relay as TestRelay | undefined)?.close();
     await receiver.close();
   });
 

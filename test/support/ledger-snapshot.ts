@@ -52,6 +52,19 @@ export async function listedTotals(owner: ApiClient): Promise<Record<string, num
   return totals;
 }
 
+/**
+ * How many events of a tenant are not finished, where nothing is accepted or replayed meanwhile. What is finished stays
+ * so: counts of it may come one after another, while an event that moves on could slip between two of other counts.
+ */
+export async function unfinishedOf(
+  owner: ApiClient, finished: readonly string[] = ["Succeeded", "CriticalFailure", "Cancelled"],
+): Promise<number> {
+  const count = async (query: string) => Number((await owner.get(`/api/v1/events?Qt=1${query}`))["total"]);
+  let left = await count("");
+  for (const status of finished) left -= await count(`&Status=${status}`);
+  return left;
+}
+
 /** Tables that are no documents; counters are read with the names of their scopes. */
 const bookkeeping = ["state", "scopes", "counters", "scrubs"];
 
