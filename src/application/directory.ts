@@ -24,6 +24,14 @@ export function statusOf(destination: Destination, circuit: Circuit | undefined)
   return circuit?.position === "Open" ? "Suspended" : "Active";
 }
 
+/** How far a process has seen what others changed. */
+export interface Following {
+  /** Whether everything is known here that was changed a second ago. */
+  readonly fresh: boolean;
+  /** Resolves true once everything is known that was changed before the call, false when that takes too long. */
+  renewed(): Promise<boolean>;
+}
+
 /**
  * Who is behind an API key or an ingest token, and whether they may. What belongs to a hash never
  * changes, so found hashes are remembered; an unknown one is refused only after the read models have
@@ -34,7 +42,7 @@ export class Directory {
   readonly #readModels: ReadModels;
   readonly #freshness: Freshness;
   readonly #clock: Clock;
-  readonly #isFresh: () => boolean;
+  readonly #following: Following;
   readonly #keys: LRUCache<string, string>;
   readonly #tokens: LRUCache<string, string>;
   readonly #senderTokens: LRUCache<string, string>;
@@ -42,8 +50,7 @@ export class Directory {
   constructor(
     parts: {
       aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; clock: Clock;
-      /** Whether what others changed a second ago is known here. */
-      isFresh: () => boolean;
+      following: Following;
     },
     options: { readonly max: number },
   ) {
@@ -51,7 +58,7 @@ export class Directory {
     this.#readModels = parts.readModels;
     this.#freshness = parts.freshness;
     this.#clock = parts.clock;
-    this.#isFresh = parts.isFresh;
+    this.#following = parts.following;
     this.#keys = new LRUCache({ max: options.max });
     this.#tokens = new LRUCache({ max: options.max });
     this.#senderTokens = new LRUCache({ max: options.max });
@@ -71,18 +78,21 @@ export class Directory {
     }
   }
 
-  /** What is in memory changes with this number. Throws a Refusal (unavailable) where it may be out of date. */
-  freshChanges(): number {
-    if (!this.#isFresh()) refuse("unavailable", "the log is out of reach; try again");
+  /** What is in memory changes with this number. */
+  get changes(): number {
     return this.#aggregates.changes;
   }
 
   /**
-   * The usable API key of a hash, or undefined. Answers at once where everything is in memory. Throws a Refusal
-   * (unavailable) where that may be out of date.
+   * To be awaited before anything is asked: over once nothing in memory is out of date by more than a second, which
+   * mostly is so at once. Rejects with a Refusal (unavailable) when that takes over two seconds.
    */
+  refreshed(): Promise<void> | undefined {
+    return this.#following.fresh ? undefined : this.#renewed();
+  }
+
+  /** The usable API key of a hash, or undefined. Answers at once where everything is in memory. */
   apiKey(hash: string): ApiKey | undefined | Promise<ApiKey | undefined> {
-    this.freshChanges();
     const id = this.#keys.get(hash);
     const cached = id === undefined ? undefined : this.#aggregates.peek(apiKeys, id);
     return cached ? this.#usable(cached.state, hash) : this.#findApiKey(hash);
@@ -146,6 +156,10 @@ export class Directory {
     }
     if (id !== undefined) known.set(hash, id);
     return id;
+  }
+
+  async #renewed(): Promise<void> {
+    if (!(await this.#following.renewed())) refuse("unavailable", "the log is out of reach; try again");
   }
 
   #usable(key: ApiKey | undefined, hash: string): ApiKey | undefined {

@@ -70,7 +70,10 @@ export class Ingest {
   /** Checks key, token and tenant in the order the contract gives; throws a Refusal. */
   async admit(tenantId: string, token: string, apiKey: string | undefined): Promise<Admission> {
     if (!apiKey) refuse("unauthenticated", "X-Api-Key: missing");
-    const changes = this.#parts.directory.freshChanges();
+    const { directory } = this.#parts;
+    const refreshing = directory.refreshed();
+    if (refreshing) await refreshing;
+    const { changes } = directory;
     if (changes !== this.#admittedAt || this.#admitted.size >= mostAdmitted) {
       this.#admitted.clear();
       this.#admittedAt = changes;

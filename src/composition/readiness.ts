@@ -7,7 +7,7 @@ interface Signs {
   readonly broken: boolean;
   readonly engines: Pick<Engines, "outside">;
   readonly watch: Pick<EngineWatch, "answers">;
-  readonly isFresh: () => boolean;
+  readonly following: { readonly fresh: boolean };
   readonly roles: ReadonlySet<ProcessRole>;
 }
 
@@ -15,10 +15,10 @@ interface Signs {
  * Null when this process can do its work, else why not. Requests need the log and the read models, not the queue: an
  * event that is accepted meanwhile is delivered later.
  */
-export function readiness({ broken, engines, watch, isFresh, roles }: Signs): string | null {
+export function readiness({ broken, engines, watch, following, roles }: Signs): string | null {
   if (broken) return "an engine has failed";
   const needed = engines.outside.filter(({ isQueue }) => !isQueue || !roles.has("api"));
   const away = needed.filter((engine) => !watch.answers(engine)).map(({ name }) => name);
   if (away.length > 0) return `no answer from ${away.join(", ")}`;
-  return isFresh() ? null : "the log is not followed";
+  return following.fresh ? null : "the log is not followed";
 }

@@ -90,8 +90,6 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   await requireMasterKeys(rotation, new PlatformKeys({ store, sealing, clock, ids }));
   await finishErasure(engines, { aggregates, clock, ids, logger });
   const freshness = new Freshness(store, readModels);
-  const isFresh = () => !shared.log || follower.fresh;
-  const directory = new Directory({ aggregates, readModels, freshness, clock, isFresh }, { max: keptInMemory });
   const follower = new Follower({
     log: store, clock, logger, metrics, categories: aggregates.categories,
     handle: (entries) => {
@@ -99,6 +97,9 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
       directory.follow(entries);
     },
   });
+  // Where all engines are this process's own, nobody else changes anything.
+  const following = shared.log ? follower : { fresh: true, renewed: async () => true };
+  const directory = new Directory({ aggregates, readModels, freshness, clock, following }, { max: keptInMemory });
   await follower.start();
 
   const { connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCaFile } = config.outbound;
@@ -128,7 +129,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   for (const role of delivering) await role.start();
   metrics.watch(readingsOf({ log: store, readModels, clock, sealing, engines, watch, roles }));
 
-  const ready = async () => readiness({ broken, engines, watch, isFresh, roles: config.roles });
+  const ready = async () => readiness({ broken, engines, watch, following, roles: config.roles });
   const health = { ready, metrics: () => metrics.text() };
   const { maxBodyBytes, trustedProxies } = config;
   const common = { health, clock, ids, logger, metrics };

@@ -7,6 +7,7 @@ import { Pause } from "./pause.ts";
 const beatMs = 200;
 /** What others changed holds here within this time; a process that cannot prove that is not fresh. */
 const freshForMs = 1_000;
+const renewedWithinMs = 2_000;
 /** A busy log carries the subscription past its end of a moment ago by itself. */
 const patienceMs = 50;
 /** What is left then, on a quiet log, is less than this; who lags more proves nothing. */
@@ -33,6 +34,7 @@ export class Follower {
   #subscription: Subscription | undefined;
   #covered: Position = "";
   #provenAt = -Infinity;
+  readonly #waiting = new Set<{ readonly since: number; readonly settle: (proven: boolean) => void }>();
   #failing = false;
   #beating: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -66,6 +68,21 @@ export class Follower {
     return this.#parts.clock.monotonic() - this.#provenAt <= freshForMs;
   }
 
+  /** Resolves true once everything was seen that stands in the log now, false when that takes over two seconds. */
+  renewed(): Promise<boolean> {
+    const { clock } = this.#parts;
+    return new Promise((resolve) => {
+      const settle = (proven: boolean) => {
+        timer.cancel();
+        this.#waiting.delete(waiter);
+        resolve(proven);
+      };
+      const waiter = { since: clock.monotonic(), settle };
+      const timer = clock.schedule(renewedWithinMs, () => settle(false));
+      this.#waiting.add(waiter);
+    });
+  }
+
   async #beat(): Promise<void> {
     while (!this.#stopped) {
       await this.#pause.wait(beatMs);
@@ -86,6 +103,7 @@ export class Follower {
     }
     if (this.#covered < head) return;
     this.#provenAt = from;
+    for (const { since, settle } of this.#waiting) if (since <= from) settle(true);
     if (this.#failing) this.#parts.logger.info({}, "the log is followed again");
     this.#failing = false;
   }

@@ -63,8 +63,14 @@ export class Node {
     const aggregates = new Aggregates(store, { clock, ids }, { max: kept });
     serveAll(aggregates);
     const freshness = new Freshness(store, readModels);
-    const isFresh = () => !settings.several || this.#follower.fresh;
-    const directory = new Directory({ aggregates, readModels, freshness, clock, isFresh }, { max: kept });
+    const follower = () => this.#follower;
+    const following = {
+      get fresh() {
+        return !settings.several || follower().fresh;
+      },
+      renewed: () => follower().renewed(),
+    };
+    const directory = new Directory({ aggregates, readModels, freshness, clock, following }, { max: kept });
     const services = createServices(
       {
         store, readModels, state, sealing, passwords, tokens, mappings, outbound, clock, ids, metrics, aggregates,

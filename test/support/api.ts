@@ -194,6 +194,8 @@ export function describeOnEngines(
   }
 }
 
+const alwaysFresh = { fresh: true, renewed: async () => true };
+
 /** An API process on shared engines. */
 export interface TestApi {
   readonly url: string;
@@ -226,7 +228,7 @@ export async function startApi(
   const aggregates = new Aggregates(store, { clock, ids }, { max: 1_000 });
   serveAll(aggregates);
   const freshness = new Freshness(store, readModels);
-  const directory = new Directory({ aggregates, readModels, freshness, clock, isFresh: () => true }, { max: 1_000 });
+  const directory = new Directory({ aggregates, readModels, freshness, clock, following: alwaysFresh }, { max: 1_000 });
   const feed = store.subscribe({ after: await store.head(), categories: aggregates.categories }, (entries) => {
     if (options.followsLog === false) return;
     aggregates.follow(entries);

@@ -72,6 +72,20 @@ describe("follower", () => {
     expect(follower.fresh).to.equal(true);
   });
 
+  it("is renewed by a look at the log that began after it was asked, and gives up after two seconds", async () => {
+    deaf = true;
+    const stream = await write("session");
+    const renewed = follower.renewed();
+    expect(seen).to.have.length(0);
+    await pass(300);
+    expect(await renewed).to.equal(true);
+    expect(seen.map((entry) => entry.stream)).to.deep.equal([stream]);
+    away = true;
+    const [lost, later] = [follower.renewed(), pass(2_100)];
+    await later;
+    expect(await lost).to.equal(false);
+  });
+
   it("sees what a subscription is late to tell", async () => {
     deaf = true;
     const stream = await write("session");
