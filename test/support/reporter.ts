@@ -1,14 +1,20 @@
 import Mocha from "mocha";
 
-const { EVENT_RUN_END, EVENT_TEST_PENDING } = Mocha.Runner.constants;
+const { EVENT_RUN_END, EVENT_TEST_PENDING, EVENT_TEST_RETRY } = Mocha.Runner.constants;
 
-/** Mocha's spec report, then the tests that did not run here by name, then one closing line for scripts to read. */
+/**
+ * Mocha's spec report, then by name the tests that failed once before they passed and those that did not run here, then
+ * one closing line for scripts to read.
+ */
 class ClosingReporter extends Mocha.reporters.Spec {
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
     const skipped: string[] = [];
+    const retried = new Map<string, string>();
     let ended = false;
     runner.on(EVENT_TEST_PENDING, (test) => skipped.push(test.fullTitle()));
+    runner.on(EVENT_TEST_RETRY, (test: Mocha.Test, { message }: Error) =>
+      retried.set(test.fullTitle(), message.split("\n", 1)[0] ?? ""));
     runner.on(EVENT_RUN_END, () => { ended = true; });
     // At the exit and not at the run's end: a file that cannot be loaded is reported after that, and a
     // test that ends the process never comes to it.
@@ -22,6 +28,7 @@ class ClosingReporter extends Mocha.reporters.Spec {
       } catch (error) {
         lines.push(`  Mocha could not list the failures: ${String(error)}`);
       }
+      if (retried.size > 0) lines.push("  Tried twice:", ...[...retried].map(([title, why]) => `  - ${title}: ${why}`));
       if (skipped.length > 0) lines.push("  Not run here:", ...skipped.map((title) => `  - ${title}`));
       lines.push(`${passes} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`);
       process.stdout.write(`${lines.join("\n")}\n`);
