@@ -122,7 +122,8 @@ describe("schemathesis", () => {
     const child = spawn(program, [
       "--config-file", config, "run", `${url}/openapi.json`, "--phases", "examples,coverage,fuzzing",
       "--continue-on-failure", "--max-examples", String(casesPerOperation),
-      "--max-time", String(seconds), "--workers", "2",
+      // With more workers Python's own parser fails now and then: its recursion check is not safe among threads.
+      "--max-time", String(seconds), "--workers", "1",
       // Logging out would end the session under which all the rest is asked.
       "--exclude-operation-id", "logout",
     ], { cwd: scratch, stdio: ["ignore", "pipe", "pipe"] });
