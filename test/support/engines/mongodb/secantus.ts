@@ -1,5 +1,5 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -54,7 +54,11 @@ export async function packagedMongoDb(kind: "standalone" | "replica set"): Promi
       await kill();
       server = await start();
     },
-    freeze: async () => { server.kill("SIGSTOP"); },
+    freeze: async () => {
+      server.kill("SIGSTOP");
+      // The signal takes a moment, in which a quick question would still be answered.
+      while (!/\) T/.test(readFileSync(`/proc/${server.pid ?? 0}/stat`, "utf8"))) await wait(1);
+    },
     thaw: async () => { server.kill("SIGCONT"); },
     stop: async () => {
       process.off("exit", endNow);
