@@ -1,19 +1,22 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { add, id, position, put, thing } from "../../contract/read-models-things.ts";
-import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
+import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { definitions } from "./histories.ts";
 import { openProcess } from "./support.ts";
 
 describe("A batch for MongoDB that is larger than a document may be", function () {
   this.timeout(120_000);
+  // One of its own: what such batches take from a server, other tests would wait for.
+  let server: MongoDbUnderTest | undefined;
   before(async function () {
-    await mongoDbOrSkip(this);
+    server = await mongoDbOrSkip(this, { ours: true });
   });
+  after(() => server?.stop());
 
   it("is carried out by the next writer, and leaves nothing else behind", async () => {
-    const url = newDatabase(await sharedMongoDb());
+    const url = newDatabase(server ?? expect.fail("no server"));
     const label = () => randomBytes(2_000_000).toString("base64");
     const labels = Array.from({ length: 10 }, label);
     const batch = [{
@@ -48,7 +51,7 @@ describe("A batch for MongoDB that is larger than a document may be", function (
   });
 
   it("leaves nothing behind either when its writer died before it was begun", async () => {
-    const url = newDatabase(await sharedMongoDb());
+    const url = newDatabase(server ?? expect.fail("no server"));
     const proxy = await WireProxy.start(url);
     const first = openProcess(proxy.url);
     await first.writer.reset([{ ...definitions[0]!, indexes: [] }], "any");
