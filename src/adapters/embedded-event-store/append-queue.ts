@@ -14,7 +14,7 @@ const waitingBytesLimit = 64 * 1024 * 1024;
 /** Of texts in one message: a transaction stays short. */
 const batchBytesLimit = 4 * 1024 * 1024;
 /** So many wait for no more. */
-const enoughAppends = 32;
+const enoughAppends = 16;
 
 interface WaitingAppend {
   readonly entries: readonly NewEntry[];
