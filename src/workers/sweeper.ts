@@ -107,7 +107,10 @@ export class Sweeper {
     for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);
     // A lost worker may leave thousands: one by one they would hold up the retries of everyone else.
     const some = pLimit(givenUpAtOnce);
-    await Promise.all(lost.map((lease) => some(() => this.#tryToGiveUp(lease, now))));
+    const ends = await Promise.allSettled(lost.map((lease) => some(() => this.#tryToGiveUp(lease, now))));
+    // Only once none of them goes on may the next sweep begin.
+    const failed = ends.find((end) => end.status === "rejected");
+    if (failed) throw failed.reason;
   }
 
   async #tryToGiveUp(lease: AttemptLease, now: number): Promise<void> {

@@ -50,8 +50,9 @@ export class Outcomes {
 
   /**
    * Records the outcome of an attempt that was seen at `known` (state and revision after its start): in the event's
-   * stream, then in the circuit. A late outcome is recorded all the same. Throws LogUnavailable; may then be called
-   * again with the same `origin`, `again` set: whatever of it is in the log already is not done twice.
+   * stream, then in the circuit. A late outcome is recorded all the same. Who finds it settled by another leaves the
+   * counting to that one. Throws LogUnavailable; may then be called again with the same `origin`, `again` set:
+   * whatever of it is in the log already is not done twice.
    */
   async record(
     known: { readonly state: Webhook; readonly revision: number },
@@ -61,7 +62,8 @@ export class Outcomes {
     again = false,
   ): Promise<Webhook["status"]> {
     const policy = await this.#policyOf(known.state.tenantId);
-    const { status, late } = await this.#recordEvent(known, attempt, outcome, policy, origin);
+    const { status, late, appended } = await this.#recordEvent(known, attempt, outcome, policy, origin);
+    if (!appended && !again) return status;
     const { destinationId } = known.state;
     if (await this.#isDeleted(destinationId)) return status;
     if (again && (await this.#isCounted(destinationId, origin))) return status;
@@ -104,7 +106,7 @@ export class Outcomes {
     outcome: Outcome,
     policy: TenantPolicy,
     origin: Origin,
-  ): Promise<{ readonly status: Webhook["status"]; readonly late: boolean }> {
+  ): Promise<{ readonly status: Webhook["status"]; readonly late: boolean; readonly appended: boolean }> {
     const { store, clock, ids, retry } = this.#parts;
     let { state, revision } = known;
     let wasLate = false;
@@ -126,18 +128,20 @@ export class Outcomes {
           at,
         });
       const last = facts.at(-1);
-      // Nothing left to record: this very outcome is in the log, only the answer to its append was lost.
-      if (!last) return { status: state.status, late: wasLate };
+      // Nothing left to record: another was first, or only the answer to this very outcome's append was lost.
+      if (!last) return { status: state.status, late: wasLate, appended: false };
       const late = isLate(state, attempt);
       try {
         await store.append(streams.event(state.id), revision, entriesOf(facts, origin, this.#parts));
-        return { status: "to" in last.data ? last.data.to : state.status, late };
+        return { status: "to" in last.data ? last.data.to : state.status, late, appended: true };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
         const newer = await loadWebhook(store, state.id);
         // A stream that begins after what was known is another event's, accepted after this one was purged.
         const [first] = newer.facts;
-        if (!newer.state || (first && first.revision > revision)) return { status: state.status, late: true };
+        if (!newer.state || (first && first.revision > revision)) {
+          return { status: state.status, late: true, appended: false };
+        }
         ({ state, revision } = { state: newer.state, revision: newer.revision });
         wasLate = isLate(stateBefore(newer.facts, attempt), attempt);
       }

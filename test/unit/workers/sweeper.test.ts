@@ -1,0 +1,134 @@
+import { expect } from "chai";
+import { circuits } from "../../../src/application/aggregate-types.ts";
+import { DueIndex } from "../../../src/application/delivery/due-index.ts";
+import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
+import { loadWebhook } from "../../../src/application/webhooks.ts";
+import { streams } from "../../../src/domain/streams.ts";
+import { LogUnavailable } from "../../../src/ports/event-store.ts";
+import { Sweeper } from "../../../src/workers/sweeper.ts";
+import { createTenant, openIngest } from "../../support/accounts.ts";
+import { quiet, uncounted } from "../../support/api.ts";
+import { http } from "../../support/http.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { Bench } from "../../support/purge-bench.ts";
+import { eventually } from "../../support/relay.ts";
+
+const success = {
+  ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },
+} as const satisfies Outcome;
+const refusal = {
+  ok: false, reason: "connection", error: "refused", durationMs: 9, requestHeaders: {}, answer: null,
+  retryAfterMs: null,
+} as const satisfies Outcome;
+const origin = { actor: { type: "service", part: "delivery/w1" }, correlationId: "c", causationId: "claim" } as const;
+
+describe("an attempt that is held for lost", () => {
+  let bench: Bench;
+  let target: Awaited<ReturnType<typeof openIngest>>;
+  let outcomes: Outcomes;
+  let running: { readonly sweeper: Sweeper; readonly clock: ManualClock }[];
+
+  beforeEach(async () => {
+    bench = await Bench.open();
+    const { owner, tenantId } = await createTenant(bench.api.url);
+    target = await openIngest(owner.client, tenantId);
+    outcomes = new Outcomes({ ...bench.api.world, retry: { scheduleMs: [60_000], jitter: 0 } });
+    running = [];
+  });
+  afterEach(async () => {
+    await Promise.all(running.map(({ sweeper }) => sweeper.stop()));
+    await bench.close();
+  });
+
+  /** An event whose attempt is under way; its lease lasts no time at all. */
+  const underWay = async () => {
+    const answer = await http("POST", bench.api.url + target.path, {
+      json: {}, headers: { "x-api-key": target.apiKey },
+    });
+    const eventId = String(answer.json["eventId"]);
+    await bench.deliveries.start(eventId);
+    const { state, revision } = await loadWebhook(bench.store, eventId);
+    if (!state) throw new Error(`${eventId} is not stored`);
+    return { eventId, state, revision };
+  };
+  /** A sweeper that has seen every attempt under way, and gives them up when its clock goes on. */
+  const sweeping = async () => {
+    await bench.drained();
+    const clock = new ManualClock();
+    const { store } = bench;
+    const queue = { publish: async () => undefined, consume: () => Promise.reject(new Error("nobody consumes here")) };
+    const dueIndex = new DueIndex(bench.models);
+    const sweeper = new Sweeper({ store, dueIndex, outcomes, queue, clock, logger: quiet, metrics: uncounted });
+    sweeper.start();
+    running.push({ sweeper, clock });
+    clock.advance(1_000);
+    await swept(clock);
+    return clock;
+  };
+  const swept = (clock: ManualClock) => eventually(async () => clock.pending, ({ length }) => length > 0);
+  const circuit = async () => (await bench.api.world.aggregates.current(circuits, target.destinationId)).state;
+  const endsOf = async (eventId: string) =>
+    (await bench.store.readStream(streams.event(eventId))).flatMap((fact) =>
+      fact.unreadable === undefined && /^Delivery(Failed|Succeeded)$/.test(fact.type) ? [fact.type] : []);
+  /** The appends to a stream wait until the answer is called. */
+  const holdAppends = (stream: string) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const held: string[] = [];
+    bench.store.beforeAppend = async (to) => {
+      if (to !== stream) return;
+      held.push(to);
+      await promise;
+    };
+    return { held, release: resolve };
+  };
+
+  it("is given up once, and counted once, by however many sweepers", async () => {
+    const { eventId } = await underWay();
+    const clocks = [await sweeping(), await sweeping(), await sweeping()];
+    const { held, release } = holdAppends(streams.event(eventId));
+    for (const clock of clocks) clock.advance(1_000);
+    await eventually(async () => held, ({ length }) => length === clocks.length);
+    release();
+    for (const clock of clocks) await swept(clock);
+    expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
+    expect(await circuit()).to.include({ position: "Closed", failures: 1 });
+  });
+
+  for (const [name, real, failures] of [["success", success, undefined], ["failure", refusal, 1]] as const) {
+    it(`counts as the ${name} that its worker recorded first`, async () => {
+      const { eventId, state, revision } = await underWay();
+      const clock = await sweeping();
+      const { held, release } = holdAppends(streams.event(eventId));
+      clock.advance(1_000);
+      await eventually(async () => held, ({ length }) => length === 1);
+      bench.store.beforeAppend = () => undefined;
+      await outcomes.record({ state, revision }, 1, real, origin);
+      release();
+      await swept(clock);
+      expect(await endsOf(eventId)).to.deep.equal([real.ok ? "DeliverySucceeded" : "DeliveryFailed"]);
+      expect((await circuit())?.failures).to.equal(failures);
+    });
+  }
+
+  it("keeps the next sweep waiting, were another's failing meanwhile", async () => {
+    const [one, other] = [await underWay(), await underWay()];
+    const clock = await sweeping();
+    const { held, release } = holdAppends(streams.event(one.eventId));
+    const hold = bench.store.beforeAppend;
+    bench.store.beforeAppend = (stream, entries) => {
+      if (stream === streams.event(other.eventId)) throw new LogUnavailable("down");
+      return hold(stream, entries);
+    };
+    clock.advance(1_000);
+    await eventually(async () => held, ({ length }) => length === 1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(clock.pending).to.deep.equal([]);
+    bench.store.beforeAppend = () => undefined;
+    release();
+    await swept(clock);
+    clock.advance(1_000);
+    await swept(clock);
+    for (const { eventId } of [one, other]) expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
+    expect((await circuit())?.failures).to.equal(2);
+  });
+});
