@@ -169,5 +169,7 @@ async function personKey(
   const [entry] = await store.readStream(streams.person(userId), { limit: 1 });
   if (!entry || entry.unreadable !== undefined) return undefined;
   const { key } = (entry as unknown as PersonEvent).data;
-  return { bytes: Buffer.from(sealing.open(key, dataKey, places.personKey(tenantId, userId)), "base64") };
+  // A copy: the key is kept, and what is decoded is a slice of a pool that would be kept with it.
+  const decoded = Buffer.from(sealing.open(key, dataKey, places.personKey(tenantId, userId)), "base64");
+  return { bytes: new Uint8Array(decoded) };
 }

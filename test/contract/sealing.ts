@@ -19,7 +19,12 @@ export function sealingContract(make: () => Sealing): void {
     });
 
     it("unwraps what it wrapped", () => {
-      expect(make().unwrap(make().wrap(key, place), place).bytes).to.deep.equal(Buffer.from(key.bytes));
+      expect(make().unwrap(make().wrap(key, place), place).bytes).to.deep.equal(key.bytes);
+    });
+
+    it("unwraps a key to no more memory than it needs, for many are kept", () => {
+      const { bytes } = make().unwrap(make().wrap(key, place), place);
+      expect(bytes.buffer.byteLength).to.equal(key.bytes.length);
     });
 
     it("tells which master key wrapped a key", () => {
