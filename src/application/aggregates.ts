@@ -1,10 +1,10 @@
-import { LRUCache } from "lru-cache";
 import type { DomainEvent } from "../domain/domain-event.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { categoryOf } from "../domain/streams.ts";
 import { noStream, RevisionConflict } from "../ports/event-store.ts";
 import type { Appended, EventStore, LogEntry, NewEntry, Position } from "../ports/event-store.ts";
 import { entriesOf, type Origin, type World } from "./origin.ts";
+import { Recent } from "./recent.ts";
 
 /** How the streams of one category fold into a state. */
 export interface AggregateType<State, Event extends DomainEvent> {
@@ -22,7 +22,7 @@ export interface Folded<State> {
 const attemptsAtAppend = 10;
 
 /**
- * The aggregates of this process: a bounded cache of folded streams, each kept fresh by the log. Feed
+ * The aggregates of this process: the folded streams it used lately, each kept fresh by the log. Feed
  * it every entry of the categories it serves ({@link Aggregates.follow}) in the order of the log; then
  * what it holds is never older than the last entry fed.
  */
@@ -30,7 +30,7 @@ export class Aggregates {
   readonly #store: EventStore;
   readonly #world: World;
   readonly #types = new Map<string, AggregateType<unknown, DomainEvent>>();
-  readonly #cache: LRUCache<string, Folded<unknown>>;
+  readonly #cache: Recent<Folded<unknown>>;
   #changes = 0;
   /** Streams being changed: the end of the last change that waits its turn. */
   readonly #turns = new Map<string, Promise<void>>();
@@ -40,7 +40,7 @@ export class Aggregates {
   constructor(store: EventStore, world: World, options: { readonly max: number }) {
     this.#store = store;
     this.#world = world;
-    this.#cache = new LRUCache({ max: options.max });
+    this.#cache = new Recent(world.clock, options);
   }
 
   /** Serves a category from now on. */
@@ -137,7 +137,7 @@ export class Aggregates {
         return { events, appended };
       } catch (error) {
         if (!(error instanceof RevisionConflict) || attempt === attemptsAtAppend) throw error;
-        const known = this.#cache.peek(type.stream(id));
+        const known = this.#cache.get(type.stream(id));
         if (known && known.revision <= revision) this.#cache.delete(type.stream(id));
       }
     }

@@ -1,0 +1,55 @@
+import { expect } from "chai";
+import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
+import { circuits } from "../../../src/application/aggregate-types.ts";
+import { Aggregates } from "../../../src/application/aggregates.ts";
+import type { Origin } from "../../../src/application/origin.ts";
+import { decide, newCircuit } from "../../../src/domain/circuit/circuit.ts";
+import { timestamp } from "../../../src/domain/time.ts";
+import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+const minute = 60_000;
+const origin: Origin = { actor: { type: "service", part: "test" }, correlationId: "test", causationId: null };
+const ids = new SystemIds();
+const [idle, busy, tenantId, eventId] = Array.from({ length: 4 }, () => ids.uuid()) as [string, string, string, string];
+
+describe("P12 aggregates", () => {
+  const setUp = () => {
+    const clock = new ManualClock();
+    const store = new InMemoryEventStore();
+    const process = () => new Aggregates(store, { clock, ids }, { max: 100 }).register(circuits);
+    const fail = (aggregates: Aggregates, id: string) =>
+      aggregates.change(circuits, id, origin, (state = newCircuit(id, tenantId)) => decide(state, {
+        type: "Record", ok: false, late: false, eventId, maxTrys: 10, timerS: 60, at: timestamp(clock.now()),
+      }));
+    const rest = (ms: number, meanwhile: () => void) => {
+      for (let left = ms; left > 0; left -= 10_000) {
+        clock.advance(10_000);
+        meanwhile();
+      }
+    };
+    return { clock, process, fail, rest };
+  };
+
+  it("are in memory as long as they are used, and no longer", async () => {
+    const { clock, process, fail, rest } = setUp();
+    const aggregates = process();
+    await fail(aggregates, idle);
+    await fail(aggregates, busy);
+    rest(10 * minute, () => expect(aggregates.peek(circuits, busy)?.state?.failures).to.equal(1));
+    expect(aggregates.peek(circuits, idle)).to.equal(undefined);
+    rest(minute, () => undefined);
+    expect(clock.pending).to.deep.equal([]);
+  });
+
+  it("are read from the log again with all that became of them", async () => {
+    const { process, fail, rest } = setUp();
+    const [here, elsewhere] = [process(), process()];
+    await fail(here, idle);
+    rest(minute, () => undefined);
+    await fail(elsewhere, idle);
+    expect((await here.read(circuits, idle)).state?.failures).to.equal(2);
+    await fail(here, idle);
+    expect((await elsewhere.current(circuits, idle)).state?.failures).to.equal(3);
+  });
+});
