@@ -19,6 +19,7 @@ import type { Freshness } from "./freshness.ts";
 import { idempotentKey, sha256 } from "./hashing.ts";
 import { recordUse } from "./key-use.ts";
 import { entriesOf, type Origin } from "./origin.ts";
+import { Recent } from "./recent.ts";
 import { eventView, type EventView } from "./views.ts";
 import { loadShownOf } from "./webhooks.ts";
 
@@ -60,11 +61,12 @@ export class Ingest {
    * Who was admitted since anything in memory changed last, by tenant, token and key as they came: most requests so
    * need no hash. In memory only, and never for long.
    */
-  readonly #admitted = new Map<string, Admission>();
+  readonly #admitted: Recent<Admission>;
   #admittedAt = -1;
 
   constructor(parts: IngestParts) {
     this.#parts = parts;
+    this.#admitted = new Recent(parts.clock, { max: mostAdmitted });
   }
 
   /** Checks key, token and tenant in the order the contract gives; throws a Refusal. */
@@ -74,7 +76,7 @@ export class Ingest {
     const refreshing = directory.refreshed();
     if (refreshing) await refreshing;
     const { changes } = directory;
-    if (changes !== this.#admittedAt || this.#admitted.size >= mostAdmitted) {
+    if (changes !== this.#admittedAt) {
       this.#admitted.clear();
       this.#admittedAt = changes;
     }
