@@ -1,33 +1,46 @@
 import { delivery } from "./delivery.ts";
 import { engines } from "./engines.ts";
 import { growth } from "./growth.ts";
+import { idle } from "./idle.ts";
 import { ingest } from "./ingest.ts";
 import { isolation } from "./isolation.ts";
 import { latency } from "./latency.ts";
+import { loop } from "./loop.ts";
 import { profile } from "./profile.ts";
 import { machineTime, othersSince } from "./support/machine.ts";
 import { publish, type Report } from "./support/report.ts";
+import { table } from "./table.ts";
+import { volume, volumeSets } from "./volume.ts";
 
 /** Exit code of a benchmark that proves nothing. */
 const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const benchmarks: Readonly<Record<string, () => Promise<Report>>> = {
-  ingest, latency, delivery, isolation, engines, growth,
+  ingest, latency, delivery, isolation, loop, engines, growth, idle, volume,
 };
+/** What has no figures of its own. */
+const others: Readonly<Record<string, () => unknown>> = { profile, data: volumeSets, table };
 const names = process.argv.slice(2).flatMap((argument) => argument.split(",")).filter((name) => name !== "");
+const unknown = names.find((name) => !benchmarks[name] && !others[name]);
+if (unknown !== undefined) {
+  console.error(`no benchmark ${unknown}: there are ${[benchmarks, others].flatMap(Object.keys).join(", ")}`);
+  process.exit(2);
+}
 
-for (const name of names.length > 0 ? names : Object.keys(benchmarks)) {
-  if (name === "profile") {
-    await profile();
-    continue;
-  }
+for (const name of names.length > 0 ? names : [...Object.keys(benchmarks), "table"]) {
   const benchmark = benchmarks[name];
   if (!benchmark) {
-    console.error(`no benchmark ${name}: there are ${[...Object.keys(benchmarks), "profile"].join(", ")}`);
-    process.exit(2);
+    await others[name]?.();
+    continue;
   }
   console.log(`\n${name} …`);
   const before = machineTime();
-  const report = await benchmark();
-  if (!publish(report, othersSince(before)).balanced) process.exitCode = voidCode;
+  try {
+    const report = await benchmark();
+    if (!publish(report, othersSince(before)).balanced) process.exitCode = voidCode;
+  } catch (error) {
+    // The others, and the table, are worth having all the same.
+    console.error(error);
+    process.exitCode = 1;
+  }
 }

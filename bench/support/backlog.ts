@@ -1,5 +1,6 @@
 import { cpuOf, cpuSince, type CpuTime } from "./cpu.ts";
 import type { LoadResult } from "../processes/generator.ts";
+import type { RelayOptions } from "./relay.ts";
 import type { Stage, Subject } from "./stage.ts";
 
 /** How many requests each destination of a backlog may have at once while it drains. */
@@ -14,10 +15,10 @@ export interface Drained {
 
 /** A relay whose destinations are behind the receiver's gate, one request under way to each. */
 export function gatedSubject(
-  stage: Stage, destinations: number, nodeOptions: readonly string[] = [],
+  stage: Stage, destinations: number, { environment, nodeOptions = [] }: Omit<RelayOptions, "caPem"> = {},
 ): Promise<Subject> {
   return stage.subject(stage.urls("/gate").slice(0, destinations), {
-    destination: { serverRateLimit: 1 }, environment: { RELAY_DELIVERY_TIMEOUT: "10m" }, nodeOptions,
+    destination: { serverRateLimit: 1 }, environment: { RELAY_DELIVERY_TIMEOUT: "10m", ...environment }, nodeOptions,
   });
 }
 

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isOurs, placeOf, Shares, type CallFrame, type ThreadShares } from "./call-frames.ts";
 
 interface ProfileNode {
   readonly id: number;
   readonly children?: readonly number[];
-  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  readonly callFrame: CallFrame;
 }
 
 /** A `.cpuprofile` as V8 writes it; times in microseconds of the machine's monotonic clock. */
@@ -15,40 +16,25 @@ interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** Time of a function within the window, ms. */
-export interface FunctionTime {
-  readonly where: string;
-  readonly ms: number;
-}
-
-export interface ThreadProfile {
-  /** The script the thread runs, as far as its name is in the profile. */
-  readonly thread: string;
-  /** Without idle. */
-  readonly busyMs: number;
+/** Milliseconds within the window, by function; `total` is without idle. */
+export interface ThreadTimes extends ThreadShares {
   readonly idleMs: number;
-  /** Self time, the largest first. */
-  readonly functions: readonly FunctionTime[];
-  /** Self time of the project's functions with that of what they call outside the project. */
-  readonly ours: readonly FunctionTime[];
 }
 
 const idle = "(idle)";
-const elsewhere = "(none of ours on the stack)";
 
 /** The profiles of a process's threads, between two moments (machine ms). */
-export function readProfiles(folder: string, from: number, to: number): readonly ThreadProfile[] {
+export function readCpuProfiles(folder: string, from: number, to: number): readonly ThreadTimes[] {
   return readdirSync(folder)
     .filter((file) => file.endsWith(".cpuprofile"))
     .map((file) => summarise(JSON.parse(readFileSync(join(folder, file), "utf8")) as CpuProfile, from, to))
-    .sort((a, b) => b.busyMs - a.busyMs);
+    .sort((a, b) => b.total - a.total);
 }
 
-function summarise(profile: CpuProfile, from: number, to: number): ThreadProfile {
-  const places = new Map(profile.nodes.map((node) => [node.id, placeOf(node)]));
+function summarise(profile: CpuProfile, from: number, to: number): ThreadTimes {
+  const places = new Map(profile.nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
   const owners = ownersOf(profile.nodes, places);
-  const self = new Map<string, number>();
-  const owned = new Map<string, number>();
+  const shares = new Shares();
   let idleMs = 0;
   let now = profile.startTime;
   profile.samples.forEach((id, at) => {
@@ -57,52 +43,20 @@ function summarise(profile: CpuProfile, from: number, to: number): ThreadProfile
     // A sample stands for the time up to the next one.
     const ms = (profile.timeDeltas[at + 1] ?? 0) / 1000;
     const place = places.get(id) ?? "?";
-    if (place === idle) {
-      idleMs += ms;
-      return;
-    }
-    const owner = owners.get(id) ?? elsewhere;
-    self.set(place, (self.get(place) ?? 0) + ms);
-    owned.set(owner, (owned.get(owner) ?? 0) + ms);
+    if (place === idle) idleMs += ms;
+    else shares.add(place, owners.get(id), ms);
   });
-  const functions = sorted(self);
-  return {
-    thread: threadOf(profile.nodes),
-    busyMs: functions.reduce((sum, { ms }) => sum + ms, 0),
-    idleMs,
-    functions,
-    ours: sorted(owned),
-  };
-}
-
-function sorted(times: ReadonlyMap<string, number>): readonly FunctionTime[] {
-  return [...times].map(([where, ms]) => ({ where, ms })).sort((a, b) => b.ms - a.ms);
+  return { ...shares.of(profile.nodes.map(({ callFrame }) => callFrame)), idleMs };
 }
 
 /** For each node the project's own function it is, or that called it last. */
 function ownersOf(nodes: readonly ProfileNode[], places: ReadonlyMap<number, string>): ReadonlyMap<number, string> {
   const owners = new Map<number, string>();
   // V8 lists a node before its children.
-  for (const { id, children = [], callFrame: { url } } of nodes) {
-    if (/^file:.*\/(src|projections|schemas)\//.test(url) && !url.includes("/node_modules/")) {
-      owners.set(id, places.get(id) ?? "?");
-    }
+  for (const { id, children = [], callFrame } of nodes) {
+    if (isOurs(callFrame)) owners.set(id, places.get(id) ?? "?");
     const owner = owners.get(id);
     if (owner !== undefined) for (const child of children) owners.set(child, owner);
   }
   return owners;
-}
-
-function placeOf({ callFrame: { functionName, url, lineNumber } }: ProfileNode): string {
-  const name = functionName === "" ? "(anonymous)" : functionName;
-  if (url === "") return name;
-  const file = url.replace(/^.*\/node_modules\//, "").replace(/^file:\/\/.*?\/(src|projections|schemas)\//, "$1/");
-  return `${name} ${file}:${lineNumber + 1}`;
-}
-
-/** A worker's own script is the one whose name says so. */
-function threadOf(nodes: readonly ProfileNode[]): string {
-  const scripts = nodes.map(({ callFrame: { url } }) => url).filter((url) => /\/src\/.*(main|thread|worker)\.ts$/.test(url));
-  const own = scripts.find((url) => url.endsWith("/src/main.ts")) ?? scripts.find((url) => /(-thread|\/worker)\.ts$/.test(url));
-  return own?.replace(/^.*\/src\//, "src/") ?? "?";
 }

@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
-import { availableParallelism, cpus } from "node:os";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { availableParallelism, cpus, release, tmpdir, totalmem } from "node:os";
+import { basename } from "node:path";
 
 /** The kernel counts CPU time in hundredths of a second. */
 const ticksPerSecond = 100;
@@ -29,7 +30,31 @@ export function othersSince(before: MachineTime): number {
   return Math.max(0, (now.all - before.all - (now.ours - before.ours)) / (now.at - before.at));
 }
 
-/** What the figures were taken on. */
+/** What figures were taken on. */
+export type Machine = ReturnType<typeof machine>;
+
 export function machine() {
-  return { cpu: cpus()[0]?.model ?? "unknown", cores: availableParallelism(), node: process.version };
+  return {
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: availableParallelism(),
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    disk: diskOf(tmpdir()),
+    kernel: release(),
+    node: process.version,
+  };
+}
+
+/** Name and kind of the disk a folder is on. */
+function diskOf(folder: string): string {
+  const { dev } = statSync(folder);
+  const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)];
+  try {
+    const device = realpathSync(`/sys/dev/block/${major}:${minor}`);
+    if (device.includes("/virtio")) return `${basename(device)} (virtual)`;
+    const rotates = readFileSync(`${device}/queue/rotational`, "utf8").trim() === "1";
+    return `${basename(device)} (${rotates ? "rotating" : "solid state"})`;
+  } catch {
+    // A file system in memory or of a container has none, and a partition does not say.
+    return "unknown";
+  }
 }

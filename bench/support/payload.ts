@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 /** Bytes of every body, in every benchmark. */
 export const bodyBytes = 1024;
 
@@ -39,7 +41,8 @@ export interface RequestTemplate {
   readonly bodyAt: number;
 }
 
-const keyPrefix = "bench-";
+/** Of this process alone, so that a data folder may be loaded again and again. */
+const keyPrefix = `bench-${randomUUID().slice(0, 8)}-`;
 
 /** An ingest request with API key and idempotency key. */
 export function requestTemplate(host: string, path: string, apiKey: string): RequestTemplate {

@@ -9,7 +9,7 @@ import { pidOf } from "./child.ts";
 import { pause } from "./clock.ts";
 
 const project = join(import.meta.dirname, "..", "..");
-const startTimeoutMs = 20_000;
+const startTimeoutMs = 60_000;
 const idleTimeoutMs = 60_000;
 const statuses = {
   delivered: ["Succeeded"],
@@ -23,17 +23,32 @@ export type Standing = Readonly<Record<keyof typeof statuses, number>>;
 export interface RelayOptions {
   /** PEM of the authority the receiver's certificate is from. */
   readonly caPem: string;
+  /** A data folder that stays when the relay is stopped; one of its own, empty, when left out. */
+  readonly dataDir?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeOptions?: readonly string[];
 }
 
+/** All that is needed to use a tenant: plain data, good for as long as its relay's data folder is kept. */
+export interface TenantRecord {
+  readonly tenantId: string;
+  readonly login: { readonly email: string; readonly password: string };
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+  /** In the order of the URLs given. */
+  readonly destinations: readonly { readonly id: string; readonly ingestToken: string }[];
+}
+
 /** A tenant with its destinations, as a producer and an owner use them. */
 export interface Account {
-  /** In the order of the URLs given. */
+  /** One for each destination, in their order. */
   readonly targets: readonly Target[];
-  /** By the relay's lists, which wait until they cover all that was acknowledged. */
+  readonly login: TenantRecord["login"];
+  /** The API as its owner may use it. */
+  readonly owner: ApiClient;
+  /** By the relay's lists, which wait until they cover all that was acknowledged; less what there was before. */
   standing(): Promise<Standing>;
-  /** Resolves when no event waits any more; throws when that takes too long. */
+  /** Resolves when no event waits any more that did not before; throws when that takes too long. */
   untilIdle(): Promise<void>;
   /** Changes every destination. */
   patchDestinations(change: Json): Promise<void>;
@@ -56,8 +71,8 @@ export class RelayProcess {
     process.once("exit", this.#killed);
   }
 
-  /** Starts the relay on an empty data folder; its log goes to a file there, as a supervisor would have it. */
-  static async start({ caPem, environment = {}, nodeOptions = [] }: RelayOptions): Promise<RelayProcess> {
+  /** Starts the relay; its log goes to a file in a folder of its own, as a supervisor would have it. */
+  static async start({ caPem, environment = {}, nodeOptions = [], ...given }: RelayOptions): Promise<RelayProcess> {
     const folder = mkdtempSync(join(tmpdir(), "relay-bench-"));
     const caFile = join(folder, "receiver-ca.pem");
     writeFileSync(caFile, caPem);
@@ -69,7 +84,7 @@ export class RelayProcess {
       env: {
         ...process.env,
         RELAY_PORT: "0",
-        RELAY_DATA_DIR: join(folder, "data"),
+        RELAY_DATA_DIR: given.dataDir ?? join(folder, "data"),
         RELAY_ALLOWED_NETWORKS: "127.0.0.0/8",
         RELAY_EXTRA_CA_FILE: caFile,
         RELAY_LIMIT_TENANT_CREATION: "off",
@@ -90,34 +105,51 @@ export class RelayProcess {
     throw new Error(`the relay did not start:\n${readFileSync(logFile, "utf8").slice(-2000)}`);
   }
 
-  /** Creates a tenant with one destination for each URL. */
-  async createAccount(urls: readonly string[], tenant: Json = {}, destination: Json = {}): Promise<Account> {
+  /** Creates a tenant with one destination for each URL; `tenant` and `destination` are further fields of theirs. */
+  async createTenant(urls: readonly string[], tenant: Json = {}, destination: Json = {}): Promise<TenantRecord> {
     const anyone = new ApiClient(this.url);
     const name = `bench ${crypto.randomUUID()}`;
     const login = { email: `${crypto.randomUUID()}@bench.example`, password: "correct horse battery" };
     const created = await anyone.post("/api/v1/tenants", {
       name, ownerEmail: login.email, ownerPassword: login.password, ...tenant,
     });
-    const session = await anyone.post("/api/v1/auth/login", login);
-    const owner = anyone.as({ authorization: `Bearer ${text(session, "accessToken")}` });
-    const { apiKey } = (await owner.post("/api/v1/api-keys", { name: "bench" })) as { apiKey: string };
-    const { hostname: host, port } = new URL(this.url);
-    const destinations: string[] = [];
-    const targets: Target[] = [];
+    const owner = await this.#loggedIn(login);
+    const { id, apiKey } = (await owner.post("/api/v1/api-keys", { name: "bench" })) as { id: string; apiKey: string };
+    const destinations: { id: string; ingestToken: string }[] = [];
     for (const url of urls) {
       const made = await owner.post("/api/v1/destinations", { url, ...destination });
-      const path = `/api/v1/ingest/${text(created, "tenantId")}/${text(made, "ingestToken")}`;
-      targets.push({ host, port: Number(port), path, apiKey });
-      destinations.push(text(made, "id"));
+      destinations.push({ id: text(made, "id"), ingestToken: text(made, "ingestToken") });
     }
+    return { tenantId: text(created, "tenantId"), login, apiKey, apiKeyId: id, destinations };
+  }
+
+  /** Logs in to a tenant that there is. */
+  async openAccount({ tenantId, login, apiKey, destinations }: TenantRecord): Promise<Account> {
+    const owner = await this.#loggedIn(login);
+    const { hostname: host, port } = new URL(this.url);
+    const before = await standingOf(owner);
+    const standing = async () => {
+      const { delivered, waiting, dead } = await standingOf(owner);
+      return {
+        delivered: delivered - before.delivered, waiting: waiting - before.waiting, dead: dead - before.dead,
+      };
+    };
     return {
-      targets,
-      standing: () => this.#standing(owner),
-      untilIdle: () => this.#untilIdle(owner),
+      targets: destinations.map(({ ingestToken }) =>
+        ({ host, port: Number(port), path: `/api/v1/ingest/${tenantId}/${ingestToken}`, apiKey })),
+      login,
+      owner,
+      standing,
+      untilIdle: () => untilIdle(standing),
       patchDestinations: async (change) => {
-        for (const id of destinations) await owner.patch(`/api/v1/destinations/${id}`, change);
+        for (const { id } of destinations) await owner.patch(`/api/v1/destinations/${id}`, change);
       },
     };
+  }
+
+  /** What `/metrics` says now. */
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.url}/metrics`)).text();
   }
 
   /** Drains and ends; the data folder goes with it unless it is kept. */
@@ -131,31 +163,40 @@ export class RelayProcess {
     if (!keepFolder) rmSync(this.folder, { recursive: true, force: true });
   }
 
-  async #untilIdle(owner: ApiClient): Promise<void> {
-    for (const until = performance.now() + idleTimeoutMs; performance.now() < until; await pause(50)) {
-      if ((await this.#standing(owner)).waiting === 0) return;
-    }
-    throw new Error(`events still wait after ${idleTimeoutMs} ms: ${JSON.stringify(await this.#standing(owner))}`);
+  async #loggedIn(login: TenantRecord["login"]): Promise<ApiClient> {
+    const anyone = new ApiClient(this.url);
+    const session = await anyone.post("/api/v1/auth/login", login);
+    return anyone.as({ authorization: `Bearer ${text(session, "accessToken")}` });
   }
+}
 
-  async #standing(owner: ApiClient): Promise<Standing> {
-    const totalOf = async (status: string): Promise<number> => {
-      for (;;) {
-        try {
-          return Number((await owner.get(`/api/v1/events?Qt=1&Status=${status}`))["total"]);
-        } catch (error) {
-          // The read models are still catching up with a burst.
-          if (!(error instanceof Error) || !error.message.includes(": 503 ")) throw error;
-          await pause(50);
-        }
-      }
-    };
-    const sum = async (names: readonly string[]) =>
-      (await Promise.all(names.map(totalOf))).reduce((all, count) => all + count, 0);
-    return {
-      delivered: await sum(statuses.delivered),
-      waiting: await sum(statuses.waiting),
-      dead: await sum(statuses.dead),
-    };
+async function untilIdle(standing: () => Promise<Standing>): Promise<void> {
+  for (const until = performance.now() + idleTimeoutMs; performance.now() < until; await pause(50)) {
+    if ((await standing()).waiting === 0) return;
   }
+  throw new Error(`events still wait after ${idleTimeoutMs} ms: ${JSON.stringify(await standing())}`);
+}
+
+/** A list's total, once the read models have caught up: with a burst, or with the whole log. */
+export async function totalOf(owner: ApiClient, query: string): Promise<number> {
+  for (;;) {
+    try {
+      return Number((await owner.get(`/api/v1/events?Qt=1${query}`))["total"]);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.includes(": 503 ")) throw error;
+      await pause(50);
+    }
+  }
+}
+
+async function standingOf(owner: ApiClient): Promise<Standing> {
+  const sum = async (names: readonly string[]) => {
+    const totals = await Promise.all(names.map((status) => totalOf(owner, `&Status=${status}`)));
+    return totals.reduce((all, count) => all + count, 0);
+  };
+  return {
+    delivered: await sum(statuses.delivered),
+    waiting: await sum(statuses.waiting),
+    dead: await sum(statuses.dead),
+  };
 }

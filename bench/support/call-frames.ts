@@ -1,0 +1,67 @@
+/** A function as V8's profiles name it. */
+export interface CallFrame {
+  readonly functionName: string;
+  readonly url: string;
+  /** From 0. */
+  readonly lineNumber: number;
+}
+
+/** What a function took: milliseconds or bytes. */
+export interface FunctionShare {
+  readonly where: string;
+  readonly amount: number;
+}
+
+/** What a thread's functions took. */
+export interface ThreadShares {
+  /** The script the thread runs, as far as its name is in the profile. */
+  readonly thread: string;
+  readonly total: number;
+  /** By themselves, the largest first. */
+  readonly functions: readonly FunctionShare[];
+  /** The project's functions with what those outside the project that they call took. */
+  readonly ours: readonly FunctionShare[];
+}
+
+const elsewhere = "(none of ours on the stack)";
+
+/** Adds up what functions took. */
+export class Shares {
+  readonly #self = new Map<string, number>();
+  readonly #owned = new Map<string, number>();
+
+  /** `owner`: the project's own function it is, or that called it last; undefined where there is none. */
+  add(where: string, owner: string | undefined, amount: number): void {
+    this.#self.set(where, (this.#self.get(where) ?? 0) + amount);
+    this.#owned.set(owner ?? elsewhere, (this.#owned.get(owner ?? elsewhere) ?? 0) + amount);
+  }
+
+  of(frames: readonly CallFrame[]): ThreadShares {
+    const functions = sorted(this.#self);
+    const total = functions.reduce((sum, { amount }) => sum + amount, 0);
+    return { thread: threadOf(frames), total, functions, ours: sorted(this.#owned) };
+  }
+}
+
+function sorted(amounts: ReadonlyMap<string, number>): readonly FunctionShare[] {
+  return [...amounts].map(([where, amount]) => ({ where, amount })).sort((a, b) => b.amount - a.amount);
+}
+
+/** Whether the function is the project's own. */
+export function isOurs({ url }: CallFrame): boolean {
+  return /^file:.*\/(src|projections|schemas)\//.test(url) && !url.includes("/node_modules/");
+}
+
+export function placeOf({ functionName, url, lineNumber }: CallFrame): string {
+  const name = functionName === "" ? "(anonymous)" : functionName;
+  if (url === "") return name;
+  const file = url.replace(/^.*\/node_modules\//, "").replace(/^file:\/\/.*?\/(src|projections|schemas)\//, "$1/");
+  return `${name} ${file}:${lineNumber + 1}`;
+}
+
+/** A worker's own script is the one whose name says so. */
+function threadOf(frames: readonly CallFrame[]): string {
+  const scripts = frames.map(({ url }) => url).filter((url) => /\/src\/.*(main|thread|worker)\.ts$/.test(url));
+  const own = scripts.find((url) => url.endsWith("/src/main.ts")) ?? scripts.find((url) => /(-thread|\/worker)\.ts$/.test(url));
+  return own?.replace(/^.*\/src\//, "src/") ?? "?";
+}
