@@ -3,15 +3,11 @@ import type { EventStatus, WebhookEvent } from "../../src/domain/event/events.ts
 import type { Change } from "../../src/ports/read-models.ts";
 import { add, create, put, remove, type Collection, type Projection } from "../projection.ts";
 
-/** An event that waits for an attempt. */
+/** An event that waits for its next attempt to be due. One that is Pending is due at once: `events` has those. */
 export type WaitingDocument = {
   readonly eventId: string;
-  readonly tenantId: string;
   readonly destinationId: string;
   readonly dueAt: string;
-  readonly acceptedAt: string;
-  /** Freshly accepted, so the work queue brings it; retries and replays are for the sweeper to find. */
-  readonly first: boolean;
 };
 
 /** An attempt under way. */
@@ -40,16 +36,13 @@ export const waiting: Collection<WaitingDocument> = {
   key: "eventId",
   fields: {
     eventId: "id",
-    tenantId: "id",
     destinationId: "id",
     dueAt: "time",
-    acceptedAt: "time",
-    first: "boolean",
   },
   indexes: [
     ["destinationId", "dueAt"],
-    ["destinationId", "acceptedAt", "eventId", "dueAt"],
-    ["first", "dueAt", "destinationId"],
+    ["destinationId", "eventId", "dueAt"],
+    ["dueAt", "destinationId"],
   ],
 };
 
@@ -88,15 +81,8 @@ type Moved = Exclude<WebhookEvent, { type: "EventAccepted" }>["data"];
 
 /** Takes an event out of the waiting ones where a fact ends its wait. */
 function leave({ eventId, from, to }: Moved): Change[] {
-  return waits(from) && !waits(to) ? [remove(waiting, eventId), add(backlogCounter, -1)] : [];
-}
-
-function wait(moved: Moved & { readonly nextAttemptAt: string }): Change[] {
-  const { eventId, tenantId, destinationId, acceptedAt, nextAttemptAt } = moved;
-  return [
-    create(waiting, { eventId, tenantId, destinationId, dueAt: nextAttemptAt, acceptedAt, first: false }),
-    add(backlogCounter, 1),
-  ];
+  if (!waits(from) || waits(to)) return [];
+  return [...(from === "WaitingRetry" ? [remove(waiting, eventId)] : []), add(backlogCounter, -1)];
 }
 
 /** The end of an attempt; a late one may find its event waiting for another. */
@@ -111,13 +97,10 @@ function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEven
 
 export const dueProjection: Projection = {
   name: "due",
-  version: 1,
+  version: 2,
   collections: [waiting, leases, circuits],
   on: {
-    EventAccepted: ({ eventId, tenantId, destinationId, at }) => [
-      create(waiting, { eventId, tenantId, destinationId, dueAt: at, acceptedAt: at, first: true }),
-      add(backlogCounter, 1),
-    ],
+    EventAccepted: () => [add(backlogCounter, 1)],
     DeliveryAttemptStarted: (started) => {
       const { eventId, destinationId, attempt, at: startedAt, leaseUntil, worker, probe } = started;
       const key = `${eventId}:${attempt}`;
@@ -128,8 +111,11 @@ export const dueProjection: Projection = {
     },
     DeliverySucceeded: outcome,
     DeliveryFailed: outcome,
-    RetryScheduled: wait,
-    EventReplayed: wait,
+    RetryScheduled: ({ eventId, destinationId, nextAttemptAt: dueAt }) => [
+      create(waiting, { eventId, destinationId, dueAt }),
+      add(backlogCounter, 1),
+    ],
+    EventReplayed: () => [add(backlogCounter, 1)],
     EventCancelled: leave,
     CircuitOpened: circuitMoved,
     CircuitHalfOpened: circuitMoved,

@@ -4,7 +4,7 @@ import { events } from "./events.ts";
 
 export const eventsProjection: Projection = {
   name: "events",
-  version: 2,
+  version: 3,
   collections: [events],
   on: {
     EventAccepted: ({ eventId, tenantId, destinationId, idempotencyKey, at }) => [

@@ -18,8 +18,8 @@ export const setAside: Collection<SetAsideDocument> = {
 };
 
 /**
- * Sets a stream aside. Nobody can deliver an event whose history cannot be read, so it (`eventId`) leaves the due
- * index, with the `leaseKeys` of its attempts under way: its neighbours must not wait for it.
+ * Sets a stream aside. Nobody can deliver an event whose history cannot be read: its retry (`eventId`) and the
+ * `leaseKeys` of its attempts under way are forgotten. The event itself stays to be shown as it was.
  */
 export function setStreamAside(
   entry: SetAsideDocument, eventId: string | undefined, leaseKeys: readonly string[],

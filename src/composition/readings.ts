@@ -1,5 +1,6 @@
 import type { Readings } from "../adapters/prometheus/prometheus-metrics.ts";
-import { backlogCounter, circuits, waiting } from "../../projections/due/due.ts";
+import { backlogCounter, circuits } from "../../projections/due/due.ts";
+import { DueIndex } from "../application/delivery/due-index.ts";
 import { keyInventory } from "../application/key-inventory.ts";
 import { millis } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -24,19 +25,13 @@ interface Sources {
 /** What `/metrics` shows of what waits, how far the read models are, and of engines and roles shared with others. */
 export function readingsOf(sources: Sources): Partial<Readings> {
   const { log, readModels, clock, sealing, engines, watch, roles } = sources;
+  const dueIndex = new DueIndex(readModels);
   const leaderships = roles.filter((role) => role instanceof Leadership);
-  const secondsSince = (at: string | undefined) =>
-    at === undefined ? 0 : Math.max(0, clock.now() - millis(at)) / 1000;
+  const secondsSince = (at: string | null | undefined) =>
+    at == null ? 0 : Math.max(0, clock.now() - millis(at)) / 1000;
   return {
     backlog: () => readModels.sum(backlogCounter),
-    oldestDueSeconds: async () => {
-      const longestWaiting = async (first: boolean) => {
-        const order = { field: "dueAt", descending: false };
-        const [oldest] = await readModels.find({ collection: waiting.name, where: { first }, order, limit: 1 });
-        return oldest?.["dueAt"] as string | undefined;
-      };
-      return Math.max(secondsSince(await longestWaiting(true)), secondsSince(await longestWaiting(false)));
-    },
+    oldestDueSeconds: async () => secondsSince(await dueIndex.longestDue(clock.now())),
     projectionLagSeconds: async () => {
       const { entries } = await log.readLog(await readModels.checkpoint(), 1);
       return secondsSince(decidedAt(entries[0]));

@@ -4,12 +4,13 @@ import { tenants } from "../application/aggregate-types.ts";
 import type { Aggregates } from "../application/aggregates.ts";
 import { recordUse } from "../application/key-use.ts";
 import type { Origin } from "../application/origin.ts";
+import { pagesByKey } from "../application/pages.ts";
 import { streams } from "../domain/streams.ts";
 import { decide } from "../domain/tenant/decide.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import { RevisionConflict, type EventStore, type LogEntry, type Position } from "../ports/event-store.ts";
-import type { Document, ReadModels, Selection } from "../ports/read-models.ts";
+import type { ReadModels } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
 
 /** Streams deleted before another purge has its turn. */
@@ -118,22 +119,12 @@ export class Purger {
 
   /** What the read models know of keys only by events must stand elsewhere before those are deleted. */
   async #recordUses(tenantId: string, origin: Origin): Promise<void> {
-    for await (const page of this.#all({ collection: apiKeys.name, where: { tenantId } }, apiKeys.key)) {
+    const ofTenant = { collection: apiKeys.name, where: { tenantId } };
+    const pages = pagesByKey(this.#parts.readModels, ofTenant, { key: apiKeys.key, size: pageSize });
+    for await (const page of pages) {
       for (const { id, lastUsedAt } of page) {
         if (lastUsedAt !== null) await recordUse(this.#parts, id as string, lastUsedAt as string, origin);
       }
-    }
-  }
-
-  async *#all(selection: Selection, key: string): AsyncGenerator<readonly Document[]> {
-    let after: string | undefined;
-    for (;;) {
-      const range = after === undefined ? {} : { range: { field: key, from: after } };
-      const order = { field: key, descending: false };
-      const found = await this.#parts.readModels.find({ ...selection, ...range, order, limit: pageSize });
-      yield found.filter((document) => document[key] !== after);
-      if (found.length < pageSize) return;
-      after = found.at(-1)?.[key] as string;
     }
   }
 

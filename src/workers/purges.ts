@@ -10,7 +10,7 @@ import {
   type PurgeDocument,
 } from "../../projections/purges/purges.ts";
 import { remove, set } from "../../projections/projection.ts";
-import { pagesInTime } from "../application/pages.ts";
+import { pagesByKey } from "../application/pages.ts";
 import { categoryOf, streams } from "../domain/streams.ts";
 import type { LogEntry } from "../ports/event-store.ts";
 import type { Change, Document, Query, ReadModels, ReadModelWriter } from "../ports/read-models.ts";
@@ -128,7 +128,7 @@ export class Purges {
 
   async *#search(purge: PurgeDocument): AsyncGenerator<readonly Document[], void> {
     for (const selection of candidatesOf(purge)) {
-      yield* pagesInTime(this.#parts.readModels, selection, { field: "acceptedAt", key: events.key, size: slice });
+      yield* pagesByKey(this.#parts.readModels, selection, { key: events.key, size: slice });
     }
   }
 

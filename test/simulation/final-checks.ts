@@ -76,12 +76,13 @@ function checkAttempt(event: EventRecord, attempt: AttemptRecord, { weather }: E
 
 async function checkDueIndex({ model, engines: { readModels } }: EndParts): Promise<void> {
   const { documents } = readModels.contents.contents();
-  const waiting = Object.values(documents["waiting"] ?? {});
+  const pending = Object.values(documents["events"] ?? {}).filter((one) => one["status"] === "Pending");
+  const inIndex = [...Object.keys(documents["waiting"] ?? {}), ...pending.map((one) => one["id"] as string)];
   const held = [...model.events.values()].filter(({ status, purgedAt }) =>
     purgedAt === null && (status === "Pending" || status === "WaitingRetry"));
   const ids = (list: readonly string[]) => [...list].sort().join();
-  hold(ids(waiting.map((one) => one["eventId"] as string)) === ids(held.map(({ id }) => id)),
-    "the due index holds what is held", () => `${waiting.length} in the index, ${held.length} held`);
+  hold(ids(inIndex) === ids(held.map(({ id }) => id)),
+    "the due index holds what is held", () => `${inIndex.length} in the index, ${held.length} held`);
   for (const name of ["leases", "purges", "purging", "setAside"]) {
     const left = Object.keys(documents[name] ?? {});
     hold(left.length === 0, `no ${name} are left`, () => left.join());

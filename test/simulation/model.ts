@@ -176,7 +176,7 @@ export class Model {
       case "DeliveryAttemptStarted":
         hold(data.to === "Processing" && !stays, "an attempt's start leads to Processing", where);
         hold(data.attempt === event.attempts.length + 1, "attempts are numbered on", where);
-        hold((event.nextAttemptAt ?? "") <= data.at, "no attempt before its time", where);
+        hold(data.from === "Pending" || (event.nextAttemptAt ?? "") <= data.at, "no attempt before its time", where);
         event.attempts.push({
           number: data.attempt, by, worker: String(data["worker"]), url: String(data["url"]),
           probe: data["probe"] === true, claimedAt: this.#now(), givenUp: false,

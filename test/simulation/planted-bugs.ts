@@ -152,7 +152,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "an attempt starts before its time",
     file: eventRules,
-    find: "if (!isWaiting(state) || (state.nextAttemptAt ?? \"\") > command.at) return [];",
+    find: "if (!isWaiting(state) || early) return [];",
     instead: "if (!isWaiting(state)) return [];",
   },
   {

@@ -14,6 +14,7 @@ import type { DestinationEvent } from "../../src/domain/destination/events.ts";
 import { evolve as evolveDestination, type DestinationState } from "../../src/domain/destination/state.ts";
 import type { DomainEvent } from "../../src/domain/domain-event.ts";
 import { decide as decideWebhook, type WebhookCommand } from "../../src/domain/event/decide.ts";
+import { eventIdOf, keyOfEvent } from "../../src/domain/event/event-id.ts";
 import type { WebhookEvent } from "../../src/domain/event/events.ts";
 import { evolve as evolveWebhook, type WebhookState } from "../../src/domain/event/state.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
@@ -47,7 +48,7 @@ const start = 1_700_000_000_000;
 const maxTrys = 3;
 const owner = { role: "Owner", userId: "" } as const;
 
-/** A UUID for the n-th thing of a kind. Like derived ids, these do not sort by time. */
+/** A UUID for the n-th thing of a kind. These do not sort by time. */
 export function idOf(kind: string, n: number): string {
   const mixed = ((n + 1) * 2_654_435_761) % 2 ** 32;
   const kindPart = Buffer.from(kind.padEnd(6).slice(0, 6)).toString("hex");
@@ -210,11 +211,12 @@ export class History {
       const destination = this.destinations.get(this.#anyDestination(which));
       if (!destination) return;
       const keys = [...this.apiKeys.values()].filter(({ tenantId }) => tenantId === destination.tenantId);
-      this.#webhook(this.#fresh("event"), {
+      const eventId = eventIdOf(this.#now, keyOfEvent(this.#fresh("event")));
+      this.#webhook(eventId, {
         type: "Accept",
         at: this.#at,
         event: {
-          eventId: idOf("event", this.#count("event") - 1),
+          eventId,
           tenantId: destination.tenantId,
           destinationId: destination.id,
           apiKeyId: keys.length > 0 ? pick(keys, number).id : idOf("other", 0),

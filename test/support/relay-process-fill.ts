@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import { openEmbeddedEventStore } from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
+import { eventIdOf, keyOfEvent } from "../../src/domain/event/event-id.ts";
 import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { noStream } from "../../src/ports/event-store.ts";
@@ -22,8 +22,9 @@ export async function fillLog(dataDir: string, origins: Origins, events: number)
   const ids = new SystemIds();
   const store = await openEmbeddedEventStore({ dataDir, codec: new JsonEventCodec(), clock });
   const accept = (number: number) => {
-    const eventId = randomUUID();
-    const at = timestamp(clock.now());
+    const now = clock.now();
+    const eventId = eventIdOf(now, keyOfEvent(ids.uuid()));
+    const at = timestamp(now);
     const data = {
       ...origins, eventId, senderId: null, idempotencyKey: `filled-${number}`, original: null, at,
       payload: JSON.stringify({ number, text: "x".repeat(200) }),

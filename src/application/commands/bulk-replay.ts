@@ -11,7 +11,7 @@ import type { ReadModels } from "../../ports/read-models.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { entriesOf, type Origin } from "../origin.ts";
-import { pagesInTime } from "../pages.ts";
+import { pagesByKey } from "../pages.ts";
 import type { ShownEvents } from "../shown-events.ts";
 import { loadShown } from "../webhooks.ts";
 import type { Caller } from "./caller.ts";
@@ -72,9 +72,7 @@ export class BulkReplay {
     const { readModels, shown } = this.#parts;
     const matched = await shown.ask(caller.tenantId, () => shown.count(filter));
     if (input.dryRun || matched === 0) return { matched, replayed: 0 };
-    const pages = pagesInTime(readModels, eventsSelected(filter), {
-      field: "acceptedAt", key: events.key, size: pageSize,
-    });
+    const pages = pagesByKey(readModels, eventsSelected(filter), { key: events.key, size: pageSize });
     let replayed = 0;
     for await (const page of pages) {
       const work = await this.#possible(page as readonly EventDocument[]);

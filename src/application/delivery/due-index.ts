@@ -1,12 +1,22 @@
+import { waiting, type WaitingDocument } from "../../../projections/due/due.ts";
+import { accepted, events, eventsOrdered, type EventDocument } from "../../../projections/events/events.ts";
+import { setAside } from "../../../projections/set-aside/set-aside.ts";
+import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Position } from "../../ports/event-store.ts";
-import type { ReadModels } from "../../ports/read-models.ts";
+import type { ReadModels, Selection } from "../../ports/read-models.ts";
+import { pagesByKey } from "../pages.ts";
 
 /** An event that waits for an attempt. */
 export interface WaitingWork {
   readonly eventId: string;
-  readonly destinationId: string;
   readonly dueAt: string;
+}
+
+/** Whose work is meant: a destination is of one tenant. */
+export interface WorkOf {
+  readonly destinationId: string;
+  readonly tenantId: string;
 }
 
 /** An attempt under way, as far as the log knows. */
@@ -20,10 +30,14 @@ export interface AttemptLease {
 }
 
 const page = 500;
+/** What seems to have been accepted so long after now was, by a clock that has been set back since. */
+const aheadMs = 10_000;
+const pending = { collection: events.name, where: { status: "Pending" } } as const;
 
 /**
  * What is due when, and which attempts are under way: the truth the queue only hints at. Answers lag
- * the log by moments, so whoever acts on them claims by an append at an expected revision.
+ * the log by moments, so whoever acts on them claims by an append at an expected revision. An event that is Pending
+ * is due since its acceptance, one that waits for a retry from then on.
  */
 export class DueIndex {
   readonly #readModels: ReadModels;
@@ -37,38 +51,61 @@ export class DueIndex {
     return this.#readModels.caughtUp(position, timeoutMs);
   }
 
-  /** Work of a destination due by `until`, and not before `from`, longest due first. */
-  async due(destinationId: string, until: string, limit: number, from?: string): Promise<readonly WaitingWork[]> {
-    const documents = await this.#readModels.find({
-      collection: "waiting",
-      where: { destinationId },
-      range: { field: "dueAt", to: until, ...(from !== undefined && { from }) },
-      order: { field: "dueAt", descending: false },
-      limit,
-    });
-    return documents as unknown as WaitingWork[];
+  /** Work of a destination: what is due by `until`, and not before `from`, longest due first. */
+  async due(of: WorkOf, until: string, limit: number, from?: string): Promise<readonly WaitingWork[]> {
+    const since = from === undefined ? {} : { from };
+    const [fresh, retries] = await Promise.all([
+      this.#pending(of, limit, from),
+      this.#retries(of, { field: "dueAt", ...since, to: until }, "dueAt", limit),
+    ]);
+    return merged(fresh, retries, limit, (a, b) => compared(a.dueAt, b.dueAt) || compared(a.eventId, b.eventId));
   }
 
   /** The events accepted first among a destination's due ones: whose turn it is to be the probe. */
-  async oldestDue(destinationId: string, now: number, limit: number): Promise<readonly WaitingWork[]> {
-    const oldest = await this.#readModels.find({
-      collection: "waiting",
-      where: { destinationId },
-      range: { field: "dueAt", to: timestamp(now) },
-      order: { field: "acceptedAt", descending: false },
-      limit,
-    });
-    return oldest as unknown as WaitingWork[];
+  async oldestDue(of: WorkOf, now: number, limit: number): Promise<readonly WaitingWork[]> {
+    const [fresh, retries] = await Promise.all([
+      this.#pending(of, limit),
+      this.#retries(of, { field: "dueAt", to: timestamp(now) }, waiting.key, limit),
+    ]);
+    // Ids have the order of acceptance.
+    return merged(fresh, retries, limit, (a, b) => compared(a.eventId, b.eventId));
   }
 
   /** Destinations with a retry that became due within (`after`, `until`], both ms. */
   async destinationsWithRetriesDue(after: number, until: number): Promise<ReadonlySet<string>> {
-    return this.#destinations({ first: false }, { field: "dueAt", from: timestamp(after + 1), to: timestamp(until) });
+    const range = { field: "dueAt", from: timestamp(after + 1), to: timestamp(until) };
+    return new Set(await this.#all({ collection: waiting.name, range }, "destinationId"));
   }
 
   /** Destinations with any work due by `until` (ms). */
   async destinationsWithWorkDue(until: number): Promise<ReadonlySet<string>> {
-    return this.#destinations({}, { field: "dueAt", to: timestamp(until) });
+    const ahead = accepted({ from: timestamp(until + aheadMs) });
+    // Times of acceptance then say nothing: whoever has a Pending event has work.
+    const isSetBack = (await this.#all({ ...pending, range: ahead }, "tenantId")).length > 0;
+    const found = await Promise.all([
+      this.#all({ collection: waiting.name, range: { field: "dueAt", to: timestamp(until) } }, "destinationId"),
+      this.#all({ ...pending, ...(!isSetBack && { range: accepted({ to: timestamp(until) }) }) }, "destinationUrlId"),
+    ]);
+    return new Set(found.flat());
+  }
+
+  /** Since when the work is due that is due longest by `now` (ms); null when there is none that can be read. */
+  async longestDue(now: number): Promise<string | null> {
+    const [retries, tenants] = await Promise.all([
+      this.#readModels.find({
+        collection: waiting.name,
+        range: { field: "dueAt", to: timestamp(now) },
+        order: { field: "dueAt", descending: false },
+        limit: 1,
+      }),
+      this.#all(pending, "tenantId"),
+    ]);
+    const times = retries.map((document) => document["dueAt"] as string);
+    for (const tenantId of tenants) {
+      const at = await this.#firstAccepted(tenantId);
+      if (at !== null) times.push(at);
+    }
+    return times.sort()[0] ?? null;
   }
 
   /** Destinations whose circuit may be tried by `now` (ms), or whose probe's lease is over. */
@@ -98,20 +135,67 @@ export class DueIndex {
     }
   }
 
-  async #destinations(
-    where: Readonly<Record<string, boolean>>,
-    range: { readonly field: string; readonly from?: string; readonly to: string },
-  ): Promise<ReadonlySet<string>> {
-    const found = new Set<string>();
-    let after: string | undefined;
+  async #pending(
+    { destinationId, tenantId }: WorkOf, limit: number, from?: string,
+  ): Promise<readonly WaitingWork[]> {
+    const found = await this.#readModels.find({
+      ...pending,
+      where: { ...pending.where, destinationUrlId: destinationId, tenantId },
+      ...(from !== undefined && { range: accepted({ from }) }),
+      order: eventsOrdered(false),
+      limit,
+    });
+    return (found as unknown as readonly EventDocument[]).map(({ id: eventId, acceptedAt: dueAt }) =>
+      ({ eventId, dueAt }));
+  }
+
+  async #retries(
+    { destinationId }: WorkOf, range: NonNullable<Selection["range"]>, field: string, limit: number,
+  ): Promise<readonly WaitingWork[]> {
+    const order = { field, descending: false };
+    const found = await this.#readModels.find({
+      collection: waiting.name, where: { destinationId }, range, order, limit,
+    });
+    return (found as unknown as readonly WaitingDocument[]).map(({ eventId, dueAt }) => ({ eventId, dueAt }));
+  }
+
+  /** When the first of a tenant's Pending events was accepted whose stream is not set aside. */
+  async #firstAccepted(tenantId: string): Promise<string | null> {
+    const ofTenant = { ...pending, where: { ...pending.where, tenantId } };
+    for await (const documents of pagesByKey(this.#readModels, ofTenant, { key: events.key, size: 1 })) {
+      for (const { id, acceptedAt } of documents as unknown as readonly EventDocument[]) {
+        if (!(await this.#readModels.get(setAside.name, streams.event(id)))) return acceptedAt;
+      }
+    }
+    return null;
+  }
+
+  async #all(selection: Selection, field: string): Promise<readonly string[]> {
+    const found: string[] = [];
     for (;;) {
-      const values = (await this.#readModels.distinct({ collection: "waiting", where, range }, "destinationId", {
-        ...(after === undefined ? {} : { after }),
-        limit: page,
-      })) as string[];
-      for (const value of values) found.add(value);
+      const after = found.at(-1);
+      const options = { ...(after !== undefined && { after }), limit: page };
+      const values = await this.#readModels.distinct(selection, field, options);
+      found.push(...(values as readonly string[]));
       if (values.length < page) return found;
-      after = values.at(-1);
     }
   }
+}
+
+/** The first `limit` of both, in order; each of them has its own first `limit`. */
+function merged(
+  fresh: readonly WaitingWork[],
+  retries: readonly WaitingWork[],
+  limit: number,
+  order: (a: WaitingWork, b: WaitingWork) => number,
+): readonly WaitingWork[] {
+  if (retries.length === 0) return fresh;
+  // Asked one after the other, both may have an event that moved on in between.
+  const both = new Map([...fresh, ...retries].map((work) => [work.eventId, work]));
+  return [...both.values()].sort(order).slice(0, limit);
+}
+
+function compared(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }

@@ -1,4 +1,6 @@
-import { eventsSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
+import {
+  eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
+} from "../../../projections/events/events.ts";
 import type { Actor } from "../../domain/domain-event.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
@@ -57,7 +59,8 @@ export class EventQueries {
     const wanted = { tenantId, ...filter };
     const { total, items } = await shown.ask(tenantId, () =>
       pageFrom(page, shown.count(wanted), async () => {
-        const found = await readModels.find({ ...eventsSelected(wanted), ...sliceOf(page) });
+        const order = eventsOrdered(page.order.descending);
+        const found = await readModels.find({ ...eventsSelected(wanted), ...sliceOf(page), order });
         return found as unknown as readonly EventDocument[];
       }));
     const hydrated = await Promise.all(items.map((document) => this.#hydrate(document)));

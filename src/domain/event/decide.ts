@@ -77,7 +77,9 @@ export function isWaiting(state: Webhook): boolean {
 }
 
 function startAttempt(state: Webhook, command: Extract<WebhookCommand, { type: "StartAttempt" }>): WebhookEvent[] {
-  if (!isWaiting(state) || (state.nextAttemptAt ?? "") > command.at) return [];
+  // A Pending event is due at once, also by a clock that was set back meanwhile.
+  const early = state.status === "WaitingRetry" && (state.nextAttemptAt ?? "") > command.at;
+  if (!isWaiting(state) || early) return [];
   return [
     {
       type: "DeliveryAttemptStarted",

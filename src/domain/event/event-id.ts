@@ -1,6 +1,9 @@
 /** Of an id: two groups of the time in front, and the dash behind each. */
 const timeChars = 14;
 const hexDigits = 12;
+const latestMs = 2 ** 48 - 1;
+const lowestKey = "0000-0000-000000000000";
+const highestKey = "ffff-ffff-ffffffffffff";
 
 /**
  * The id of an event: the millisecond of its acceptance (since 1970), then its key. Ids so follow each other in
@@ -17,4 +20,14 @@ export function eventIdOf(acceptedMs: number, key: string): string {
  */
 export function keyOfEvent(eventId: string): string {
   return eventId.slice(timeChars);
+}
+
+/** The least id that an event accepted at `acceptedMs` (since 1970) or later can have. */
+export function leastEventId(acceptedMs: number): string {
+  return eventIdOf(Math.min(Math.max(acceptedMs, 0), latestMs), lowestKey);
+}
+
+/** The greatest id that an event accepted at `acceptedMs` (since 1970) or earlier can have. */
+export function greatestEventId(acceptedMs: number): string {
+  return acceptedMs < 0 ? leastEventId(0) : eventIdOf(Math.min(acceptedMs, latestMs), highestKey);
 }

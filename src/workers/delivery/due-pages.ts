@@ -16,6 +16,8 @@ interface Place {
 
 /** What is wanted of a look. */
 interface Look {
+  /** Whose destination it is. */
+  readonly tenantId: string;
   /** From the start, the index must have come this far. */
   readonly position: Position;
   /** Due by then, ms since 1970. */
@@ -46,14 +48,17 @@ export class DuePages {
   }
 
   /** Up to `room` events that are not known, longest due first; `more`: there may be others. */
-  async next({ position, dueBy, room, known }: Look): Promise<{ readonly found: string[]; readonly more: boolean }> {
+  async next(
+    { tenantId, position, dueBy, room, known }: Look,
+  ): Promise<{ readonly found: string[]; readonly more: boolean }> {
     const { dueIndex, clock } = this.#parts;
     const before = this.#place && clock.monotonic() < this.#place.until ? this.#place : undefined;
     this.#place = undefined;
     if (!before && !(await dueIndex.covers(position, catchUpMs))) throw new Error("the due index is behind");
     const until = before?.until ?? clock.monotonic() + goOnForMs;
     const limit = room + (before ? before.seen.size : known.count);
-    const due = await dueIndex.due(this.#destinationId, timestamp(dueBy), limit, before?.dueAt);
+    const of = { destinationId: this.#destinationId, tenantId };
+    const due = await dueIndex.due(of, timestamp(dueBy), limit, before?.dueAt);
     const fresh = due.filter(({ eventId }) => !known.has(eventId) && !before?.seen.has(eventId));
     const found = fresh.slice(0, room).map(({ eventId }) => eventId);
     const last = fresh.length > room ? fresh[room - 1] : due.at(-1);

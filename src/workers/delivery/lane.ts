@@ -294,7 +294,7 @@ export class Lane {
       this.#refillFrom = undefined;
     }
     if (!(await dueIndex.covers(await log.head(), catchUpMs))) throw new Error("the due index is behind");
-    const oldest = await dueIndex.oldestDue(this.destinationId, clock.now(), this.#unreadable.size + 1);
+    const oldest = await dueIndex.oldestDue(circuit, clock.now(), this.#unreadable.size + 1);
     const [probe] = oldest.filter(({ eventId }) => !this.#unreadable.has(eventId));
     return probe && { kind: "due", eventId: probe.eventId };
   }
@@ -320,9 +320,13 @@ export class Lane {
     const from = this.#refillFrom ?? "";
     this.#refillFrom = undefined;
     await this.#guarded(async () => {
-      const { attempts, clock } = this.#parts;
+      const { aggregates, attempts, clock } = this.#parts;
+      const { state } = await aggregates.read(destinations, this.destinationId);
+      // There are no events of a destination that never was.
+      if (!state) return;
       const position = attempts.lastPosition > from ? attempts.lastPosition : from;
       const { found, more } = await this.#pages.next({
+        tenantId: state.tenantId,
         position,
         dueBy: this.#deleted ? endOfTime : clock.now(),
         room: windowSize - this.#window.length,

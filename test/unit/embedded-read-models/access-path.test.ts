@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { apiKeys, apiKeySortFields } from "../../../projections/api-keys/api-keys.ts";
 import { destinations, destinationSortFields } from "../../../projections/destinations/destinations.ts";
 import { circuits, leases, waiting } from "../../../projections/due/due.ts";
-import { events, eventsSelected, eventSortFields } from "../../../projections/events/events.ts";
+import { events, eventsOrdered, eventsSelected } from "../../../projections/events/events.ts";
 import { planTotal } from "../../../projections/events/totals.ts";
 import { tenants } from "../../../projections/tenants/tenants.ts";
 import { users, usersSelected, userSortFields } from "../../../projections/users/users.ts";
@@ -32,11 +32,11 @@ describe("the index of a query", () => {
           [
             events,
             eventsSelected({ tenantId, status, destinationUrlId: destination }),
-            eventSortFields,
+            [eventsOrdered(true).field],
           ] satisfies (typeof lists)[number],
       ),
     ),
-    [waiting, { collection: "waiting", where: { destinationId: destinationUrlId } }, ["dueAt", "acceptedAt"]],
+    [waiting, { collection: "waiting", where: { destinationId: destinationUrlId } }, ["dueAt", "eventId"]],
     [leases, { collection: "leases" }, ["startedAt", "key"]],
     [leases, { collection: "leases", where: { destinationId: destinationUrlId } }, ["startedAt"]],
     [circuits, { collection: "circuits" }, ["wakeAt"]],
@@ -53,30 +53,37 @@ describe("the index of a query", () => {
     }
   }
 
-  it("has the times of events too, ordered by them or to filter by", () => {
+  it("has a time of acceptance of events as one range, whatever they are filtered by", () => {
     for (const status of [undefined, "Failed" as const]) {
       for (const destination of [undefined, destinationUrlId]) {
-        const selection = eventsSelected({ tenantId, status, destinationUrlId: destination, from: at, to: at });
-        expect(listed(events, selection, "acceptedAt").ranged).to.equal(true);
-        expect(listed(events, selection, "id").index).to.include("acceptedAt");
-        for (const counted of planTotal({ tenantId, status, destinationUrlId: destination, from: at, to: at }).counts) {
+        const filter = { tenantId, status, destinationUrlId: destination, from: at, to: at };
+        const path = listed(events, eventsSelected(filter), eventsOrdered(true).field);
+        expect(path).to.include({ ordered: true, ranged: true });
+        for (const counted of planTotal(filter).counts) {
           const path = accessPath(events, counted, undefined, "range");
           expect(path.ranged).to.equal(true);
-          expect(path.fixed).to.include.members(conditions(counted));
+          expect(path.fixed).to.have.members(conditions(counted));
         }
       }
     }
   });
 
+  it("has what is due of a destination in order, and when retries are due", () => {
+    const due = { field: "dueAt", to: at };
+    const retries = { collection: "waiting", where: { destinationId: destinationUrlId }, range: due };
+    expect(listed(waiting, retries, "dueAt")).to.include({ ordered: true, ranged: true });
+    expect(listed(waiting, retries, "eventId").index).to.deep.equal(["destinationId", "eventId", "dueAt"]);
+    expect(accessPath(waiting, retries, "eventId", "range").index).to.deep.equal(["destinationId", "dueAt"]);
+    expect(listed(waiting, { collection: "waiting", range: due }, "dueAt").ranged).to.equal(true);
+  });
+
   it("is one by the range where that is asked for first", () => {
-    const selection = eventsSelected({ tenantId, from: at });
-    expect(accessPath(events, selection, "id", "range").index).to.deep.equal(["tenantId", "status", "acceptedAt"]);
-    expect(accessPath(events, selection, "id", "order").index).to.deep.equal([
-      "tenantId",
-      "status",
-      "id",
-      "acceptedAt",
-    ]);
+    const things = {
+      name: "things", key: "id", fields: { id: "id", owner: "id", at: "time" }, indexes: [["owner"], ["owner", "at"]],
+    } as const;
+    const selection = { collection: "things", where: { owner: tenantId }, range: { field: "at", from: at } };
+    expect(accessPath(things, selection, "id", "range").index).to.deep.equal(["owner", "at"]);
+    expect(accessPath(things, selection, "id", "order").index).to.deep.equal(["owner"]);
   });
 
   it("is none where there is none", () => {

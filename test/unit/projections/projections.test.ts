@@ -369,16 +369,12 @@ describe("projections", () => {
       };
     };
 
-    it("holds an event from its acceptance to the start of its attempt", async () => {
-      expect((await due()).waiting).to.deep.equal({
-        eventId,
-        tenantId,
-        destinationId,
-        dueAt: at(1),
-        acceptedAt: at(1),
-        first: true,
-      });
-      expect((await due(started(1, 2))).waiting).to.equal(null);
+    it("leaves an event that is Pending to the events, and counts it", async () => {
+      const { documents, counters } = (await projected([accepted])).contents();
+      expect(documents["waiting"]).to.deep.equal({});
+      expect(documents["events"]?.[eventId]).to.include({ status: "Pending", destinationUrlId: destinationId });
+      expect(counters["due/backlog"]).to.deep.equal({ 0: 1 });
+      expect((await projected([accepted, started(1, 2)])).contents().counters["due/backlog"]).to.equal(undefined);
     });
 
     it("holds an attempt from its start to its outcome", async () => {
@@ -397,11 +393,13 @@ describe("projections", () => {
       expect((await due(started(1, 2), failed(1, 3, 1))).leases).to.deep.equal([]);
     });
 
-    it("holds what waits for a retry or was replayed, for the sweeper to find", async () => {
+    it("holds what waits for a retry, until its attempt starts", async () => {
       const tried = [started(1, 2), failed(1, 3, 1)];
-      expect((await due(...tried, retry(3, 1))).waiting).to.include({ dueAt: at(8), acceptedAt: at(1), first: false });
+      const waits = [...tried, retry(3, 1)];
+      expect((await due(...waits)).waiting).to.deep.equal({ eventId, destinationId, dueAt: at(8) });
+      expect((await due(...waits, started(2, 8, "WaitingRetry"))).waiting).to.equal(null);
       expect((await due(...tried, exhausted)).waiting).to.equal(null);
-      expect((await due(...tried, exhausted, replayed)).waiting).to.include({ dueAt: at(9), first: false });
+      expect((await due(...tried, exhausted, replayed)).waiting).to.equal(null);
     });
 
     it("lets an event go that was cancelled or succeeded late", async () => {
@@ -431,7 +429,7 @@ describe("projections", () => {
   });
 
   describe("streams set aside", () => {
-    it("take their event out of the due index", () => {
+    it("take what waits of their event out of the due index", () => {
       const entry = { stream: streams.event(eventId), revision: 3, type: "Odd", reason: "unknown type" };
       expect(setStreamAside(entry, eventId, [`${eventId}:1`])).to.deep.equal([
         { op: "put", collection: "setAside", key: entry.stream, document: entry, fresh: true },

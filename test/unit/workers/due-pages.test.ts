@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { DueIndex, WaitingWork } from "../../../src/application/delivery/due-index.ts";
+import type { DueIndex, WaitingWork, WorkOf } from "../../../src/application/delivery/due-index.ts";
 import { millis, timestamp } from "../../../src/domain/time.ts";
 import { DuePages } from "../../../src/workers/delivery/due-pages.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -13,7 +13,7 @@ class LaggingIndex {
   readonly #late: (() => void)[] = [];
 
   put(eventId: string, dueAt: string): void {
-    this.#late.push(() => this.shown.push({ eventId, destinationId: "", dueAt }));
+    this.#late.push(() => this.shown.push({ eventId, dueAt }));
   }
 
   take(eventId: string): void {
@@ -32,7 +32,7 @@ class LaggingIndex {
     return true;
   }
 
-  async due(_destinationId: string, until: string, limit: number, from = ""): Promise<readonly WaitingWork[]> {
+  async due(_of: WorkOf, until: string, limit: number, from = ""): Promise<readonly WaitingWork[]> {
     const due = this.shown.filter(({ dueAt }) => dueAt <= until && dueAt >= from);
     due.sort((a, b) => (a.dueAt === b.dueAt ? (a.eventId < b.eventId ? -1 : 1) : a.dueAt < b.dueAt ? -1 : 1));
     const page = due.slice(0, limit);
@@ -54,7 +54,7 @@ describe("pages of due work", () => {
 
   const nothingKnown = { count: 0, has: () => false };
   const next = (room: number, known: { count: number; has(id: string): boolean } = nothingKnown) =>
-    pages.next({ position: "", dueBy: 1_000_000, room, known });
+    pages.next({ tenantId: "t", position: "", dueBy: 1_000_000, room, known });
 
   const names = Array.from({ length: 100 }, (_, n) => `e${String(n).padStart(3, "0")}`);
   for (const [title, dueMs] of [["each of its own time", 1], ["all of one time", 0]] as const) {

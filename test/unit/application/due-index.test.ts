@@ -1,0 +1,162 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { collections, fingerprint } from "../../../projections/index.ts";
+import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { DueIndex } from "../../../src/application/delivery/due-index.ts";
+import { eventIdOf, keyOfEvent } from "../../../src/domain/event/event-id.ts";
+import { streams } from "../../../src/domain/streams.ts";
+import { timestamp } from "../../../src/domain/time.ts";
+import type { Change } from "../../../src/ports/read-models.ts";
+import { idOf } from "../../support/histories.ts";
+import { sized } from "../../support/size.ts";
+
+const start = 1_700_000_000_000;
+const tenants = [idOf("tenant", 0), idOf("tenant", 1)];
+/** Two of the first tenant, one of the other. */
+const places = [0, 1, 2].map((n) => ({ destinationId: idOf("destination", n), tenantId: tenants[n >> 1] ?? "" }));
+
+/** An event as the test knows it; times in ms from the start, `dueMs` where it waits for a retry. */
+interface Known {
+  readonly id: string;
+  readonly place: (typeof places)[number];
+  readonly status: string;
+  readonly acceptedMs: number;
+  readonly dueMs: number;
+}
+
+function changesOf({ id, place, status, acceptedMs, dueMs }: Known): Change[] {
+  const acceptedAt = timestamp(start + acceptedMs);
+  const dueAt = timestamp(start + dueMs);
+  const { destinationId, tenantId } = place;
+  const document = {
+    id, tenantId, destinationUrlId: destinationId, status, idempotencyKey: null, currentRetryCount: 0,
+    nextAttemptAt: dueAt, acceptedAt, deliveredAt: null, finishedIn: null,
+  };
+  const event: Change = { op: "put", collection: "events", key: id, document };
+  const waiting = { eventId: id, destinationId, dueAt };
+  return status === "WaitingRetry"
+    ? [event, { op: "put", collection: "waiting", key: id, document: waiting }]
+    : [event];
+}
+
+describe("the due index", () => {
+  let folder: string;
+  let models: SqliteReadModels;
+  let index: DueIndex;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "due-index-"));
+    models = new SqliteReadModels(join(folder, "read-models.db"), new SystemClock());
+    index = new DueIndex(models);
+  });
+  afterEach(async () => {
+    await models.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function hold(events: readonly Known[]): Promise<void> {
+    await models.reset(collections, fingerprint);
+    await models.amend(events.flatMap(changesOf));
+  }
+
+  const oneEvent = fc.record({
+    place: fc.constantFrom(...places),
+    status: fc.constantFrom("Pending", "Pending", "WaitingRetry", "WaitingRetry", "Processing", "Succeeded"),
+    acceptedMs: fc.nat(6),
+    dueMs: fc.nat(12),
+  });
+  const someEvents = fc.array(oneEvent, { maxLength: 30, size: "max" }).map((all) =>
+    all.map((one, n): Known => ({ ...one, id: eventIdOf(start + one.acceptedMs, keyOfEvent(idOf("event", n))) })));
+  const inOrder = (a: string, b: string) => (a < b ? -1 : 1);
+  const sinceOf = ({ status, acceptedMs, dueMs }: Known) =>
+    timestamp(start + (status === "Pending" ? acceptedMs : dueMs));
+
+  /** What is due of a destination by a moment. */
+  function dueOf(events: readonly Known[], place: Known["place"], by: number): readonly Known[] {
+    return events.filter((event) => event.place === place &&
+      (event.status === "Pending" || (event.status === "WaitingRetry" && event.dueMs <= by)));
+  }
+
+  it("has what is Pending and what waits for a retry as one, longest due first, whatever part is asked", async () => {
+    const asked = fc.record({ until: fc.nat(13), limit: fc.integer({ min: 1, max: 9 }), from: fc.option(fc.nat(13)) });
+    await fc.assert(
+      fc.asyncProperty(someEvents, fc.array(asked, { minLength: 6, maxLength: 6 }), async (events, questions) => {
+        await hold(events);
+        for (const place of places) {
+          for (const { until, limit, from } of questions) {
+            const since = from === null ? undefined : timestamp(start + from);
+            const expected = dueOf(events, place, until)
+              .map((event) => ({ eventId: event.id, dueAt: sinceOf(event) }))
+              .filter(({ dueAt }) => since === undefined || dueAt >= since)
+              .sort((a, b) => inOrder(a.dueAt + a.eventId, b.dueAt + b.eventId));
+            expect(await index.due(place, timestamp(start + until), limit, since)).to.deep.equal(
+              expected.slice(0, limit));
+          }
+        }
+      }),
+      { numRuns: sized(60, 2_000) },
+    );
+  });
+
+  it("has the events accepted first among what is due", async () => {
+    await fc.assert(
+      fc.asyncProperty(someEvents, fc.nat(13), fc.integer({ min: 1, max: 9 }), async (events, now, limit) => {
+        await hold(events);
+        for (const place of places) {
+          const expected = dueOf(events, place, now).map(({ id }) => id).sort().slice(0, limit);
+          const found = await index.oldestDue(place, start + now, limit);
+          expect(found.map(({ eventId }) => eventId)).to.deep.equal(expected);
+        }
+      }),
+      { numRuns: sized(60, 2_000) },
+    );
+  });
+
+  it("knows where anything is due, where retries became due, and what is due longest", async () => {
+    await fc.assert(
+      fc.asyncProperty(someEvents, fc.nat(13), fc.nat(13), async (events, after, until) => {
+        await hold(events);
+        const those = (isMeant: (event: Known) => boolean) =>
+          new Set(events.filter(isMeant).map(({ place }) => place.destinationId));
+        const isDue = (event: Known) =>
+          ["Pending", "WaitingRetry"].includes(event.status) && sinceOf(event) <= timestamp(start + until);
+        expect(await index.destinationsWithWorkDue(start + until)).to.deep.equal(those(isDue));
+        expect(await index.destinationsWithRetriesDue(start + after, start + until)).to.deep.equal(
+          those(({ status, dueMs }) => status === "WaitingRetry" && dueMs > after && dueMs <= until));
+        const times = events
+          .filter((event) => event.status === "Pending" || (event.status === "WaitingRetry" && isDue(event)))
+          .map(sinceOf).sort();
+        expect(await index.longestDue(start + until)).to.equal(times[0] ?? null);
+      }),
+      { numRuns: sized(60, 2_000) },
+    );
+  });
+
+  it("hides nothing where a clock was set back", async () => {
+    const [place] = places as [Known["place"]];
+    const id = eventIdOf(start, keyOfEvent(idOf("event", 0)));
+    await hold([{ id, place, status: "Pending", acceptedMs: 0, dueMs: 0 }]);
+    const hourAgo = start - 3_600_000;
+    expect(await index.destinationsWithWorkDue(hourAgo)).to.deep.equal(new Set([place.destinationId]));
+    expect(await index.due(place, timestamp(hourAgo), 9)).to.have.length(1);
+    expect(await index.destinationsWithWorkDue(start - 1), "on its way through the queue").to.deep.equal(new Set());
+  });
+
+  it("does not count what nobody can read as due longest", async () => {
+    const [place] = places as [Known["place"]];
+    const events = [0, 1].map((n): Known => ({
+      id: eventIdOf(start + n, keyOfEvent(idOf("event", n))), place, status: "Pending", acceptedMs: n, dueMs: n,
+    }));
+    await hold(events);
+    const [first] = events as [Known];
+    const stream = streams.event(first.id);
+    await models.amend([
+      { op: "put", collection: "setAside", key: stream, document: { stream, revision: 1, type: "Odd", reason: "odd" } },
+    ]);
+    expect(await index.longestDue(start)).to.equal(timestamp(start + 1));
+  });
+});
