@@ -3,17 +3,19 @@ import type { Destination } from "../domain/destination/state.ts";
 import { decide } from "../domain/event/decide.ts";
 import { eventIdOf, keyOfEvent } from "../domain/event/event-id.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
+import { evolve } from "../domain/event/state.ts";
 import { refuse } from "../domain/refusal.ts";
 import type { Sender } from "../domain/sender/state.ts";
 import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
-import { noStream, RevisionConflict, type EventStore } from "../ports/event-store.ts";
+import { noStream, RevisionConflict, type Appended, type EventStore, type NewEntry } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Mappings } from "../ports/mapping.ts";
 import type { Metrics } from "../ports/telemetry.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
+import type { FirstAttempts, FirstClaim } from "./delivery/first-attempts.ts";
 import type { Directory } from "./directory.ts";
 import type { Freshness } from "./freshness.ts";
 import { idempotentKey, sha256 } from "./hashing.ts";
@@ -49,6 +51,7 @@ interface IngestParts {
   readonly ids: Ids;
   readonly metrics: Metrics;
   readonly mappings: Mappings;
+  readonly firstAttempts: FirstAttempts;
 }
 
 /** Producers remembered as admitted. */
@@ -137,18 +140,31 @@ export class Ingest {
       at,
     });
     const origin: Origin = { actor: { type: "apiKey", id: key.id }, correlationId, causationId: null };
-    for (;;) {
-      try {
-        await store.append(stream, noStream, entriesOf(facts, origin, this.#parts));
-        metrics.accepted();
-        return { accepted: { eventId, status: "Pending", acceptedAt: at } };
-      } catch (error) {
-        if (!(error instanceof RevisionConflict) || idempotencyKey === undefined) throw error;
-        const duplicate = await this.#find(tenantId, idempotencyKey);
-        if (duplicate) return { duplicate };
-        await this.#clear(stream, origin);
+    const accepting = entriesOf(facts, origin, this.#parts);
+    const claim = this.#claimFirst(facts, accepting);
+    const entries = claim ? [...accepting, ...claim.entries] : accepting;
+    let appended: Appended | null = null;
+    try {
+      for (;;) {
+        try {
+          appended = await store.append(stream, noStream, entries);
+          metrics.accepted();
+          return { accepted: { eventId, status: "Pending", acceptedAt: at } };
+        } catch (error) {
+          if (!(error instanceof RevisionConflict) || idempotencyKey === undefined) throw error;
+          const duplicate = await this.#find(tenantId, idempotencyKey);
+          if (duplicate) return { duplicate };
+          await this.#clear(stream, origin);
+        }
       }
+    } finally {
+      claim?.settle(appended);
     }
+  }
+
+  #claimFirst([fact]: readonly WebhookEvent[], [accepted]: readonly NewEntry[]): FirstClaim | null {
+    const event = fact && evolve(undefined, fact);
+    return event && accepted ? this.#parts.firstAttempts.claim(event, accepted) : null;
   }
 
   /** What a token leads to; a sender and its destination are of one tenant. */

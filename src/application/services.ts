@@ -19,6 +19,7 @@ import { PurgeCommands } from "./commands/purge.ts";
 import { SenderCommands } from "./commands/senders.ts";
 import { TenantCommands } from "./commands/tenants.ts";
 import { UserCommands } from "./commands/users.ts";
+import type { FirstAttempts } from "./delivery/first-attempts.ts";
 import type { Directory } from "./directory.ts";
 import { Forgetting } from "./forgetting.ts";
 import type { Freshness } from "./freshness.ts";
@@ -56,6 +57,7 @@ export interface World {
   readonly directory: Directory;
   readonly freshness: Freshness;
   readonly vault: Vault;
+  readonly firstAttempts: FirstAttempts;
   /** Before the creation of tenants; none when left out. */
   readonly guards?: RegistrationGuards;
 }

@@ -1,4 +1,5 @@
 import { DueIndex } from "../application/delivery/due-index.ts";
+import type { FirstAttempts } from "../application/delivery/first-attempts.ts";
 import { Outcomes } from "../application/delivery/outcomes.ts";
 import { userAgent } from "../application/delivery/request.ts";
 import { Sender } from "../application/delivery/sender.ts";
@@ -36,6 +37,7 @@ export interface DeliveryParts extends SingleParts {
   readonly readModels: ReadModels;
   readonly queue: WorkQueue;
   readonly outbound: OutboundClient;
+  readonly firstAttempts: FirstAttempts;
   readonly aggregates: Aggregates;
   readonly vault: Vault;
   readonly purge: PurgeCommands;
@@ -90,7 +92,8 @@ function deliveryWorker(parts: DeliveryParts): Role {
   });
   const sender = new Sender({ ...parts, tokens, userAgent: agent });
   const attempts = new Attempts({ ...parts, outcomes, sender, workerId });
-  return new DeliveryWorker(queue, { ...parts, log: store, dueIndex, outcomes, attempts, workerId });
+  const laneParts = { ...parts, log: store, dueIndex, outcomes, attempts, workerId };
+  return new DeliveryWorker(queue, parts.firstAttempts, laneParts);
 }
 
 function forwarder(parts: DeliveryParts): Role {

@@ -10,6 +10,7 @@ import { SystemIds } from "../adapters/system/system-ids.ts";
 import { PlatformKeys } from "../application/platform-keys.ts";
 import { serveAll } from "../application/aggregate-types.ts";
 import { Aggregates } from "../application/aggregates.ts";
+import { FirstAttempts } from "../application/delivery/first-attempts.ts";
 import { Directory } from "../application/directory.ts";
 import { Freshness } from "../application/freshness.ts";
 import { KeyRotation } from "../application/key-rotation.ts";
@@ -110,10 +111,11 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const mappings = new JmespathMappings({ metrics, clock }, mappingBounds);
   const vault = new Vault(sealing, { max: keptInMemory });
   const guards = registrationGuards(config, secrets, { outbound, state, metrics });
+  const firstAttempts = new FirstAttempts();
   const services = createServices(
     {
       store, readModels, state, sealing, passwords, outbound, clock, ids, metrics, aggregates, directory, freshness,
-      vault, mappings, guards, tokens: new JwtTokens(),
+      vault, mappings, guards, firstAttempts, tokens: new JwtTokens(),
     },
     { accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory },
   );
@@ -121,6 +123,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const projecting = engines.projector && projectingRole({ ...singleParts, projector: engines.projector });
   const delivering = deliveryRoles({
     ...singleParts, store, readModels, queue, outbound, ids, aggregates, vault, rotation, deliveryTimeoutMs,
+    firstAttempts,
     purge: services.commands.purge, forgetting: services.forgetting, retry: config.retry,
   }, config.roles);
   const roles: readonly Role[] = [...(projecting ? [projecting] : []), ...delivering];

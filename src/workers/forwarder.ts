@@ -8,15 +8,16 @@ import type { WorkItem, WorkQueue } from "../ports/work-queue.ts";
 
 const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
-/** The facts that call for work, see {@link workOf}. */
+/** The facts that call for work, see {@link workOf}, and the one that says it is done already. */
 const types: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
   "EventAccepted", "EventReplayed", "DestinationActivated", "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened",
+  "DeliveryAttemptStarted",
 ];
 
 /**
- * Follows the log and publishes what it calls for: an item for each accepted event, a wake-up where a
- * destination's waiting events may go again. Its checkpoint follows the queue's acknowledgement, so an
- * item may be published twice, never left out.
+ * Follows the log and publishes what it calls for: an item for each accepted event whose first attempt has not begun,
+ * a wake-up where a destination's waiting events may go again. Its checkpoint follows the queue's acknowledgement, so
+ * an item may be published twice, never left out.
  */
 export class Forwarder {
   readonly #parts: { log: EventLog; queue: WorkQueue; state: ExpiringState; clock: Clock };
@@ -45,7 +46,11 @@ export class Forwarder {
   }
 
   async #forward(entries: readonly LogEntry[], upTo: Position): Promise<void> {
-    const items = entries.flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []));
+    const begun = new Set(entries.filter(({ type }) => type === "DeliveryAttemptStarted").map(({ stream }) => stream));
+    const items = entries.flatMap((entry) => {
+      const done = entry.unreadable !== undefined || (entry.type === "EventAccepted" && begun.has(entry.stream));
+      return done ? [] : workOf(entry);
+    });
     if (items.length > 0) await this.#parts.queue.publish(items);
     this.#done = upTo;
     const now = this.#parts.clock.monotonic();

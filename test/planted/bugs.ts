@@ -160,9 +160,9 @@ const delivery: readonly Bug[] = [
     breaks: "an attempt is in the log before its request leaves",
     changes: [{
       file: "src/workers/delivery/attempts.ts",
-      from: "    const [started] = await this.#append(known, facts);\n    if (!started) return \"nothing to do\";",
-      to: "    const [started] = entriesOf(facts, this.#origin(known), this.#parts);\n"
-        + "    if (!started) return \"nothing to do\";\n    void this.#append(known, facts).catch(() => undefined);",
+      from: "    const appended = start && (await this.#append(known, start.entries));\n",
+      to: "    const appended = start && { revision: known.revision + 1 };\n"
+        + "    if (start) void this.#append(known, start.entries).catch(() => undefined);\n",
     }],
     tests: ["test/simulation/simulation.test.ts"],
     only: "every invariant holds",
@@ -172,8 +172,9 @@ const delivery: readonly Bug[] = [
     breaks: "of two workers with one item one makes the attempt",
     changes: [{
       file: "src/workers/delivery/attempts.ts",
-      from: "if (error instanceof RevisionConflict) return [];",
-      to: "if (error instanceof RevisionConflict) return this.#append({ ...known, revision: error.actual }, facts);",
+      from: "if (error instanceof RevisionConflict) return null;",
+      to: "if (error instanceof RevisionConflict) {\n        const revision = error.actual;\n"
+        + "        return this.#parts.store.append(streams.event(state.id), revision, entries);\n      }",
     }],
     tests: ["test/simulation/simulation.test.ts"],
     only: "every invariant holds",

@@ -1,5 +1,6 @@
 import { serveAll } from "../../src/application/aggregate-types.ts";
 import { Aggregates } from "../../src/application/aggregates.ts";
+import { FirstAttempts } from "../../src/application/delivery/first-attempts.ts";
 import { Directory } from "../../src/application/directory.ts";
 import { Freshness } from "../../src/application/freshness.ts";
 import { KeyRotation } from "../../src/application/key-rotation.ts";
@@ -71,10 +72,11 @@ export class Node {
       renewed: () => follower().renewed(),
     };
     const directory = new Directory({ aggregates, readModels, freshness, clock, following }, { max: kept });
+    const firstAttempts = new FirstAttempts();
     const services = createServices(
       {
         store, readModels, state, sealing, passwords, tokens, mappings, outbound, clock, ids, metrics, aggregates,
-        directory, freshness, vault,
+        directory, freshness, vault, firstAttempts,
       },
       {
         accessTokenTtlMs: 3_600_000,
@@ -108,6 +110,7 @@ export class Node {
       projectingRole({ ...single, projector }),
       ...deliveryRoles({
         ...single, store, readModels, queue: engines.queue.client(process), outbound, ids, aggregates, vault,
+        firstAttempts,
         rotation: new KeyRotation({ store, sealing, readModels, aggregates, clock, ids }),
         purge: services.commands.purge, forgetting: services.forgetting,
         retry: settings.retry, deliveryTimeoutMs: settings.deliveryTimeoutMs,

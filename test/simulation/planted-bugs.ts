@@ -20,10 +20,9 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "an attempt is claimed whatever the revision",
     file: attempts,
-    find: "if (error instanceof RevisionConflict) return [];",
+    find: "if (error instanceof RevisionConflict) return null;",
     instead: `if (error instanceof RevisionConflict) {
-        await this.#parts.store.append(streams.event(known.state.id), error.actual, entries);
-        return entries;
+        return await this.#parts.store.append(streams.event(state.id), error.actual, entries);
       }`,
   },
   {
@@ -44,6 +43,24 @@ export const plantedBugs: readonly PlantedBug[] = [
     file: outcomes,
     find: "if (again && (await this.#isCounted(destinationId, origin))) return status;",
     instead: "",
+  },
+  {
+    name: "a first attempt is claimed with the acceptance whatever is under way",
+    file: lane,
+    find: "limit !== null && this.#room(limit) > 0 &&",
+    instead: "limit !== null &&",
+  },
+  {
+    name: "a first attempt is sent though its event was not accepted",
+    file: attempts,
+    find: "if (!accepted) return \"nothing to do\";\n    this.#wrote(accepted.position);",
+    instead: "if (!accepted) return { ...start, revision: 1 };",
+  },
+  {
+    name: "what was accepted counts as begun",
+    file: "src/workers/forwarder.ts",
+    find: "entry.type === \"EventAccepted\" && begun.has(entry.stream)",
+    instead: "entry.type === \"EventAccepted\"",
   },
   {
     name: "the sweeper forgets leases",
@@ -110,8 +127,8 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: "a deleted destination's events are sent, not cancelled",
     file: lane,
-    find: "const result = await (this.#deleted ? attempts.cancel(work) : attempts.run(work, probe));",
-    instead: "const result = await attempts.run(work, probe);",
+    find: "await (this.#deleted && work.kind !== \"claimed\" ? attempts.cancel(work) : attempts.run(work, probe));",
+    instead: "await attempts.run(work, probe);",
   },
   {
     name: "a lane ignores its circuit",

@@ -14,6 +14,7 @@ import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
 import { serveAll } from "../../src/application/aggregate-types.ts";
 import { Aggregates } from "../../src/application/aggregates.ts";
+import { FirstAttempts } from "../../src/application/delivery/first-attempts.ts";
 import { Directory } from "../../src/application/directory.ts";
 import { Freshness } from "../../src/application/freshness.ts";
 import { EmailOpener } from "../../src/application/people.ts";
@@ -252,6 +253,7 @@ export async function startApi(
     metrics: uncounted,
     outbound: { refusalOf: (url) => (new URL(url).hostname === "127.0.0.1" ? "address refused" : null) },
     vault: new Vault(sealing, { max: 1_000 }),
+    firstAttempts: new FirstAttempts(),
     ...(options.guards && { guards: options.guards }),
   };
   const services = createServices(world, {

@@ -5,14 +5,17 @@ import type { Outcome, Outcomes } from "../../application/delivery/outcomes.ts";
 import type { Sender } from "../../application/delivery/sender.ts";
 import { entriesOf, type Origin } from "../../application/origin.ts";
 import { loadWebhook } from "../../application/webhooks.ts";
+import type { Destination } from "../../domain/destination/state.ts";
 import { decide } from "../../domain/event/decide.ts";
-import type { WebhookEvent } from "../../domain/event/events.ts";
-import { evolve, type Webhook } from "../../domain/event/state.ts";
+import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
+import type { Tenant } from "../../domain/tenant/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { RevisionConflict, type EventStore, type NewEntry, type Position } from "../../ports/event-store.ts";
+import {
+  RevisionConflict, type Appended, type EventStore, type NewEntry, type Position,
+} from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
@@ -44,6 +47,18 @@ interface Known {
   readonly correlationId: string;
 }
 
+/** An attempt ready to be claimed: the event as it stands once it is, and what sending needs. */
+export interface Start extends Omit<Known, "revision"> {
+  /** What claims it. */
+  readonly entries: readonly NewEntry[];
+  readonly destination: Destination;
+  readonly tenant: Tenant;
+  /** When the claim began, monotonic ms. */
+  readonly claimedFrom: number;
+}
+
+type Claimed = Start & Known;
+
 /** Makes attempts: claims by an append at the expected revision, sends, records what came of it. */
 export class Attempts {
   readonly #parts: AttemptParts;
@@ -60,15 +75,60 @@ export class Attempts {
 
   /** One attempt, unless the event does not wait any more or another worker was first. Throws LogUnavailable. */
   async run(work: Work, probe: boolean): Promise<Result> {
-    const { aggregates, clock, sender } = this.#parts;
+    const claimed = work.kind === "claimed" ? await this.#claimedWith(work) : await this.#claim(work, probe);
+    if (typeof claimed === "string") return claimed;
+    await this.#carryOut(claimed);
+    return "done";
+  }
+
+  /** The first attempt of an event, to be claimed by the append of the entry that accepts it. */
+  first(event: Webhook, accepted: NewEntry): Start | undefined {
+    const { aggregates } = this.#parts;
+    const destination = aggregates.peek(destinations, event.destinationId);
+    const tenant = aggregates.peek(tenants, event.tenantId)?.state;
+    if (!destination?.state || !tenant) return undefined;
+    const { correlationId } = accepted.metadata;
+    const known = { state: event, causationId: accepted.id, correlationId };
+    return this.#start(known, { ...destination, state: destination.state }, tenant, false, millis(event.acceptedAt));
+  }
+
+  /** Cancels an event whose destination was deleted. Throws LogUnavailable. */
+  async cancel(work: Exclude<Work, { kind: "claimed" }>): Promise<Result> {
     const known = await this.#know(work);
     if (typeof known === "string") return known;
-    const destination = await aggregates.read(destinations, known.state.destinationId);
-    const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
-    if (!destination.state || !tenant) return "nothing to do";
+    const at = timestamp(this.#parts.clock.now());
+    const facts = decide(known.state, { type: "Cancel", reason: "destination deleted", at });
+    const entries = entriesOf(facts, this.#origin(known), this.#parts);
+    return (await this.#append(known, entries)) ? "done" : "nothing to do";
+  }
 
-    const claimedFrom = clock.monotonic();
-    const at = clock.now();
+  async #claimedWith({ start, appended }: Extract<Work, { kind: "claimed" }>): Promise<Claimed | Result> {
+    const accepted = await appended;
+    if (!accepted) return "nothing to do";
+    this.#wrote(accepted.position);
+    return { ...start, revision: accepted.revision };
+  }
+
+  async #claim(work: Exclude<Work, { kind: "claimed" }>, probe: boolean): Promise<Claimed | Result> {
+    const { aggregates, clock } = this.#parts;
+    const known = await this.#know(work);
+    if (typeof known === "string") return known;
+    const { state, revision } = await aggregates.read(destinations, known.state.destinationId);
+    const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
+    if (!state || !tenant) return "nothing to do";
+    const start = this.#start(known, { state, revision }, tenant, probe, clock.now());
+    const appended = start && (await this.#append(known, start.entries));
+    return appended ? { ...start, revision: appended.revision } : "nothing to do";
+  }
+
+  /** What claims an attempt at `at` (ms since 1970), or undefined where the event waits for none. */
+  #start(
+    known: Omit<Known, "revision">,
+    destination: { readonly state: Destination; readonly revision: number },
+    tenant: Tenant,
+    probe: boolean,
+    at: number,
+  ): Start | undefined {
     const facts = decide(known.state, {
       type: "StartAttempt",
       with: {
@@ -82,29 +142,29 @@ export class Attempts {
       },
       at: timestamp(at),
     });
-    const [started] = await this.#append(known, facts);
-    if (!started) return "nothing to do";
+    const entries = entriesOf(facts, this.#origin(known), this.#parts);
+    const [started] = entries;
+    const state = facts.reduce<WebhookState>(evolve, known.state);
+    if (!started || !state) return undefined;
+    return {
+      entries, state, causationId: started.id, correlationId: known.correlationId,
+      destination: destination.state, tenant, claimedFrom: this.#parts.clock.monotonic(),
+    };
+  }
+
+  /** Sends what is claimed and records what came of it. */
+  async #carryOut({ destination, tenant, claimedFrom, ...claimed }: Claimed): Promise<void> {
+    const { clock, metrics, sender } = this.#parts;
+    const { state } = claimed;
     const claimMs = clock.monotonic() - claimedFrom;
-    const state = facts.reduce((folded: Webhook | undefined, fact) => evolve(folded, fact), known.state) as Webhook;
-    const claimed: Known = { ...known, state, revision: known.revision + facts.length, causationId: started.id };
-    if (state.attempts === 1) this.#parts.metrics.firstAttemptDelay((at - millis(state.acceptedAt)) / 1000);
-    const delivery = { webhook: state, attempt: state.attempts, destination: destination.state, tenant };
+    if (state.attempts === 1) metrics.firstAttemptDelay(Math.max(0, clock.now() - millis(state.acceptedAt)) / 1000);
+    const delivery = { webhook: state, attempt: state.attempts, destination, tenant };
     // Another worker may hold a late one for lost before it could be over.
     const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await sender.send(delivery);
-    await this.#record(claimed, outcome, destination.state.url);
-    return "done";
+    await this.#record(claimed, outcome, destination.url);
   }
 
-  /** Cancels an event whose destination was deleted. Throws LogUnavailable. */
-  async cancel(work: Work): Promise<Result> {
-    const known = await this.#know(work);
-    if (typeof known === "string") return known;
-    const at = timestamp(this.#parts.clock.now());
-    const facts = decide(known.state, { type: "Cancel", reason: "destination deleted", at });
-    return (await this.#append(known, facts)).length > 0 ? "done" : "nothing to do";
-  }
-
-  async #know(work: Work): Promise<Known | Result> {
+  async #know(work: Exclude<Work, { kind: "claimed" }>): Promise<Known | Result> {
     if (work.kind === "first") return fresh(work.item) ?? "nothing to do";
     const { store, logger, metrics } = this.#parts;
     const { eventId } = work;
@@ -120,18 +180,21 @@ export class Attempts {
     return { state, revision, causationId: facts.at(-1)?.id ?? null, correlationId };
   }
 
-  /** The entries appended, or none when another was first or there was nothing to append. */
-  async #append(known: Known, facts: readonly WebhookEvent[]): Promise<readonly NewEntry[]> {
-    const entries = entriesOf(facts, this.#origin(known), this.#parts);
-    if (entries.length === 0) return entries;
+  /** Null when another was first, or there was nothing to append. */
+  async #append({ state, revision }: Known, entries: readonly NewEntry[]): Promise<Appended | null> {
+    if (entries.length === 0) return null;
     try {
-      const { position } = await this.#parts.store.append(streams.event(known.state.id), known.revision, entries);
-      if (position > this.lastPosition) this.lastPosition = position;
-      return entries;
+      const appended = await this.#parts.store.append(streams.event(state.id), revision, entries);
+      this.#wrote(appended.position);
+      return appended;
     } catch (error) {
-      if (error instanceof RevisionConflict) return [];
+      if (error instanceof RevisionConflict) return null;
       throw error;
     }
+  }
+
+  #wrote(position: Position): void {
+    if (position > this.lastPosition) this.lastPosition = position;
   }
 
   /** The receiver has seen the request: its outcome is recorded however long the log is away. */
@@ -174,7 +237,7 @@ export class Attempts {
     return host;
   }
 
-  #origin(known: Known): Origin {
+  #origin(known: Pick<Known, "correlationId" | "causationId">): Origin {
     const { correlationId, causationId } = known;
     return { actor: { type: "service", part: `delivery/${this.#parts.workerId}` }, correlationId, causationId };
   }

@@ -1,7 +1,9 @@
 import { EventEmitter } from "node:events";
 import { Condensed } from "../../application/condensed.ts";
+import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../application/delivery/first-attempts.ts";
+import type { Webhook } from "../../domain/event/state.ts";
 import type { Clock, Timer } from "../../ports/clock.ts";
-import type { Position } from "../../ports/event-store.ts";
+import type { NewEntry, Position } from "../../ports/event-store.ts";
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
 import { Lane, type LaneParts } from "./lane.ts";
 
@@ -11,8 +13,9 @@ const sweepMs = 5_000;
 const forget = "rotate";
 
 /** Hands work items to lanes, one for each destination: made when first needed, dropped when idle. */
-export class DeliveryWorker implements WorkConsumer {
+export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   readonly #queue: WorkQueue;
+  readonly #firstAttempts: FirstAttempts;
   readonly #parts: LaneParts;
   readonly #clock: Clock;
   readonly #lanes = new Map<string, Lane>();
@@ -20,8 +23,11 @@ export class DeliveryWorker implements WorkConsumer {
   #consumption: { stop(): Promise<void> } | undefined;
   #idleTimer: Timer | undefined;
 
-  constructor(queue: WorkQueue, parts: Omit<LaneParts, "condensed" | "rotation" | "startOf">) {
+  constructor(
+    queue: WorkQueue, firstAttempts: FirstAttempts, parts: Omit<LaneParts, "condensed" | "rotation" | "startOf">,
+  ) {
     this.#queue = queue;
+    this.#firstAttempts = firstAttempts;
     const startOf = (session: QueueSession) => this.#startOf(session);
     const condensed = new Condensed(parts.clock);
     this.#parts = { ...parts, condensed, rotation: new EventEmitter().setMaxListeners(0), startOf };
@@ -30,12 +36,14 @@ export class DeliveryWorker implements WorkConsumer {
 
   async start(): Promise<void> {
     this.#consumption = await this.#queue.consume(this);
+    this.#firstAttempts.claimer = this;
     this.#dropIdleLanes();
   }
 
   /** Starts nothing more and resolves when what is under way is recorded, or after `patienceMs`. */
   async stop(patienceMs: number): Promise<void> {
     this.#idleTimer?.cancel();
+    this.#firstAttempts.claimer = null;
     const lanes = [...this.#lanes.values()];
     await this.#consumption?.stop();
     const settled = Promise.all(lanes.map((lane) => lane.settled())).then(() => undefined);
@@ -50,6 +58,10 @@ export class DeliveryWorker implements WorkConsumer {
       touched.add(lane);
     }
     for (const lane of touched) lane.pump();
+  }
+
+  claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {
+    return this.#lanes.get(event.destinationId)?.claimFirst(event, accepted) ?? null;
   }
 
   reassign(isLost: (destinationId: string) => boolean, session: QueueSession): void {

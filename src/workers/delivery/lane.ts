@@ -5,13 +5,15 @@ import { circuits, destinations } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
 import type { Condensed } from "../../application/condensed.ts";
 import type { DueIndex } from "../../application/delivery/due-index.ts";
+import type { FirstClaim } from "../../application/delivery/first-attempts.ts";
 import type { Outcomes } from "../../application/delivery/outcomes.ts";
 import type { Origin } from "../../application/origin.ts";
 import { mayProbe, newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
 import type { Destination } from "../../domain/destination/state.ts";
+import type { Webhook } from "../../domain/event/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { EventLog, Position } from "../../ports/event-store.ts";
+import type { Appended, EventLog, NewEntry, Position } from "../../ports/event-store.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
@@ -103,6 +105,20 @@ export class Lane {
     else this.#push({ kind: "first", eventId: item.eventId, item });
   }
 
+  /**
+   * Claims the first attempt of an event that is about to be accepted, where it may begin at once and nothing older
+   * waits.
+   */
+  claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {
+    const limit = this.#freeLimit();
+    const start = limit !== null && this.#room(limit) > 0 && this.#parts.attempts.first(event, accepted);
+    if (!start) return null;
+    const { promise: appended, resolve: settle } = Promise.withResolvers<Appended | null>();
+    this.#limit.concurrency = limit;
+    this.#start({ kind: "claimed", eventId: event.id, start, appended });
+    return { entries: start.entries, settle };
+  }
+
   /** Starts what may be started. Call after offering. */
   pump(): void {
     if (this.#paused || !this.#loaded || !this.#session?.alive) return;
@@ -179,6 +195,16 @@ export class Lane {
     if (this.#refillFrom !== undefined && this.#window.length < lowWater) void this.#refill();
   }
 
+  /** How many attempts at once the destination allows while nothing holds it up and nothing waits here; else null. */
+  #freeLimit(): number | null {
+    if (this.#paused || !this.#loaded || !this.#session?.alive || this.#gate.opened) return null;
+    if (this.#window.length > 0 || this.#refillFrom !== undefined || this.#refilling) return null;
+    const destination = this.#parts.aggregates.peek(destinations, this.destinationId)?.state;
+    const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
+    if (!destination?.active || destination.deleted || !circuit) return null;
+    return (circuit.state?.position ?? "Closed") === "Closed" ? destination.serverRateLimit : null;
+  }
+
   /** How many more attempts the limit allows now. */
   #room(limit: number): number {
     const now = this.#parts.clock.monotonic();
@@ -210,7 +236,7 @@ export class Lane {
 
   async #perform(work: Work, probe: boolean): Promise<Result> {
     const { attempts } = this.#parts;
-    const result = await (this.#deleted ? attempts.cancel(work) : attempts.run(work, probe));
+    const result = await (this.#deleted && work.kind !== "claimed" ? attempts.cancel(work) : attempts.run(work, probe));
     if (result === "unreadable") this.#unreadable.add(work.eventId);
     return result;
   }

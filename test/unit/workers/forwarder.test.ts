@@ -65,6 +65,29 @@ describe("forwarder", () => {
     expect(published).to.deep.equal([before, meanwhile, after]);
   });
 
+  it("publishes nothing for an event whose first attempt was claimed by the append that accepted it", async () => {
+    const forwarder = await open();
+    const claimed = randomUUID();
+    const [tenantId, destinationId] = [randomUUID(), randomUUID()];
+    const accepted = {
+      eventId: claimed, tenantId, destinationId, apiKeyId: randomUUID(), senderId: null,
+      idempotencyKey: null, payload: "{}", original: null, at,
+    };
+    const started = {
+      eventId: claimed, tenantId, destinationId, acceptedAt: at, from: "Pending", to: "Processing", at, attempt: 1,
+      leaseUntil: at, worker: randomUUID(), url: "https://example.com/", authType: null, destinationRevision: 0,
+      secretFingerprint: "f", probe: false,
+    };
+    await log.append(streams.event(claimed), noStream, [
+      { id: randomUUID(), event: { type: "EventAccepted", data: accepted }, metadata },
+      { id: randomUUID(), event: { type: "DeliveryAttemptStarted", data: started }, metadata },
+    ]);
+    const after = await accept();
+    await all(1);
+    await forwarder.stop();
+    expect(published).to.deep.equal([after]);
+  });
+
   it("has no checkpoint beyond what the queue has taken", async () => {
     const first = await open();
     const taken = await accept();

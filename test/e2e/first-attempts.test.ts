@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import { text, type Json } from "../../demo/api-client.ts";
+import { startReceiver, type Receiver } from "../support/receiver.ts";
+import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../support/relay.ts";
+
+describe("first attempts, claimed by the append that accepts their event", () => {
+  let receiver: Receiver;
+  let relay: TestRelay;
+  let account: Account;
+
+  before(async () => {
+    receiver = await startReceiver();
+    relay = await startTestRelay(receiver);
+    account = await openAccount(relay.url);
+  });
+
+  after(async () => {
+    await relay.close();
+    await receiver.close();
+  });
+
+  /** Posts an event; once it is delivered, its facts. */
+  async function delivered(ingest: string, headers: Record<string, string> = {}): Promise<readonly Json[]> {
+    const eventId = text(await account.producer.post(ingest, { hello: "world" }, headers), "eventId");
+    await eventReaches(account.owner, eventId, "Succeeded");
+    return (await account.owner.get(`/api/v1/events/${eventId}/history`))["items"] as Json[];
+  }
+
+  it("begin where the destination has room: the log has them side by side", async () => {
+    const { id, ingest } = await account.destination({ url: receiver.url("/room"), serverRateLimit: 20 });
+    await delivered(ingest);
+    const histories = await Promise.all(Array.from({ length: 20 }, () => delivered(ingest)));
+    for (const facts of histories) {
+      expect(facts.map(({ type }) => type)).to.deep.equal(
+        ["EventAccepted", "DeliveryAttemptStarted", "DeliverySucceeded"],
+      );
+    }
+    const log = new DatabaseSync(join(relay.dataDir, "log.db"), { readOnly: true });
+    const entries = log.prepare("SELECT stream, type FROM log WHERE data LIKE ? ORDER BY sequence").all(`%${id}%`);
+    log.close();
+    const begun = entries.filter(({ stream, type }, at) =>
+      type === "EventAccepted" && entries[at + 1]?.["stream"] === stream
+      && entries[at + 1]?.["type"] === "DeliveryAttemptStarted");
+    expect(begun).to.have.length.at.least(20);
+    expect(receiver.requestsTo("/room")).to.have.length(21);
+  });
+
+  it("leave their place to others where the event was a duplicate", async () => {
+    const { ingest } = await account.destination({ url: receiver.url("/key"), serverRateLimit: 1 });
+    await delivered(ingest, { "x-idempotency-key": "once" });
+    for (let n = 0; n < 3; n += 1) await delivered(ingest, { "x-idempotency-key": "once" });
+    await delivered(ingest, { "x-idempotency-key": "another" });
+    expect(receiver.requestsTo("/key")).to.have.length(2);
+  });
+});
