@@ -57,12 +57,6 @@ export const plantedBugs: readonly PlantedBug[] = [
     instead: "if (!accepted) return { ...start, revision: 1 };",
   },
   {
-    name: "what was accepted counts as begun",
-    file: "src/workers/forwarder.ts",
-    find: "entry.type === \"EventAccepted\" && begun.has(entry.stream)",
-    instead: "entry.type === \"EventAccepted\"",
-  },
-  {
     name: "the sweeper forgets leases",
     file: "src/workers/sweeper.ts",
     find: "await this.#expireLeases(monotonic);",
