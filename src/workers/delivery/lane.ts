@@ -2,7 +2,7 @@ import type { EventEmitter } from "node:events";
 import CircuitBreaker from "opossum";
 import pLimit, { type LimitFunction } from "p-limit";
 import { circuits, destinations } from "../../application/aggregate-types.ts";
-import type { Aggregates } from "../../application/aggregates.ts";
+import type { Aggregates, Folded } from "../../application/aggregates.ts";
 import type { Condensed } from "../../application/condensed.ts";
 import type { DueIndex } from "../../application/delivery/due-index.ts";
 import type { FirstClaim } from "../../application/delivery/first-attempts.ts";
@@ -76,6 +76,8 @@ export class Lane {
   #foreign: number[] = [];
   /** The standing probe this lane did not claim, and when it was first seen (monotonic). */
   #seenProbe: { readonly eventId: string; readonly leaseUntil: string; readonly since: number } | undefined;
+  /** The destination as it was seen last. */
+  #seen: Folded<Destination> | undefined;
   #lastActive: number;
 
   constructor(destinationId: string, parts: LaneParts) {
@@ -124,6 +126,7 @@ export class Lane {
     if (this.#paused || !this.#loaded || !this.#session?.alive) return;
     const destination = this.#parts.aggregates.peek(destinations, this.destinationId);
     const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
+    this.#seen = destination ?? this.#seen;
     if (!destination || !circuit) {
       this.#loaded = false;
       this.#startLoading();
@@ -231,7 +234,8 @@ export class Lane {
   }
 
   get #deleted(): boolean {
-    return this.#parts.aggregates.peek(destinations, this.destinationId)?.state?.deleted ?? true;
+    // To be forgotten meanwhile is not to be deleted.
+    return (this.#parts.aggregates.peek(destinations, this.destinationId) ?? this.#seen)?.state?.deleted ?? true;
   }
 
   async #perform(work: Work, probe: boolean): Promise<Result> {
