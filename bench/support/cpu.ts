@@ -23,6 +23,12 @@ export function cpuSince(pid: number, before: CpuTime): CpuTime {
   return new Map([...cpuOf(pid)].map(([name, time]) => [name, time - (before.get(name) ?? 0)]));
 }
 
+/** How long the main thread of a process has had something to do and no core to do it on so far, ms. Linux only. */
+export function waitedForCore(pid: number): number {
+  const [, waited = "0"] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
+  return Number(waited) / 1e6;
+}
+
 /** All threads together, ms. */
 export function total(cpu: CpuTime): number {
   return [...cpu.values()].reduce((sum, time) => sum + time, 0);
