@@ -41,7 +41,8 @@ export interface NodeSettings {
   readonly several: boolean;
 }
 
-const kept = 1_000;
+/** Few, so that much of what a process remembers has to be looked up again. */
+const kept = 10;
 const allRoles = new Set(["api", "forwarder", "delivery", "projector", "sweeper"] as const);
 
 /** The whole relay in one simulated process, put together as the program puts it, but for the API's HTTP. */
