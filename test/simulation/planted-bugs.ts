@@ -125,6 +125,12 @@ export const plantedBugs: readonly PlantedBug[] = [
     instead: "await attempts.run(work, probe);",
   },
   {
+    name: "what is forgotten counts as deleted",
+    file: lane,
+    find: "?? this.#seen)?.state?.deleted",
+    instead: ")?.state?.deleted",
+  },
+  {
     name: "a lane ignores its circuit",
     file: lane,
     find: "if (circuit.position === \"Closed\") {\n      if",
