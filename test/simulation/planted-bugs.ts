@@ -84,7 +84,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: "a lane ignores its limit",
     file: lane,
     find: "return limit - this.#underWay.size - this.#foreign.length;",
-    instead: "this.#limit.concurrency = limit + 1;\n    return limit + 1 - this.#underWay.size - this.#foreign.length;",
+    instead: "return limit + 1 - this.#underWay.size - this.#foreign.length;",
   },
   {
     name: "a new owner ignores what the one before it has under way",

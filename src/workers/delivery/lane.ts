@@ -1,6 +1,5 @@
 import type { EventEmitter } from "node:events";
 import CircuitBreaker from "opossum";
-import pLimit, { type LimitFunction } from "p-limit";
 import { circuits, destinations } from "../../application/aggregate-types.ts";
 import type { Aggregates, Folded } from "../../application/aggregates.ts";
 import type { Condensed } from "../../application/condensed.ts";
@@ -53,7 +52,6 @@ const endOfTime = Date.UTC(9999, 0);
 export class Lane {
   readonly destinationId: string;
   readonly #parts: LaneParts;
-  readonly #limit: LimitFunction = pLimit(1);
   readonly #gate: CircuitBreaker<[Work], Result>;
   /** None while the destination is another worker's. */
   #session: QueueSession | undefined;
@@ -116,7 +114,6 @@ export class Lane {
     const start = limit !== null && this.#room(limit) > 0 && this.#parts.attempts.first(event, accepted);
     if (!start) return null;
     const { promise: appended, resolve: settle } = Promise.withResolvers<Appended | null>();
-    this.#limit.concurrency = limit;
     this.#start({ kind: "claimed", eventId: event.id, start, appended });
     return { entries: start.entries, settle };
   }
@@ -189,7 +186,6 @@ export class Lane {
   }
 
   #flow(limit: number): void {
-    this.#limit.concurrency = limit;
     while (this.#room(limit) > 0) {
       const work = this.#window.shift();
       if (!work) break;
@@ -217,7 +213,7 @@ export class Lane {
 
   #start(work: Work): void {
     const perform = () => (this.#deleted ? this.#perform(work, false) : this.#gate.fire(work));
-    void this.#track(work, () => this.#limit(() => this.#guarded(perform))).then(() => this.pump());
+    void this.#track(work, () => this.#guarded(perform)).then(() => this.pump());
   }
 
   async #track<T>(work: Work, task: () => Promise<T>): Promise<T> {
