@@ -1,8 +1,8 @@
 /** How much of the past counts, ms. */
 const memoryMs = 50;
 /** Appends in a millisecond up to which none waits for others, and from which on they wait as long as they may. */
-const few = 1.75;
-const many = 3;
+const few = 1.25;
+const many = 2;
 
 /**
  * How long to gather appends before they are sent. Each commit costs the same however many appends it has, and each

@@ -16,7 +16,7 @@ describe("the pace of appends", () => {
     expect(new Pace(4).pause(0)).to.equal(0);
     expect(pauseAt(1, 1)).to.equal(0);
     expect(pauseAt(20, 20)).to.equal(0);
-    expect(pauseAt(12, 5)).to.be.within(1, 3);
+    expect(pauseAt(8, 5)).to.be.within(1, 3);
     expect(pauseAt(4, 1)).to.equal(4);
     expect(pauseAt(100, 2)).to.equal(4);
   });
