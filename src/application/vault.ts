@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import type { DestinationAuth } from "../domain/destination/events.ts";
 import type { Destination } from "../domain/destination/state.ts";
 import type { Tenant } from "../domain/tenant/state.ts";
 import type { Sealing, SealingKey } from "../ports/sealing.ts";
@@ -13,36 +13,34 @@ export const places = {
   platform: (name: string) => `platform/${name}`,
 } as const;
 
-/** Opens what a tenant's facts hold sealed. Keys and opened values stay in a bounded cache, in memory only. */
+/** Opens what a tenant's facts hold sealed. What is open stays so, in memory only, as long as the folded facts do. */
 export class Vault {
   readonly #sealing: Sealing;
-  readonly #keys: LRUCache<string, SealingKey>;
-  readonly #opened: LRUCache<string, string>;
+  readonly #keys = new WeakMap<Pick<Tenant, "dataKey">, SealingKey>();
+  readonly #opened = new WeakMap<Tenant | DestinationAuth, string>();
 
-  constructor(sealing: Sealing, options: { readonly max: number }) {
+  constructor(sealing: Sealing) {
     this.#sealing = sealing;
-    this.#keys = new LRUCache({ max: options.max });
-    this.#opened = new LRUCache({ max: options.max });
   }
 
   /** The tenant's data key. Throws Unsealable. */
   dataKey(tenant: Pick<Tenant, "id" | "dataKey">): SealingKey {
-    const known = this.#keys.get(tenant.dataKey);
+    const known = this.#keys.get(tenant);
     if (known) return known;
     const key = this.#sealing.unwrap(tenant.dataKey, places.dataKey(tenant.id));
-    this.#keys.set(tenant.dataKey, key);
+    this.#keys.set(tenant, key);
     return key;
   }
 
   /** The tenant's signing secret, `whsec_…`. Throws Unsealable. */
   webhookSecret(tenant: Tenant): string {
-    return this.#open(tenant.webhookSecret, tenant, places.webhookSecret(tenant.id));
+    return this.#open(tenant, tenant.webhookSecret, tenant, places.webhookSecret(tenant.id));
   }
 
   /** The credentials a destination was given. Throws Unsealable. */
-  credentials(destination: Destination, tenant: Tenant): Readonly<Record<string, string>> | null {
-    if (!destination.auth) return null;
-    const text = this.#open(destination.auth.credentials, tenant, places.credentials(tenant.id, destination.id));
+  credentials({ id, auth }: Destination, tenant: Tenant): Readonly<Record<string, string>> | null {
+    if (!auth) return null;
+    const text = this.#open(auth, auth.credentials, tenant, places.credentials(tenant.id, id));
     return JSON.parse(text) as Record<string, string>;
   }
 
@@ -51,11 +49,11 @@ export class Vault {
     return this.#sealing.seal(text, this.dataKey(tenant), place);
   }
 
-  #open(sealed: string, tenant: Tenant, place: string): string {
-    const known = this.#opened.get(sealed);
+  #open(holder: Tenant | DestinationAuth, sealed: string, tenant: Tenant, place: string): string {
+    const known = this.#opened.get(holder);
     if (known !== undefined) return known;
     const text = this.#sealing.open(sealed, this.dataKey(tenant), place);
-    this.#opened.set(sealed, text);
+    this.#opened.set(holder, text);
     return text;
   }
 }

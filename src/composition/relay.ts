@@ -109,7 +109,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const passwords = new BcryptPasswords(config.passwordCost);
   const mappingBounds = { maxBytes: config.maxBodyBytes, processes: mappingProcesses };
   const mappings = new JmespathMappings({ metrics, clock }, mappingBounds);
-  const vault = new Vault(sealing, { max: keptInMemory });
+  const vault = new Vault(sealing);
   const guards = registrationGuards(config, secrets, { outbound, state, metrics });
   const firstAttempts = new FirstAttempts();
   const services = createServices(

@@ -264,7 +264,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
       const { nameHashKey, tokenKey } = await keys.get();
       canaries.add("the key of names", nameHashKey);
       canaries.add("the key of access tokens", tokenKey);
-      const vault = new Vault(sealing, { max: 10 });
+      const vault = new Vault(sealing);
       for (const tenantId of tenantIds) {
         const { state } = await aggregates.current(tenants, tenantId);
         if (!state) continue;

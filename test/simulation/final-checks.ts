@@ -131,7 +131,7 @@ async function checkFold({ engines, fleet, complete }: EndParts): Promise<void> 
   const process = fleet.onlooker();
   const store = engines.log.client(process);
   const fresh = new InMemoryReadModels();
-  const emails = new EmailOpener({ store, sealing, vault: new Vault(sealing, { max: 100 }) }, { max: 100 });
+  const emails = new EmailOpener({ store, sealing, vault: new Vault(sealing) }, { max: 100 });
   const runner = new ProjectionRunner({
     log: store, writer: fresh, readModels: fresh, clock: process.clock, metrics: uncounted, lingerMs: 0,
     logger: silentLogger,

@@ -61,7 +61,7 @@ export class Node {
     const state = engines.state.client(process);
     const outbound = engines.receivers.client(process);
     const logger = tracing(process.name, trace);
-    const vault = new Vault(sealing, { max: kept });
+    const vault = new Vault(sealing);
     const aggregates = new Aggregates(store, { clock, ids }, { max: kept });
     serveAll(aggregates);
     const freshness = new Freshness(store, readModels);

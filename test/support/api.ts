@@ -91,7 +91,7 @@ export async function inMemoryEngines(): Promise<InMemoryEngines> {
   const state = new SqliteExpiringState(":memory:", clock);
   const masterKey = new SystemIds().secretBytes(32);
   const sealing = new AesSealing(masterKey);
-  const opener = new EmailOpener({ store, sealing, vault: new Vault(sealing, { max: 100 }) }, { max: 100 });
+  const opener = new EmailOpener({ store, sealing, vault: new Vault(sealing) }, { max: 100 });
   let gate = Promise.resolve();
   const holdBackProjector = () => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -252,7 +252,7 @@ export async function startApi(
     mappings,
     metrics: uncounted,
     outbound: { refusalOf: (url) => (new URL(url).hostname === "127.0.0.1" ? "address refused" : null) },
-    vault: new Vault(sealing, { max: 1_000 }),
+    vault: new Vault(sealing),
     firstAttempts: new FirstAttempts(),
     ...(options.guards && { guards: options.guards }),
   };

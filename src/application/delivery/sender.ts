@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import type { Destination } from "../../domain/destination/state.ts";
 import type { FailureReason } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
@@ -39,12 +38,10 @@ interface Proof {
   readonly turnedDown?: () => void;
 }
 
-const signersKept = 10_000;
-
 /** Makes the one request of an attempt: authenticated, signed, over the guarded client. */
 export class Sender {
   readonly #parts: SenderParts;
-  readonly #signers = new LRUCache<string, Signer>({ max: signersKept });
+  readonly #signers = new WeakMap<Tenant, Signer>();
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
@@ -98,10 +95,10 @@ export class Sender {
   }
 
   #signerOf(tenant: Tenant): Signer {
-    let signer = this.#signers.get(tenant.webhookSecret);
+    let signer = this.#signers.get(tenant);
     if (!signer) {
       signer = signerOf(this.#parts.vault.webhookSecret(tenant));
-      this.#signers.set(tenant.webhookSecret, signer);
+      this.#signers.set(tenant, signer);
     }
     return signer;
   }

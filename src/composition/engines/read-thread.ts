@@ -38,7 +38,7 @@ const logger: Logger = { debug: line("debug"), info: line("info"), warn: line("w
 const log = await joinLog(link, clock);
 const stores = await openStores(readModels, { clock, logger });
 const sealing = new AesSealing(masterKey, oldMasterKeys);
-const vault = new Vault(sealing, { max: keysInMemory });
+const vault = new Vault(sealing);
 const emails = new EmailOpener({ store: log, sealing, vault }, { max: keysInMemory });
 const runner = new ProjectionRunner({
   log,

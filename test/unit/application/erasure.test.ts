@@ -47,7 +47,7 @@ describe("erasing a tenant", () => {
   const rebuild = async () => {
     const { store, readModels, masterKey } = engines;
     const sealing = new AesSealing(masterKey);
-    const opener = new EmailOpener({ store, sealing, vault: new Vault(sealing, { max: 10 }) }, { max: 10 });
+    const opener = new EmailOpener({ store, sealing, vault: new Vault(sealing) }, { max: 10 });
     await readModels.reset(collections, fingerprint);
     const { entries, upTo } = await store.readLog("", 100_000);
     const batch = (await opener.prepare(entries)).flatMap((entry) =>

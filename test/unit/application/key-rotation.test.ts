@@ -41,7 +41,7 @@ describe("master key rotation", () => {
     serveAll(aggregates);
     const rotation = new KeyRotation({ store, sealing, readModels, aggregates, clock, ids });
     const keys = new PlatformKeys({ store, sealing, clock, ids });
-    const vault = new Vault(sealing, { max: 100 });
+    const vault = new Vault(sealing);
     const opener = new EmailOpener({ store, sealing, vault }, { max: 100 });
     return { sealing, aggregates, rotation, keys, vault, opener };
   };

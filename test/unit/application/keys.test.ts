@@ -58,7 +58,7 @@ describe("people", () => {
 
   const fresh = () => {
     const sealing = new AesSealing(engines.masterKey);
-    const vault = new Vault(sealing, { max: 10 });
+    const vault = new Vault(sealing);
     return {
       people: new People({ ...api.world, sealing, vault }, { max: 10 }),
       opener: new EmailOpener({ store: engines.store, sealing, vault }, { max: 10 }),
