@@ -43,7 +43,7 @@ async function start(): Promise<KafkaUnderTest> {
 
 /** The first question about a group makes a broker set up a topic of its own, which takes a while. */
 async function servesGroups(brokers: string[]): Promise<void> {
-  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 15, maxRetryTime: 1_000 } }).admin();
+  const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 60, maxRetryTime: 1_000 } }).admin();
   await admin.connect();
   await admin.fetchOffsets({ groupId: "the-first" });
   await admin.disconnect();
