@@ -217,14 +217,16 @@ export class Lane {
   }
 
   async #track<T>(work: Work, task: () => Promise<T>): Promise<T> {
-    this.#present.add(work.eventId);
+    // What is claimed with its acceptance may be another's that was accepted first: that one's item comes, too.
+    const isOwn = work.kind !== "claimed";
+    if (isOwn) this.#present.add(work.eventId);
     const running = task();
     this.#underWay.add(running);
     try {
       return await running;
     } finally {
       this.#underWay.delete(running);
-      this.#present.delete(work.eventId);
+      if (isOwn) this.#present.delete(work.eventId);
       this.#lastActive = this.#parts.clock.monotonic();
     }
   }
