@@ -41,7 +41,8 @@ export class Faults {
     state.engine.condition = weather.state;
     queue.engine.condition = weather.queueEngine;
     queue.condition = weather.queue;
-    this.#nowAndThen(weather.crashEveryMs, () => fleet.crash());
+    this.furthestAheadMs = weather.skewMs;
+    this.#nowAndThen(weather.crashEveryMs, () => this.#crash());
     this.#nowAndThen(weather.stopEveryMs, () => fleet.stop());
     this.#nowAndThen(weather.stallEveryMs, () => fleet.stall(this.#parts.random.between(0, weather.stallMs)));
     this.#nowAndThen(weather.outageEveryMs, () => this.#outage());
@@ -69,6 +70,7 @@ export class Faults {
     queue.condition = calmQueue;
     receivers.healed = true;
     wall.aheadMs = 0;
+    wall.apart = false;
     trace.add("all is well from now on");
   }
 
@@ -79,6 +81,12 @@ export class Faults {
       fault();
       this.#nowAndThen(everyMs, fault);
     });
+  }
+
+  #crash(): void {
+    const { random, weather, fleet } = this.#parts;
+    if (random.chance(weather.crashAtQuestion)) fleet.crashAtQuestion(random.below(60), random.chance(0.5));
+    else fleet.crash();
   }
 
   #outage(): void {
@@ -100,7 +108,7 @@ export class Faults {
   #jump(): void {
     const { random, wall, trace, weather } = this.#parts;
     wall.aheadMs = Math.round(random.between(-weather.jumpMs, weather.jumpMs));
-    this.furthestAheadMs = Math.max(this.furthestAheadMs, wall.aheadMs);
+    this.furthestAheadMs = Math.max(this.furthestAheadMs, wall.aheadMs + weather.skewMs);
     trace.add(`clocks are ${wall.aheadMs} ms ahead`);
   }
 

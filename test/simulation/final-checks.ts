@@ -4,13 +4,14 @@ import { Vault } from "../../src/application/vault.ts";
 import type { Caller } from "../../src/application/commands/caller.ts";
 import type { EventView } from "../../src/application/views.ts";
 import { eventStatuses } from "../../src/domain/event/events.ts";
+import { takeoverAfterMs } from "../../src/domain/reservation/reservation.ts";
 import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
 import { silentLogger } from "../support/silent-logger.ts";
-import type { Books } from "./books.ts";
 import { hold } from "./broken.ts";
 import type { Fleet } from "./fleet.ts";
 import type { AttemptRecord, EventRecord, Model } from "./model.ts";
+import { takeNames } from "./names.ts";
 import type { Engines, Node } from "./node.ts";
 import type { WallTime } from "./process.ts";
 import type { Producers } from "./producers.ts";
@@ -18,9 +19,11 @@ import type { Scheduler } from "./scheduler.ts";
 import { sealing, uncounted } from "./stand-ins.ts";
 import type { Weather } from "./weather.ts";
 
+/** Of each tenant's events so many are asked for their attempts. */
+const lookedAt = 40;
+
 interface EndParts {
   readonly model: Model;
-  readonly books: Books;
   readonly engines: Engines;
   readonly fleet: Fleet;
   readonly producers: Producers;
@@ -32,11 +35,7 @@ interface EndParts {
 
 /** What must hold once nothing moves any more. Throws Broken. */
 export async function checkEnd(parts: EndParts): Promise<void> {
-  const { model, books, fleet, complete } = parts;
-  for (const { eventId, payload } of books.acknowledged) {
-    const stored = model.accepted.some(({ id }) => id === eventId);
-    hold(stored, "nothing acknowledged is lost", () => `${eventId} ${payload}`);
-  }
+  const { model, fleet, complete } = parts;
   for (const event of model.accepted) for (const attempt of event.attempts) checkAttempt(event, attempt, parts);
   for (const { id, deleted, active, probes } of model.destinations.values()) {
     hold(deleted || !active || probes.at(-1)?.value == null, "no probe is left standing", () => id);
@@ -44,6 +43,7 @@ export async function checkEnd(parts: EndParts): Promise<void> {
   await checkDueIndex(parts);
   const node = fleet.any();
   hold(node !== undefined, "a relay serves when all is well", () => "no process is ready");
+  await checkNames(node, parts);
   for (const caller of parts.producers.callers) await complete(checkLists(node, caller, model));
   await checkFold(parts);
 }
@@ -63,15 +63,27 @@ function checkAttempt(event: EventRecord, attempt: AttemptRecord, { weather }: E
   }
   const { result } = call;
   if (!result) {
-    hold(by.crashed && ending === undefined, "only a crash keeps an answer from being heard", what);
+    hold(by.crashed && ending === undefined, "the log tells what the receiver answered", what);
     return;
   }
   hold(ending !== undefined || by.crashed, "what was heard is recorded", what);
   if (!ending) return;
   const ok = result.answered && result.statusCode >= 200 && result.statusCode < 300;
   const reason = ok ? null : result.answered ? "status" : result.reason;
-  hold(ending.ok === ok && ending.reason === reason, "the log tells what the receiver answered", what);
-  hold(ending.statusCode === (result.answered ? result.statusCode : null), "the log tells the answer's status", what);
+  const statusCode = result.answered ? result.statusCode : null;
+  hold(ending.ok === ok && ending.reason === reason && ending.statusCode === statusCode,
+    "the log tells what the receiver answered", what);
+}
+
+/** A reservation of somebody who went away in the middle is nobody's after a while. */
+async function checkNames(node: Node, { model, weather, scheduler, complete }: EndParts): Promise<void> {
+  // A name reserved by a clock that was ahead is held until that time has come.
+  if (weather.jumpEveryMs < Infinity || model.forsaken().length === 0) return;
+  await complete(new Promise<void>((resolve) => {
+    scheduler.after(takeoverAfterMs + weather.skewMs + 1_000, resolve);
+  }));
+  await complete(takeNames(node));
+  hold(model.forsaken().length === 0, "a name that nobody uses is anybody's", () => model.forsaken().join());
 }
 
 async function checkDueIndex({ model, engines: { readModels } }: EndParts): Promise<void> {
@@ -85,12 +97,14 @@ async function checkDueIndex({ model, engines: { readModels } }: EndParts): Prom
     "the due index holds what is held", () => `${inIndex.length} in the index, ${held.length} held`);
   for (const name of ["leases", "purges", "purging", "setAside"]) {
     const left = Object.keys(documents[name] ?? {});
-    hold(left.length === 0, `no ${name} are left`, () => left.join());
+    hold(left.length === 0, "nothing else is left in the due index", () => `${name}: ${left.join()}`);
   }
 }
 
 /** Lists, totals and single answers are what a naive count of the log says. */
 async function checkLists(node: Node, caller: Caller, model: Model): Promise<void> {
+  await checkDestinations(node, caller, model);
+  await checkAttempts(node, caller, model);
   const { tenantId } = caller;
   const { events } = node.services.queries;
   const own = [...model.events.values()].filter((event) => event.tenantId === tenantId && event.purgedAt === null);
@@ -102,6 +116,8 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
     for (const item of items) listed.set(item.id, item);
     if (items.length < 100) break;
   }
+  hold(own.every(({ id }) => listed.has(id)), "accepted = succeeded + dead + cancelled + purged + waiting", () =>
+    `${listed.size} listed, ${own.length} there`);
   for (const event of own) {
     const item = listed.get(event.id);
     const { status, retryCount, nextAttemptAt, payload, destinationId } = event;
@@ -112,8 +128,6 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
     hold(JSON.stringify(shown) === JSON.stringify(expected), "lists show what the log says",
       () => `${event.id}: ${JSON.stringify(shown)}, not ${JSON.stringify(expected)}`);
   }
-  hold(listed.size === own.length, "accepted = succeeded + dead + cancelled + purged + waiting", () =>
-    `${listed.size} listed, ${own.length} there`);
   const destinations = [undefined, ...new Set(own.map(({ destinationId }) => destinationId))];
   for (const destinationUrlId of destinations) {
     for (const status of eventStatuses) {
@@ -123,6 +137,33 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
       hold(total === there.length, "each status is counted",
         () => `${tenantId} ${destinationUrlId} ${status}: ${total} counted, ${there.length} there`);
     }
+  }
+}
+
+async function checkDestinations(node: Node, caller: Caller, model: Model): Promise<void> {
+  const order = { field: "createdAt", descending: false };
+  const { total, items } = await node.services.queries.destinations.list(caller, { quantity: 100, page: 1, order });
+  const own = [...model.destinations.values()].filter(({ tenantId, deleted }) =>
+    tenantId === caller.tenantId && !deleted);
+  const expected = own.map(({ id, active, circuit, limits }) =>
+    `${id} ${active ? (circuit === "Open" ? "Suspended" : "Active") : "Inactive"} ${limits.at(-1)?.value}`);
+  const shown = items.map(({ id, status, serverRateLimit }) => `${id} ${status} ${serverRateLimit}`);
+  hold(total === own.length && shown.sort().join() === expected.sort().join(),
+    "destinations are shown as they are", () => `${shown.join()}, not ${expected.join()}`);
+}
+
+/** What is told of an event's attempts is what the log and its receiver know of them. */
+async function checkAttempts(node: Node, caller: Caller, model: Model): Promise<void> {
+  const order = { field: "number", descending: false };
+  const own = [...model.events.values()].filter(({ tenantId, purgedAt }) =>
+    tenantId === caller.tenantId && purgedAt === null);
+  for (const { id, attempts } of own.filter((event) => event.attempts.length > 1).slice(0, lookedAt)) {
+    const { items } = await node.services.queries.events.attempts(caller, id, { quantity: 100, page: 1, order });
+    const shown = items.map(({ number, outcome, statusCode }) => `${number} ${outcome} ${statusCode}`);
+    const expected = attempts.slice(0, 100).map(({ number, ending }) =>
+      `${number} ${ending ? (ending.ok ? "succeeded" : "failed") : "unknown"} ${ending?.statusCode ?? null}`);
+    hold(shown.join() === expected.join(), "attempts are shown as they were",
+      () => `${id}: ${shown.join()}, not ${expected.join()}`);
   }
 }
 
@@ -147,7 +188,7 @@ async function checkFold({ engines, fleet, complete }: EndParts): Promise<void> 
     }
   }
   const different = difference(kept.counters, folded.counters);
-  hold(different.length === 0, "counters are a fold of the log", () => JSON.stringify(different.slice(0, 5)));
+  hold(different.length === 0, "read models are a fold of the log", () => JSON.stringify(different.slice(0, 5)));
 }
 
 type Counters = Readonly<Record<string, Readonly<Record<string, number>>>>;

@@ -11,6 +11,8 @@ interface FleetParts {
   readonly trace: Trace;
   readonly random: Random;
   readonly count: number;
+  /** How far the clocks of two processes are apart at most, ms. */
+  readonly skewMs: number;
   readonly settings: NodeSettings;
 }
 
@@ -32,6 +34,11 @@ export class Fleet {
     for (let n = 0; n < this.#parts.count; n += 1) this.#begin();
   }
 
+  /** How many questions each of those that live has asked engines at least. */
+  get questions(): number {
+    return [...this.#nodes].reduce((least, { process }) => Math.min(least, process.questions), Infinity);
+  }
+
   /** One that serves, if any does. */
   any(): Node | undefined {
     const ready = [...this.#nodes].filter((node) => node.ready);
@@ -41,10 +48,18 @@ export class Fleet {
   /** Kills one without warning. */
   crash(): void {
     const node = this.#some();
-    if (!node) return;
-    this.crashes += 1;
-    this.#parts.trace.add(`${node.process.name} crashes`);
-    this.#end(node);
+    if (node) this.#kill(node);
+  }
+
+  /**
+   * Has one die in the middle of what it does: at the question it asks an engine after so many more; if `done`, the
+   * engine still does what it was asked.
+   */
+  crashAtQuestion(left: number, done: boolean): void {
+    const node = this.#some();
+    node?.process.dieAtQuestion(left, done, () => {
+      if (this.#nodes.has(node)) this.#kill(node);
+    });
   }
 
   /** Has one end in good order. */
@@ -77,6 +92,12 @@ export class Fleet {
     return this.#nodes.size === 0 ? undefined : this.#parts.random.pick([...this.#nodes]);
   }
 
+  #kill(node: Node): void {
+    this.crashes += 1;
+    this.#parts.trace.add(`${node.process.name} crashes`);
+    this.#end(node);
+  }
+
   #end(node: Node): void {
     node.ready = false;
     node.process.crash();
@@ -101,7 +122,8 @@ export class Fleet {
   }
 
   #process(name: string): SimulatedProcess {
-    const { scheduler, wall, random } = this.#parts;
-    return new SimulatedProcess(name, { scheduler, wall, random: random.fork(name) });
+    const { scheduler, wall, random, skewMs } = this.#parts;
+    const own = random.fork(name);
+    return new SimulatedProcess(name, { scheduler, wall, random: own, skewMs: Math.round(own.between(0, skewMs)) });
   }
 }

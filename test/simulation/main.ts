@@ -1,33 +1,41 @@
 import { Simulation, type Outcome } from "./simulation.ts";
+import type { Weather } from "./weather.ts";
 
 /**
- * Runs SEEDS seeds from FROM on, fewer when STOP of them failed; or the one that SEED names, with its trace. SCALE
- * multiplies the operations of each. VERBOSE tells of seeds that hold, too; BRIEF leaves out the ends of traces.
+ * Runs SEEDS seeds from FROM on, fewer when STOP of them failed, or one by the invariant UNTIL; or the one that SEED
+ * names, with its trace. SCALE multiplies the operations of each; WEATHER (JSON) is what is otherwise in the weather of
+ * all, if anything. VERBOSE tells of seeds that hold, too; BRIEF leaves out the ends of traces.
  */
-const { SEED, SEEDS = "200", FROM = "1", STOP = SEEDS, SCALE = "1", VERBOSE, BRIEF } = process.env;
+const { SEED, SEEDS = "200", FROM = "1", STOP = SEEDS, UNTIL, SCALE = "1", WEATHER } = process.env;
+const { VERBOSE, BRIEF } = process.env;
 const scale = Number(SCALE);
+// JSON knows no Infinity: it makes null of it.
+const changed = JSON.parse(WEATHER ?? "null", (_name, value: unknown) => value ?? Infinity) as Partial<Weather>;
+const weather = WEATHER === undefined ? {} : { weather: changed };
 
-function report({ seed, broken, last, weather, digest, figures }: Outcome): void {
-  if (broken && BRIEF === undefined) console.log([...last, "", JSON.stringify(weather)].join("\n"));
+function report({ seed, broken, last, weather: whole, digest, figures }: Outcome): void {
+  if (broken && BRIEF === undefined) console.log([...last, "", JSON.stringify(whole)].join("\n"));
   const numbers = Object.entries(figures).map(([name, figure]) => `${name} ${figure}`).join(", ");
   const verdict = broken ? broken.message : "every invariant holds";
   console.log(`seed ${seed}: ${verdict} (${numbers}; ${digest.slice(0, 16)})`);
 }
 
 if (SEED !== undefined) {
-  const outcome = await new Simulation(SEED, { scale, print: (line) => console.log(line) }).run();
+  const outcome = await new Simulation(SEED, { scale, ...weather, print: (line) => console.log(line) }).run();
   report(outcome);
   process.exitCode = outcome.broken ? 1 : 0;
 } else {
   let failed = 0;
   let ran = 0;
+  let found = false;
   const totals: Record<string, number> = {};
   const from = Number(FROM);
-  for (let seed = from; seed < from + Number(SEEDS) && failed < Number(STOP); seed += 1) {
+  for (let seed = from; seed < from + Number(SEEDS) && failed < Number(STOP) && !found; seed += 1) {
     ran += 1;
-    const outcome = await new Simulation(String(seed), { scale }).run();
+    const outcome = await new Simulation(String(seed), { scale, ...weather }).run();
     for (const [name, figure] of Object.entries(outcome.figures)) totals[name] = (totals[name] ?? 0) + figure;
     if (outcome.broken) failed += 1;
+    found = UNTIL !== undefined && (outcome.broken?.message.startsWith(`${UNTIL}: `) ?? false);
     if (outcome.broken || VERBOSE !== undefined) report(outcome);
   }
   console.log(`${ran} seeds, ${failed} failed: ${JSON.stringify(totals)}`);

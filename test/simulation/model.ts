@@ -52,7 +52,13 @@ export interface DestinationRecord {
   readonly probes: Past<string | null>;
   /** Outcomes of attempts, as they became durable; lost ones are failures. */
   readonly outcomes: { readonly at: number; readonly ok: boolean }[];
+  /** Attempts that have no end yet, by the log. */
+  underWay: number;
+  /** Until when there was no room for another attempt, ms of the simulation. */
+  fullUntil: number;
   circuit: string;
+  /** Until when an open circuit lets nothing through. */
+  openUntil: string | null;
   failures: number;
   deleted: boolean;
   active: boolean;
@@ -60,6 +66,10 @@ export interface DestinationRecord {
 
 export interface TenantRecord {
   readonly id: string;
+  /** What its name is compared by. */
+  nameHash: string;
+  /** What its users' emails are compared by. */
+  readonly emailHashes: Set<string>;
   readonly maxTrys: Past<number>;
   readonly timers: Past<number>;
 }
@@ -73,6 +83,8 @@ export interface Rules {
   readonly leaseMs: number;
   /** How long it takes at most until an outcome that is recorded is counted. */
   readonly newsMs: number;
+  /** How long after it could an attempt begins at the latest. */
+  readonly promptMs: number;
 }
 
 type Data = Readonly<Record<string, unknown>> & {
@@ -106,6 +118,8 @@ export class Model {
   readonly former: EventRecord[] = [];
   readonly destinations = new Map<string, DestinationRecord>();
   readonly tenants = new Map<string, TenantRecord>();
+  /** Streams of names and emails, and whether each is reserved. */
+  readonly #reserved = new Map<string, boolean>();
   /** When something was last written, ms of the simulation. */
   changedAt = 0;
   /** The event that a stream tells of, or told of last. */
@@ -139,6 +153,13 @@ export class Model {
     });
   }
 
+  /** Streams of names and emails that are reserved for nobody who came to use them. */
+  forsaken(): readonly string[] {
+    const used = [...this.tenants.values()].flatMap(({ nameHash, emailHashes }) =>
+      [`tenantName-${nameHash}`, ...[...emailHashes].map((hash) => `email-${hash}`)]);
+    return [...this.#reserved].filter(([name, held]) => held && !used.includes(name)).map(([name]) => name);
+  }
+
   committed(entries: readonly RecordedEvent[], by: SimulatedProcess): void {
     this.changedAt = this.#now();
     for (const entry of entries) {
@@ -149,6 +170,9 @@ export class Model {
       else if (kind === "destination") this.#destination(entry.type, data);
       else if (kind === "circuit") this.#circuit(entry.type, data);
       else if (kind === "tenant") this.#tenant(entry.type, data);
+      else if (kind === "tenantName" || kind === "email") {
+        this.#reserved.set(entry.stream, entry.type === "NameReserved");
+      }
     }
     const event = this.#ofStream.get(entries[0]?.stream ?? "");
     if (event) hold(event.status !== "Failed", "a failure is recorded with what follows", () => event.id);
@@ -177,6 +201,7 @@ export class Model {
         hold(data.to === "Processing" && !stays, "an attempt's start leads to Processing", where);
         hold(data.attempt === event.attempts.length + 1, "attempts are numbered on", where);
         hold(data.from === "Pending" || (event.nextAttemptAt ?? "") <= data.at, "no attempt before its time", where);
+        this.#prompt(event, data, where);
         event.attempts.push({
           number: data.attempt, by, worker: String(data["worker"]), url: String(data["url"]),
           probe: data["probe"] === true, claimedAt: this.#now(), givenUp: false,
@@ -185,8 +210,8 @@ export class Model {
       case "DeliverySucceeded":
         hold(attempt !== undefined && !attempt.ending, "an attempt ends once", where);
         hold(data.to === (data.from === "Cancelled" ? "Cancelled" : "Succeeded"), "a success stands", where);
+        this.#over(event, attempt, true);
         attempt.ending = { ok: true, reason: null, statusCode: statusCodeOf(data) };
-        this.destinations.get(event.destinationId)?.outcomes.push({ at: this.#now(), ok: true });
         event.nextAttemptAt = null;
         return;
       case "DeliveryFailed": {
@@ -196,7 +221,7 @@ export class Model {
         const heldFor = this.#now() - attempt.claimedAt;
         hold(!unknown || heldFor >= this.rules.leaseMs, "an attempt is given up after its lease", () =>
           `${where()}, claimed ${heldFor} ms ago`);
-        this.destinations.get(event.destinationId)?.outcomes.push({ at: this.#now(), ok: false });
+        this.#over(event, attempt, false);
         if (unknown) attempt.givenUp = true;
         else attempt.ending = { ok: false, reason: String(data["reason"]), statusCode: statusCodeOf(data) };
         const counts = isNewest && data.from === "Processing";
@@ -217,7 +242,6 @@ export class Model {
         return;
       }
       case "EventReplayed":
-        hold(data.from === "CriticalFailure", "only given-up events are replayed", where);
         event.retryCount = 0;
         event.nextAttemptAt = String(data["nextAttemptAt"]);
         return;
@@ -230,6 +254,28 @@ export class Model {
       default:
         hold(false, "facts are of known types", where);
     }
+  }
+
+  /** Whether an attempt begins as soon as its event is due and its destination lets it. */
+  #prompt(event: EventRecord, { at, probe }: Data, where: () => string): void {
+    const destination = this.destinations.get(event.destinationId);
+    if (!destination) return;
+    const now = this.#now();
+    const dueSince = now - (Date.parse(at) - Date.parse(event.nextAttemptAt ?? at));
+    const late = now - Math.max(dueSince, possibleSince(destination));
+    hold(probe === true || late <= this.rules.promptMs, "nothing is overdue",
+      () => `${where()}: ${late.toFixed(0)} ms late`);
+    destination.underWay += 1;
+  }
+
+  #over(event: EventRecord, attempt: AttemptRecord, ok: boolean): void {
+    const destination = this.destinations.get(event.destinationId);
+    if (!destination) return;
+    const now = this.#now();
+    destination.outcomes.push({ at: now, ok });
+    if (attempt.givenUp) return;
+    if (destination.underWay >= (destination.limits.at(-1)?.value ?? 0)) destination.fullUntil = now;
+    destination.underWay -= 1;
   }
 
   #accept(stream: string, data: Data): void {
@@ -274,7 +320,10 @@ export class Model {
   #tenant(type: string, data: Data): void {
     const id = String(data["tenantId"]);
     const since = this.#now();
-    if (type === "TenantCreated") this.tenants.set(id, { id, maxTrys: [], timers: [] });
+    if (type === "TenantCreated") {
+      this.tenants.set(id, { id, nameHash: "", emailHashes: new Set(), maxTrys: [], timers: [] });
+    }
+    this.#names(id, data);
     if (type === "TenantCreated" || type === "TenantDeliveryPolicyChanged") {
       this.tenants.get(id)?.maxTrys.push({ since, value: Number(data["maxTrys"]) });
       this.tenants.get(id)?.timers.push({ since, value: Number(data["circuitBreakerTimer"]) });
@@ -290,6 +339,23 @@ export class Model {
     }
   }
 
+  #names(tenantId: string, data: Data): void {
+    const { nameHash, emailHash } = data as unknown as Readonly<Record<string, string | undefined>>;
+    const own = this.tenants.get(tenantId);
+    if (!own) return;
+    const all = [...this.tenants.values()];
+    if (nameHash !== undefined) {
+      const other = all.find((tenant) => tenant !== own && tenant.nameHash === nameHash);
+      hold(other === undefined, "a name is one tenant's", () => `${tenantId} and ${other?.id}`);
+      own.nameHash = nameHash;
+    }
+    if (emailHash !== undefined) {
+      const other = all.find((tenant) => tenant.emailHashes.has(emailHash));
+      hold(other === undefined, "an email is one user's", () => `${tenantId} and ${other?.id}`);
+      own.emailHashes.add(emailHash);
+    }
+  }
+
   #destination(type: string, data: Data): void {
     const id = String(data["destinationId"]);
     const since = this.#now();
@@ -297,7 +363,8 @@ export class Model {
       this.destinations.set(id, {
         id, tenantId: String(data["tenantId"]), limits: [{ since, value: Number(data["serverRateLimit"]) }],
         open: [{ since, value: true }], closed: [{ since, value: true }], probes: [{ since, value: null }],
-        outcomes: [], circuit: "Closed", failures: 0, deleted: false, active: true,
+        outcomes: [], underWay: 0, fullUntil: -Infinity, circuit: "Closed", openUntil: null, failures: 0,
+        deleted: false, active: true,
       });
     }
     const destination = this.destinations.get(id);
@@ -314,7 +381,7 @@ export class Model {
 
   #circuit(type: string, data: Data): void {
     const destination = this.destinations.get(String(data["destinationId"]));
-    hold(destination !== undefined, "circuits are destinations'", () => String(data["destinationId"]));
+    hold(destination !== undefined, "facts are told of destinations there are", () => String(data["destinationId"]));
     const since = this.#now();
     const before = destination.circuit;
     const where = () => `${type} of ${destination.id}, was ${before} after ${destination.failures} failures`;
@@ -330,7 +397,7 @@ export class Model {
       hold(timers.includes(openFor), "a circuit stays open for its time", () => `${where()}: ${openFor} s`);
     } else if (type === "CircuitCounted") {
       const follows = failures === 0 || failures === destination.failures + 1;
-      hold(before === "Closed" && follows, "failures are counted", where);
+      hold(before === "Closed" && follows, "a circuit counts failures one by one", where);
       const most = inForce(this.tenants.get(destination.tenantId)?.maxTrys ?? [], since - 30_000);
       hold(failures < Math.max(...most), "a circuit opens at maxTrys", where);
     } else if (type === "CircuitProbeClaimed") {
@@ -343,11 +410,22 @@ export class Model {
       const what = () => `${where()}: ${failures}, not ${most}`;
       hold(failures <= most, "failures are counted from the last success", what);
     }
+    if (before === "Open" && (type === "CircuitProbeClaimed" || type === "CircuitHalfOpened")) {
+      const dueSince = since - (Date.parse(data.at) - Date.parse(destination.openUntil ?? data.at));
+      const late = since - Math.max(dueSince, possibleSince(destination));
+      hold(late <= this.rules.promptMs, "nothing is overdue", () => `${where()}: ${late.toFixed(0)} ms late`);
+    }
+    destination.openUntil = data["openUntil"] as string | null;
     destination.circuit = String(data["position"]);
     destination.failures = failures;
     destination.closed.push({ since, value: destination.circuit === "Closed" });
     destination.probes.push({ since, value: probe?.eventId ?? null });
   }
+}
+
+/** Since when a destination lets attempts begin, as far as the log tells: ms of the simulation. */
+function possibleSince({ open, closed, limits, fullUntil }: DestinationRecord): number {
+  return Math.max(fullUntil, ...[open, closed, limits].map((past) => past.at(-1)?.since ?? -Infinity));
 }
 
 /** How many failures in a row there may be: what is recorded may be counted `newsMs` later. */

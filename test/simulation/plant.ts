@@ -1,14 +1,16 @@
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { plantedBugs, type PlantedBug } from "./planted-bugs.ts";
+import pLimit from "p-limit";
+import { plantedBugs } from "./planted-bugs.ts";
+import type { PlantedBug } from "./planted/planted-bug.ts";
 
 /**
- * Plants each bug (or those whose names hold BUG) in a copy of the program and runs SEEDS seeds of it, fewer once
- * STOP of them caught it. Fails when one is not caught that is not rare.
+ * Plants each bug (or those whose names hold BUG) in a copy of the program and runs seeds of it until one is caught by
+ * the invariant that the bug breaks; SEEDS at most, JOBS bugs at a time. Fails when one is not.
  */
-const { SEEDS = "300", STOP = "3", BUG = "", FROM = "1" } = process.env;
+const { SEEDS = "300", JOBS = "2", BUG = "", FROM = "1" } = process.env;
 const root = join(import.meta.dirname, "..", "..");
 const copied = ["package.json", "src", "projections", "schemas", "test/simulation", "test/support"];
 
@@ -22,24 +24,40 @@ function planted({ file, find, instead }: PlantedBug): string {
   return folder;
 }
 
-let missed = 0;
-for (const bug of plantedBugs.filter(({ name }) => name.includes(BUG))) {
-  const folder = planted(bug);
+/** What a run of seeds in the folder prints. */
+function run(folder: string, { breaks, weather }: PlantedBug): Promise<string> {
   const program = join(folder, "test/simulation/main.ts");
-  const { stdout, stderr } = spawnSync(process.execPath, ["--disable-warning=ExperimentalWarning", program], {
-    env: { PATH: process.env.PATH, SEEDS, STOP, FROM, BRIEF: "1" }, encoding: "utf8", maxBuffer: 2 ** 30,
+  const env = {
+    PATH: process.env.PATH, SEEDS, FROM, UNTIL: breaks, BRIEF: "1",
+    ...(weather && { WEATHER: JSON.stringify(weather) }),
+  };
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const options = { env, maxBuffer: 2 ** 30 };
+  execFile(process.execPath, ["--disable-warning=ExperimentalWarning", program], options, (_error, stdout, stderr) => {
+    if (/^\d+ seeds,/m.test(stdout)) resolve(stdout);
+    else reject(new Error(`it does not run: ${stderr.slice(-2_000)}`));
   });
-  rmSync(folder, { recursive: true, force: true });
-  const failures = stdout.split("\n").filter((line) => /^seed .*: /.test(line));
-  const found = failures.map((line) => /^seed (\S+): ([^:]*)/.exec(line)?.slice(1) ?? []);
-  const invariants = Map.groupBy(found, ([, invariant]) => invariant);
-  const seeds = found.map(([seed]) => seed);
-  if (seeds.length === 0 && !bug.rare) missed += 1;
-  const ran = /^(\d+) seeds,/m.exec(stdout)?.[1];
-  if (ran === undefined) throw new Error(`${bug.name}: it does not run: ${stderr.slice(-2_000)}`);
-  console.log(`${seeds.length > 0 ? "caught" : "MISSED"} ${bug.name}: ${seeds.length} of ${ran} seeds`);
-  for (const [invariant, by] of invariants) {
-    console.log(`  ${by.length} x ${invariant}: seeds ${by.slice(0, 5).map(([seed]) => seed).join(" ")}`);
-  }
+  return promise;
 }
+
+async function verdictOn(bug: PlantedBug): Promise<{ readonly caught: boolean; readonly text: string }> {
+  const folder = planted(bug);
+  const told = await run(folder, bug).finally(() => rmSync(folder, { recursive: true, force: true }));
+  const found = [...told.matchAll(/^seed (\S+): ([^:]*): /gm)].map(([, seed, invariant]) => ({ seed, invariant }));
+  const by = found.find(({ invariant }) => invariant === bug.breaks);
+  const others = new Set(found.flatMap(({ invariant }) => (invariant === bug.breaks ? [] : [invariant])));
+  const besides = others.size === 0 ? "" : `; also: ${[...others].join(", ")}`;
+  const verdict = by ? `caught by: ${bug.breaks}, seed ${by.seed}` : `MISSED in ${SEEDS} seeds: ${bug.breaks}`;
+  return { caught: by !== undefined, text: `${verdict}${besides}` };
+}
+
+const turns = pLimit(Number(JOBS));
+const wanted = plantedBugs.filter(({ name }) => name.includes(BUG));
+const verdicts = await Promise.all(wanted.map((bug) => turns(async () => {
+  const { caught, text } = await verdictOn(bug);
+  console.log(`${bug.name}: ${text}`);
+  return caught;
+})));
+const missed = verdicts.filter((caught) => !caught).length;
+console.log(missed === 0 ? "every bug was caught" : `${missed} not caught`);
 process.exitCode = missed > 0 ? 1 : 0;

@@ -12,15 +12,27 @@ const breathMs = 1_000;
 export class WallTime {
   /** How far clocks are ahead of the time that really went by, ms. */
   aheadMs = 0;
+  /** Whether each process's clock may differ from the others'. */
+  apart = true;
   readonly #scheduler: Scheduler;
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
   }
 
-  now(): number {
-    return Math.floor(begin + this.#scheduler.now + this.aheadMs);
+  /** What a clock shows that differs by so much from the others, ms. */
+  now(skewMs = 0): number {
+    return Math.floor(begin + this.#scheduler.now + this.aheadMs + (this.apart ? skewMs : 0));
   }
+}
+
+/** Where among its questions to engines a process dies. */
+interface Fatal {
+  /** Questions it still asks before. */
+  left: number;
+  /** Whether the engine still does what it was asked. */
+  readonly done: boolean;
+  readonly die: () => void;
 }
 
 /**
@@ -36,22 +48,26 @@ export class SimulatedProcess {
   /** Until then the process is held up: it hears nothing, and does nothing. */
   #stalledUntil = -Infinity;
   #crashed = false;
+  /** How many questions it has asked engines. */
+  questions = 0;
+  #fatal: Fatal | undefined;
   /** Questions of one turn travel together. */
   readonly #together = new Map<Engine, { readonly step: number; readonly tasks: (() => void)[] }>();
 
-  constructor(name: string, parts: { scheduler: Scheduler; random: Random; wall: WallTime }) {
-    const { scheduler, random, wall } = parts;
+  /** `skewMs`: how far its clock is ahead of the others. */
+  constructor(name: string, parts: { scheduler: Scheduler; random: Random; wall: WallTime; skewMs: number }) {
+    const { scheduler, random, wall, skewMs } = parts;
     this.name = name;
     this.#scheduler = scheduler;
     this.#random = random;
     this.clock = {
-      now: () => wall.now(),
+      now: () => wall.now(skewMs),
       monotonic: () => scheduler.now,
       schedule: (delayMs, task) => scheduler.after(delayMs, () => this.hear(task)),
     };
     this.ids = {
       uuid: () => {
-        const time = wall.now().toString(16).padStart(12, "0");
+        const time = wall.now(skewMs).toString(16).padStart(12, "0");
         const [a, b] = [random.hex(3), random.hex(15)];
         return `${time.slice(0, 8)}-${time.slice(8)}-7${a}-8${b.slice(0, 3)}-${b.slice(3)}`;
       },
@@ -66,6 +82,11 @@ export class SimulatedProcess {
 
   crash(): void {
     this.#crashed = true;
+  }
+
+  /** Has it die at the question after so many more: once that has left or, if `done`, before the answer to it. */
+  dieAtQuestion(left: number, done: boolean, die: () => void): void {
+    this.#fatal ??= { left, done, die };
   }
 
   /** Holds the process up for so long, unless it is, or just was: then it would never hear the news. */
@@ -87,9 +108,13 @@ export class SimulatedProcess {
    */
   ask<Answer>(engine: Engine, perform: () => Answer): Promise<Answer> {
     return new Promise((resolve, reject) => {
+      this.questions += 1;
+      const fatal = this.#isFatal();
       const task = () => {
+        if (fatal?.done === false) return fatal.die();
         if (this.#crashed && (engine.answersTogether || this.#random.chance(0.5))) return;
         const { answer, afterMs } = engine.perform(perform);
+        fatal?.die();
         const settle = () => this.hear(() => {
           if ("error" in answer) reject(answer.error);
           else resolve(answer.value);
@@ -100,6 +125,14 @@ export class SimulatedProcess {
       if (engine.answersTogether) this.#join(engine, task);
       else this.#reach(engine, task);
     });
+  }
+
+  /** The question that is being asked is the last one, if this is so. */
+  #isFatal(): Fatal | undefined {
+    const fatal = this.#fatal;
+    if (!fatal) return undefined;
+    fatal.left -= 1;
+    return fatal.left === -1 ? fatal : undefined;
   }
 
   #join(engine: Engine, task: () => void): void {

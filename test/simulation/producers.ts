@@ -1,6 +1,3 @@
-import { LogUnavailable, RevisionConflict } from "../../src/ports/event-store.ts";
-import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
-import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
 import { finishedStatuses } from "../../src/domain/event/purge.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
 import { timestamp } from "../../src/domain/time.ts";
@@ -8,7 +5,9 @@ import type { Caller } from "../../src/application/commands/caller.ts";
 import type { Origin } from "../../src/application/origin.ts";
 import type { Books } from "./books.ts";
 import { Broken, hold } from "./broken.ts";
+import { describe, isExpected, isUnavailable } from "./errors.ts";
 import { inForce, type Model } from "./model.ts";
+import { contested } from "./names.ts";
 import type { Node } from "./node.ts";
 import type { Random } from "./random.ts";
 import { short, type Trace } from "./trace.ts";
@@ -42,7 +41,7 @@ interface Ingested {
 const weights = {
   ingest: 70, sameKey: 6, replay: 4, bulkReplay: 1.5, cancel: 3, purge: 1.5, list: 4, get: 2, foreign: 1, limit: 1,
   pause: 1.5, activate: 2, register: 0.5, remove: 0.3, newToken: 0.4, oldToken: 0.4, policy: 0.6, session: 0.6,
-  newSecret: 0.2,
+  newSecret: 0.2, together: 2, crowd: 0.4, newTenant: 0.4,
 };
 type Operation = keyof typeof weights;
 
@@ -177,7 +176,7 @@ export class Producers {
           return event.status;
         });
       case "foreign":
-        return this.#foreign(node, caller);
+        return this.#foreign(node, account);
       case "limit":
         await commands.destinations.change(caller, destination.id, { serverRateLimit: 1 + random.below(5) }, origin);
         return undefined;
@@ -207,6 +206,12 @@ export class Producers {
         return undefined;
       case "session":
         return this.#session(node, account);
+      case "together":
+        return this.#together(caller);
+      case "crowd":
+        return this.#crowd(account, destination);
+      case "newTenant":
+        return this.#newTenant();
     }
   }
 
@@ -290,12 +295,21 @@ export class Producers {
     return String(total);
   }
 
-  async #foreign(node: Node, caller: Caller): Promise<string | undefined> {
+  async #foreign(node: Node, { caller, apiKey }: Account): Promise<string | undefined> {
     const theirs = [...this.#parts.model.events.values()].filter(({ tenantId }) => tenantId !== caller.tenantId);
     if (theirs.length === 0) return undefined;
     const { id } = this.#parts.random.pick(theirs);
     const { queries, commands } = node.services;
+    const other = this.#accounts.find((account) => account.caller.tenantId !== caller.tenantId);
+    const { token } = this.#parts.random.pick(other?.destinations ?? []);
+    const send = async (tenantId: string) => {
+      const { ingest } = node.services;
+      const admission = await ingest.admit(tenantId, token, apiKey);
+      return ingest.accept(admission, JSON.stringify({ from: caller.tenantId }), undefined, this.#correlation());
+    };
     const tries = [
+      () => send(caller.tenantId),
+      () => send(other?.caller.tenantId ?? ""),
       () => queries.events.get(caller, id),
       () => queries.events.history(caller, id, newestFirst),
       () => commands.events.cancel(caller, id, this.#origin()),
@@ -345,6 +359,54 @@ export class Producers {
     return "over";
   }
 
+  /** Several people do what they want to one event, at once and through whichever process. */
+  async #together(caller: Caller): Promise<string | undefined> {
+    const { random, anyNode } = this.#parts;
+    const status = random.pick(["CriticalFailure", "WaitingRetry", "Pending", undefined]);
+    return this.#withEvent(caller, status, async (id) => {
+      for (let more = 2 + random.below(3); more > 0; more -= 1) {
+        const node = anyNode();
+        if (!node) continue;
+        const { events } = node.services.commands;
+        const [name, task] = random.pick([
+          ["replay", () => events.replay(caller, id, this.#origin())],
+          ["cancel", () => events.cancel(caller, id, this.#origin())],
+        ] as const);
+        this.#try(`${name} together`, node, async () => (await task()).status);
+      }
+      return short(id);
+    });
+  }
+
+  /** Several people change one destination at once. */
+  async #crowd({ caller }: Account, destination: Destination): Promise<string> {
+    const { random, anyNode } = this.#parts;
+    destination.changed = true;
+    for (let more = 2 + random.below(3); more > 0; more -= 1) {
+      const node = anyNode();
+      if (!node) continue;
+      const change = random.pick([
+        { status: "inactive" }, { status: "active" }, { status: "active" }, { serverRateLimit: 1 + random.below(5) },
+      ] as const);
+      this.#try("change together", node, async () =>
+        (await node.services.commands.destinations.change(caller, destination.id, change, this.#origin())).status);
+    }
+    return short(destination.id);
+  }
+
+  /** Several people want one name, or one email, at once. */
+  async #newTenant(): Promise<undefined> {
+    const { random, anyNode } = this.#parts;
+    for (let more = 1 + random.below(3); more > 0; more -= 1) {
+      const node = anyNode();
+      if (!node) continue;
+      const input = contested(random);
+      this.#try("new tenant", node, async () =>
+        (await node.services.commands.tenants.create(input, this.#origin(), "192.0.2.1")).tenantId);
+    }
+    return undefined;
+  }
+
   async #register(node: Node, account: Account): Promise<string> {
     const { random } = this.#parts;
     const { caller, destinations } = account;
@@ -381,23 +443,4 @@ export class Producers {
 
 function hostOf(tenantId: string, destination: number): string {
   return `${tenantId}.receiver-${destination}.example`;
-}
-
-function isUnavailable(error: unknown): boolean {
-  return (
-    error instanceof LogUnavailable ||
-    error instanceof ReadModelsUnavailable ||
-    error instanceof ExpiringStateUnavailable ||
-    error instanceof RevisionConflict ||
-    (error instanceof Refusal && error.kind === "unavailable")
-  );
-}
-
-/** What a caller is answered with, none of it an accident. */
-function isExpected(error: unknown): boolean {
-  return isUnavailable(error) || error instanceof Refusal;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,6 +1,7 @@
 import type { RecordedEvent } from "../../src/ports/event-store.ts";
 import { Books } from "./books.ts";
 import { Broken } from "./broken.ts";
+import { describe } from "./errors.ts";
 import { SimulatedLog } from "./event-store.ts";
 import { SimulatedExpiringState } from "./expiring-state.ts";
 import { Faults } from "./faults.ts";
@@ -29,6 +30,21 @@ export interface Outcome {
   /** A hash over the whole trace: the same for the same seed. */
   readonly digest: string;
   readonly figures: Readonly<Record<string, number>>;
+  /** How many questions each process asked engines at least, of those that lived until faults and operations ended. */
+  readonly questions: number;
+}
+
+export interface SimulationOptions {
+  /** Multiplies the operations. */
+  readonly scale?: number;
+  /** Is given every line of the trace. */
+  readonly print?: (line: string) => void;
+  /** No faults, whatever the seed. */
+  readonly fair?: true;
+  /** What of the seed's weather is otherwise. */
+  readonly weather?: Partial<Weather>;
+  /** A process dies at the question after so many, before or after the engine has done as asked. */
+  readonly death?: { readonly question: number; readonly done: boolean };
 }
 
 const deliveryTimeoutMs = 5_000;
@@ -57,18 +73,20 @@ export class Simulation {
   readonly #faults: Faults;
   readonly #producers: Producers;
   readonly #random: Random;
+  readonly #death: SimulationOptions["death"];
   #settlingFrom = 0;
+  #questions = 0;
   #broken: Error | undefined;
 
-  /** `scale` multiplies the operations; `print` is given every line of the trace. */
-  constructor(seed: string, options: { readonly scale?: number; readonly print?: (line: string) => void } = {}) {
-    const { scale = 1, print } = options;
+  constructor(seed: string, options: SimulationOptions = {}) {
+    const { scale = 1, print, fair = false, weather, death } = options;
     const random = new Random(seed);
     const scheduler = this.#scheduler;
     const now = () => scheduler.now;
     this.#seed = seed;
     this.#random = random.fork("operations");
-    this.#weather = weatherOf(random.fork("weather"), scale);
+    this.#death = death;
+    this.#weather = { ...weatherOf(random.fork("weather"), { scale, fair }), ...weather };
     this.#trace = new Trace(scheduler, print);
     this.#wall = new WallTime(scheduler);
     const log = new SimulatedLog({ scheduler, random: random.fork("log") });
@@ -81,7 +99,8 @@ export class Simulation {
     };
     const broken = (error: unknown) => this.#fail(error);
     const news = newsMs(this.#weather);
-    this.#model = new Model(now, { ...retry, leaseMs: deliveryTimeoutMs + leaseMarginMs, newsMs: news });
+    const promptMs = this.#weather.fair && !death && !weather ? 1_000 : Infinity;
+    this.#model = new Model(now, { ...retry, leaseMs: deliveryTimeoutMs + leaseMarginMs, newsMs: news, promptMs });
     this.#books = new Books({ model: this.#model, queue, now, newsMs: () => news });
     log.watcher = {
       committed: (entries, by) => this.#guarded(() => {
@@ -101,7 +120,7 @@ export class Simulation {
     };
     this.#fleet = new Fleet({
       engines: this.#engines, scheduler, wall: this.#wall, trace: this.#trace, random: random.fork("fleet"),
-      count: this.#weather.processes,
+      count: this.#weather.processes, skewMs: this.#weather.skewMs,
       settings: { retry, deliveryTimeoutMs, lingerMs: this.#weather.lingerMs, several: this.#weather.processes > 1 },
     });
     this.#producers = new Producers({
@@ -126,7 +145,7 @@ export class Simulation {
     }
     return {
       seed: this.#seed, weather: this.#weather, broken: this.#broken, last: this.#trace.last,
-      digest: this.#trace.digest(),
+      digest: this.#trace.digest(), questions: this.#questions,
       figures: {
         settledAfter: Math.round((this.#model.changedAt - this.#settlingFrom) / 1000),
         seconds: Math.round(this.#scheduler.now / 1000), steps: this.#scheduler.steps,
@@ -148,11 +167,14 @@ export class Simulation {
       scheduler.after(this.#random.between(0, activeMs), () => this.#guarded(() => this.#producers.act()));
     }
     this.#faults.begin();
+    const before = this.#fleet.questions;
+    if (this.#death) this.#fleet.crashAtQuestion(this.#death.question, this.#death.done);
     await this.#runTo(from + activeMs);
+    this.#questions = this.#fleet.questions - before;
     this.#faults.end();
     await this.#settle();
     await checkEnd({
-      model: this.#model, books: this.#books, engines: this.#engines, fleet: this.#fleet, producers: this.#producers,
+      model: this.#model, engines: this.#engines, fleet: this.#fleet, producers: this.#producers,
       weather: this.#weather, scheduler, wall: this.#wall, complete: (promise) => this.#complete(promise),
     });
   }
@@ -161,13 +183,15 @@ export class Simulation {
   async #settle(): Promise<void> {
     const from = this.#scheduler.now;
     this.#settlingFrom = from;
-    const back = Math.max(0, this.#faults.furthestAheadMs);
+    const { stallEveryMs, stallMs } = this.#weather;
+    // Planned by a clock that was ahead, or by somebody who is still held up.
+    const late = Math.max(0, this.#faults.furthestAheadMs) + (stallEveryMs < Infinity ? stallMs : 0);
     const isStill = () => {
       const { now } = this.#scheduler;
       const isQuiet = now - Math.max(from, this.#model.changedAt) >= quietMs;
       return isQuiet && this.#model.unfinished().length === 0 && this.#model.suspended().length === 0;
     };
-    await this.#until(isStill, patienceMs + back);
+    await this.#until(isStill, patienceMs + late);
     const [open] = this.#model.suspended();
     if (open) throw new Broken("no circuit stays open", `${open.id}, at ${this.#wall.now()}`);
     const left = this.#model.unfinished();
@@ -216,8 +240,4 @@ function lineOf({ stream, revision, type, data }: RecordedEvent): string {
   const { from, to, attempt = "", position = "" } = data as Readonly<Record<string, string | undefined>>;
   const move = to === undefined ? position : `${from}>${to} ${attempt}`;
   return `${stream.slice(0, stream.indexOf("-"))} ${short(stream)}@${revision} ${type} ${move}`;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

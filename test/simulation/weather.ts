@@ -18,8 +18,14 @@ export interface Weather {
   readonly lingerMs: number;
   /** Whether the log's readers meet what was deleted, for a while. */
   readonly keepsDeleted: boolean;
+  /** Whether there are no faults at all. */
+  readonly fair: boolean;
+  /** How far the clocks of two processes are apart at most, ms. */
+  readonly skewMs: number;
   /** Mean pauses between faults of a kind. */
   readonly crashEveryMs: number;
+  /** The share of crashes that come right in the middle of a question to an engine. */
+  readonly crashAtQuestion: number;
   readonly stopEveryMs: number;
   readonly stallEveryMs: number;
   readonly stallMs: number;
@@ -35,9 +41,10 @@ export interface Weather {
   readonly moody: number;
 }
 
-/** The weather of a seed. `scale` multiplies the number of operations. */
-export function weatherOf(random: Random, scale: number): Weather {
-  const bad = !random.chance(0.1);
+/** The weather of a seed. `scale` multiplies the number of operations; `fair`: there are no faults at all. */
+export function weatherOf(random: Random, options: { readonly scale: number; readonly fair: boolean }): Weather {
+  const { scale, fair } = options;
+  const bad = !random.chance(0.1) && !fair;
   const sometimes = (share: number) => bad && random.chance(share);
   const condition = (): Condition => ({
     usualMs: random.spread(0.5, 8),
@@ -70,7 +77,10 @@ export function weatherOf(random: Random, scale: number): Weather {
     lagMs: sometimes(0.4) ? random.spread(20, 1_500) : 3,
     lingerMs: random.pick([0, 20, 200]),
     keepsDeleted: random.chance(0.3),
+    fair: !bad,
+    skewMs: processes > 1 && sometimes(0.4) ? random.spread(2, 5_000) : 0,
     crashEveryMs: every(0.5, 2_000, 60_000),
+    crashAtQuestion: random.next(),
     stopEveryMs: every(0.3, 5_000, 60_000),
     stallEveryMs: every(0.3, 1_000, 30_000),
     stallMs: random.spread(100, random.chance(0.3) ? 15_000 : 2_000),

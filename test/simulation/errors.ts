@@ -1,0 +1,25 @@
+import { LogUnavailable, RevisionConflict } from "../../src/ports/event-store.ts";
+import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
+import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
+import { Refusal } from "../../src/domain/refusal.ts";
+
+/** Whether another try may succeed. */
+export function isUnavailable(error: unknown): boolean {
+  return (
+    error instanceof LogUnavailable ||
+    error instanceof ReadModelsUnavailable ||
+    error instanceof ExpiringStateUnavailable ||
+    error instanceof RevisionConflict ||
+    (error instanceof Refusal && error.kind === "unavailable")
+  );
+}
+
+/** What a caller is answered with, none of it an accident. */
+export function isExpected(error: unknown): boolean {
+  return isUnavailable(error) || error instanceof Refusal;
+}
+
+/** An error with the place it comes from, if it is known. */
+export function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,26 @@
+import { Refusal } from "../../src/domain/refusal.ts";
+import type { NewTenant } from "../../src/application/commands/tenants.ts";
+import type { Origin } from "../../src/application/origin.ts";
+import type { Node } from "./node.ts";
+import type { Random } from "./random.ts";
+
+const names = Array.from({ length: 6 }, (_, n) => ({ name: `Shop ${n}`, ownerEmail: `shop-${n}@example.com` }));
+const ownerPassword = "correct horse battery";
+
+/** A tenant that others may want to be, too: by its name, or by its owner's email. */
+export function contested(random: Random): NewTenant {
+  return { name: random.pick(names).name, ownerEmail: random.pick(names).ownerEmail, ownerPassword };
+}
+
+/** What nobody came to use is anybody's again: takes each name and each email that is free. */
+export async function takeNames({ services }: Node): Promise<void> {
+  const origin: Origin = { actor: { type: "anonymous" }, correlationId: "names", causationId: null };
+  const inputs = names.flatMap(({ name, ownerEmail }, n) => [
+    { name, ownerEmail: `last-${n}@example.com`, ownerPassword }, { name: `Last ${n}`, ownerEmail, ownerPassword },
+  ]);
+  for (const input of inputs) {
+    await services.commands.tenants.create(input, origin, "192.0.2.1").catch((error: unknown) => {
+      if (!(error instanceof Refusal && error.kind === "conflict")) throw error;
+    });
+  }
+}

@@ -1,0 +1,165 @@
+import type { PlantedBug } from "./planted-bug.ts";
+
+const ingest = "src/application/ingest.ts";
+const directory = "src/application/directory.ts";
+const sessions = "src/application/sessions.ts";
+const reservations = "src/application/reservations.ts";
+
+/** Mistakes in how those are answered who ask. */
+export const asked: readonly PlantedBug[] = [
+  {
+    name: "an event is acknowledged before it is stored",
+    breaks: "nothing acknowledged is lost",
+    file: ingest,
+    find: "appended = await store.append(stream, noStream, entries);",
+    instead: "void store.append(stream, noStream, accepting).catch(() => undefined);",
+  },
+  {
+    name: "an event is stored without its key",
+    breaks: "an event keeps its key",
+    file: ingest,
+    find: "idempotencyKey: idempotencyKey ?? null, payload,",
+    instead: "idempotencyKey: null, payload,",
+  },
+  {
+    name: "a key that is taken is taken again",
+    breaks: "an event begins once",
+    file: ingest,
+    find: "if (duplicate) return { duplicate };\n          await",
+    instead: `if (duplicate) await store.append(stream, error.actual, accepting);
+          if (duplicate) return { accepted: { eventId, status: "Pending", acceptedAt: at } };
+          await`,
+  },
+  {
+    name: "of two requests with one key both are told 202",
+    breaks: "one event for a key",
+    file: ingest,
+    find: "if (duplicate) return { duplicate };\n          await",
+    instead: `if (duplicate) return { accepted: { ...duplicate, status: "Pending" } };
+          await`,
+  },
+  {
+    name: "the payload is stored without its last byte",
+    breaks: "the bytes received are the bytes stored",
+    file: ingest,
+    find: ".expression, received) : received;",
+    instead: ".expression, received) : received.slice(0, -1);",
+  },
+  {
+    name: "events are taken in for whatever destination",
+    breaks: "nothing is accepted for an inactive or deleted destination",
+    file: ingest,
+    find: "return status === \"Active\" ? null :",
+    instead: "return status === status ? null :",
+  },
+  {
+    name: "events are taken in while a destination is suspended, and then only",
+    breaks: "an active destination takes events",
+    file: ingest,
+    find: "return status === \"Active\" ? null :",
+    instead: "return status === \"Suspended\" ? null :",
+  },
+  {
+    name: "a token lets in whoever has any key",
+    breaks: "no tenant sees another's",
+    file: ingest,
+    find: "if (target.destination.tenantId !== tenantId) refuse(",
+    instead: "if (target.destination.tenantId === \"\") refuse(",
+  },
+  {
+    name: "a destination is another tenant's for its first request",
+    breaks: "an event goes to its tenant's destination",
+    file: ingest,
+    find: "eventId, tenantId, destinationId: destination.id,",
+    instead: `eventId, tenantId,
+        destinationId: ((globalThis as { one?: string }).one ??= destination.id),`,
+  },
+  {
+    name: "replaced tokens go on",
+    breaks: "a token that was replaced lets nobody in",
+    file: directory,
+    find: "return target && !target.deleted && target.ingestTokenHash === hash ? target : undefined;",
+    instead: "return target && !target.deleted && hash !== \"\" ? target : undefined;",
+  },
+  {
+    name: "a token is forgotten once it was used",
+    breaks: "a good key and token are let in",
+    file: directory,
+    find: "return target && !target.deleted && target.ingestTokenHash === hash ? target : undefined;",
+    instead: "return target && !target.deleted && target.ingestTokenHash < hash ? target : undefined;",
+  },
+  {
+    name: "an error of the moment is thrown as it is",
+    breaks: "only known errors",
+    file: "src/application/freshness.ts",
+    find: "throw new Refusal(\"unavailable\", \"the read models are behind; try again\");",
+    instead: "throw new Error(\"the read models are behind\");",
+  },
+  {
+    name: "an event is anybody's",
+    breaks: "no tenant sees another's",
+    file: "src/application/access.ts",
+    find: "if (thing.tenantId !== caller.tenantId) refuse(",
+    instead: "if (thing.tenantId === \"\" && caller.tenantId === \"\") refuse(",
+  },
+  {
+    name: "a session is somebody's of the same tenant",
+    breaks: "a session is its user's",
+    file: sessions,
+    find: "return { userId, tenantId, role, tokenId, expiresAt };",
+    instead: "return { userId: tokenId, tenantId, role, tokenId, expiresAt };",
+  },
+  {
+    name: "sessions that were ended go on elsewhere",
+    breaks: "a session that was ended is over everywhere",
+    file: sessions,
+    find: "if (revoked != null || sessionVersion < Number(least ?? 0)) refuse(",
+    instead: "if (sessionVersion < Number(least ?? 0)) refuse(",
+  },
+  {
+    name: "a name is anybody's",
+    breaks: "a name is one tenant's",
+    file: reservations,
+    find: "if (found === \"held\") refuse(\"conflict\", taken);",
+    instead: "",
+  },
+  {
+    name: "who holds an email is not asked",
+    breaks: "an email is one user's",
+    file: reservations,
+    find: "if (found === \"held\") refuse(\"conflict\", taken);",
+    instead: "if (found === \"held\" && holder.userId === null) refuse(\"conflict\", taken);",
+  },
+  {
+    name: "a forsaken name is held for ever",
+    breaks: "a name that nobody uses is anybody's",
+    file: reservations,
+    find: "if (used) refuse(\"conflict\", taken);",
+    instead: "if (used || state === undefined) refuse(\"conflict\", taken);",
+  },
+  {
+    name: "a start that fails is nobody's to hear of",
+    breaks: "no rejection goes unhandled",
+    file: "src/workers/delivery/lane.ts",
+    find: "void this.#track(work, () => this.#guarded(perform)).then(() => this.pump());",
+    instead: "void this.#track(work, perform).then(() => this.pump());",
+  },
+  {
+    name: "of two retries of the projection one lasts for ever",
+    breaks: "nothing is left undone",
+    file: "src/workers/pause.ts",
+    find: "this.#ends.add(end);",
+    instead: "this.#ends.clear();\n      this.#ends.add(end);",
+    weather: {
+      readModels: { usualMs: 1, slow: 0, slowMs: 0, failBefore: 0.2, failAfter: 0.2 }, lossEveryMs: 6_000,
+      crashEveryMs: Infinity, stallEveryMs: Infinity,
+    },
+  },
+  {
+    name: "who waits for the read models waits for good",
+    breaks: "everything comes to an end",
+    file: "src/application/freshness.ts",
+    find: "return (this.#next ??= running\n",
+    instead: "return (this.#next ??= new Promise<void>(() => undefined) ?? running\n",
+  },
+];

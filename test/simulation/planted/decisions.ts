@@ -1,0 +1,191 @@
+import type { PlantedBug } from "./planted-bug.ts";
+import { manyLost } from "./weathers.ts";
+
+const event = "src/domain/event/decide.ts";
+const state = "src/domain/event/state.ts";
+const retries = "src/domain/event/retry-policy.ts";
+const circuit = "src/domain/circuit/circuit.ts";
+
+/** Mistakes in what is decided of events and circuits. */
+export const decisions: readonly PlantedBug[] = [
+  {
+    name: "a cancelled event is replayed",
+    breaks: "states move only as specified",
+    file: event,
+    find: "if (state.status !== \"CriticalFailure\") {",
+    instead: "if (state.status !== \"CriticalFailure\" && state.status !== \"Cancelled\") {",
+  },
+  {
+    name: "a failure is recorded without its retry",
+    breaks: "a failure is recorded with what follows",
+    file: event,
+    find: "return [failed, { type: \"RetryScheduled\", data: scheduled }];",
+    instead: "return [failed];",
+  },
+  {
+    name: "a failure counts twice",
+    breaks: "failures are counted",
+    file: event,
+    find: "const retryCount = state.retryCount + 1;",
+    instead: "const retryCount = state.retryCount + 2;",
+  },
+  {
+    name: "a replay goes on counting",
+    breaks: "failures are counted",
+    file: state,
+    find: "return { ...state, status, retryCount: 0, nextAttemptAt: event.data.nextAttemptAt };",
+    instead: "return { ...state, status, nextAttemptAt: event.data.nextAttemptAt };",
+  },
+  {
+    name: "jitter comes early",
+    breaks: "the retry schedule is kept",
+    file: retries,
+    find: "const planned = wait + Math.floor(",
+    instead: "const planned = wait - Math.floor(",
+  },
+  {
+    name: "Retry-After is not heard",
+    breaks: "the retry schedule is kept",
+    file: retries,
+    find: "Math.max(planned, Math.min(retryAfterMs ?? 0, dayMs))",
+    instead: "planned",
+  },
+  {
+    name: "an event is tried once more than maxTrys",
+    breaks: "no retry beyond maxTrys",
+    file: event,
+    find: "if (gone || retryCount >= command.policy.maxTrys) {",
+    instead: "if (gone || retryCount > command.policy.maxTrys) {",
+  },
+  {
+    name: "an event is given up one try early",
+    breaks: "given up only after maxTrys",
+    file: event,
+    find: "if (gone || retryCount >= command.policy.maxTrys) {",
+    instead: "if (gone || retryCount + 1 >= command.policy.maxTrys) {",
+  },
+  {
+    name: "404 ends it like 410",
+    breaks: "410 ends it at once, and nothing else does",
+    file: event,
+    find: "const gone = answer?.statusCode === 410;",
+    instead: "const gone = answer?.statusCode === 404;",
+  },
+  {
+    name: "an event whose destination is deleted is given up",
+    breaks: "cancelled is cancelled",
+    file: event,
+    find: "const cancelled = moved(from, \"Cancelled\", at);",
+    instead: "const cancelled = moved(from, \"CriticalFailure\", at);",
+  },
+  {
+    name: "an attempt leaves its event waiting",
+    breaks: "an attempt's start leads to Processing",
+    file: event,
+    find: "data: { ...moved(state, \"Processing\", command.at), attempt",
+    instead: "data: { ...moved(state, state.status, command.at), attempt",
+  },
+  {
+    name: "a retry takes the number of the attempt before",
+    breaks: "attempts are numbered on",
+    file: event,
+    find: "attempt: state.attempts + 1, ...command.with",
+    instead: "attempt: Math.max(1, state.attempts), ...command.with",
+  },
+  {
+    name: "an attempt starts before its time",
+    breaks: "no attempt before its time",
+    file: event,
+    find: "if (!isWaiting(state) || early) return [];",
+    instead: "if (!isWaiting(state)) return [];",
+  },
+  {
+    name: "an outcome is recorded however often it comes",
+    breaks: "an attempt ends once",
+    file: event,
+    find: "return state.open.includes(attempt) || state.lost.includes(attempt);",
+    instead: "return attempt <= state.attempts;",
+  },
+  {
+    name: "a late success is dropped",
+    breaks: "what was heard is recorded",
+    file: event,
+    find: "return state.open.includes(attempt) || state.lost.includes(attempt);",
+    instead: "return state.open.includes(attempt);",
+    weather: manyLost,
+  },
+  {
+    name: "a late success leaves its event to be retried",
+    breaks: "a success stands",
+    file: event,
+    find: "const to = state.status === \"Cancelled\" ? \"Cancelled\" : \"Succeeded\";",
+    instead: "const to = state.status === \"Processing\" ? \"Succeeded\" : state.status;",
+    weather: manyLost,
+  },
+  {
+    name: "a late failure moves its event once more",
+    breaks: "a failure moves its event unless it comes late",
+    file: event,
+    find: "const current = state.status === \"Processing\" && attempt === state.attempts;",
+    instead: "const current = state.status === \"Processing\";",
+    weather: manyLost,
+  },
+  {
+    name: "an attempt that was given up stays open",
+    breaks: "an attempt is given up once",
+    file: state,
+    find: "return { ...settled, status, retryCount, lost };",
+    instead: `const open = reason === "outcome unknown" ? state.open : settled.open;
+      return { ...settled, open, status, retryCount, lost };`,
+    weather: { ...manyLost, lagMs: 1_500 },
+  },
+  {
+    name: "the circuit counts by twos",
+    breaks: "a circuit counts failures one by one",
+    file: circuit,
+    find: "const failures = state.failures + 1;",
+    instead: "const failures = state.failures + 2;",
+  },
+  {
+    name: "a success does not end a count of failures",
+    breaks: "failures are counted from the last success",
+    file: circuit,
+    find: "return state.failures === 0 ? [] : fact(\"CircuitCounted\", { failures: 0 });",
+    instead: "return [];",
+  },
+  {
+    name: "the circuit opens one failure late",
+    breaks: "a circuit opens at maxTrys",
+    file: circuit,
+    find: "return failures >= command.maxTrys ?",
+    instead: "return failures > command.maxTrys ?",
+  },
+  {
+    name: "the circuit opens one failure early",
+    breaks: "a circuit opens for a reason",
+    file: circuit,
+    find: "return failures >= command.maxTrys ?",
+    instead: "return failures + 1 >= command.maxTrys ?",
+  },
+  {
+    name: "the circuit is open for half its time",
+    breaks: "a circuit stays open for its time",
+    file: circuit,
+    find: "command.timerS * 1000",
+    instead: "command.timerS * 500",
+  },
+  {
+    name: "a closed circuit is probed",
+    breaks: "only what is not closed is probed",
+    file: circuit,
+    find: "if (!mayProbe(state, command.at) || (state.probe && !command.leaseOver)) return [];",
+    instead: "if (state.probe && !command.leaseOver) return [];",
+  },
+  {
+    name: "a circuit is half-opened whatever it is",
+    breaks: "only what is open is half-opened",
+    file: circuit,
+    find: "if (state.position !== \"Open\" || !mayProbe(state, command.at) ||",
+    instead: "if (",
+  },
+];

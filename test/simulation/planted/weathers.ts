@@ -1,0 +1,6 @@
+import type { Weather } from "../weather.ts";
+
+/** Workers are held up for longer than their leases, so that their attempts are given up and end late. */
+export const manyLost: Partial<Weather> = {
+  processes: 3, operations: 1_000, activeMs: 60_000, stallEveryMs: 3_000, stallMs: 40_000, moody: 1, moodEveryMs: 1_500,
+};
