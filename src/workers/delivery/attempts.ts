@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import { destinations, tenants } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
 import type { Outcome, Outcomes } from "../../application/delivery/outcomes.ts";
@@ -24,7 +23,6 @@ import type { Result, Work } from "./work.ts";
 /** A lease outlasts the deadline by this much; a claim that took longer than it is not acted on. */
 const leaseMarginMs = 5_000;
 const recordAgainAfterMs = 500;
-const hostsKept = 1_000;
 
 interface AttemptParts {
   readonly store: EventStore;
@@ -62,7 +60,7 @@ type Claimed = Start & Known;
 /** Makes attempts: claims by an append at the expected revision, sends, records what came of it. */
 export class Attempts {
   readonly #parts: AttemptParts;
-  readonly #hosts = new LRUCache<string, string>({ max: hostsKept });
+  readonly #hosts = new WeakMap<Destination, string>();
   /** How long an attempt is leased, milliseconds. */
   readonly leaseMs: number;
   /** The newest position this worker wrote: an index that has come this far knows all that was finished. */
@@ -161,7 +159,7 @@ export class Attempts {
     const delivery = { webhook: state, attempt: state.attempts, destination, tenant };
     // Another worker may hold a late one for lost before it could be over.
     const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await sender.send(delivery);
-    await this.#record(claimed, outcome, destination.url);
+    await this.#record(claimed, outcome, destination);
   }
 
   async #know(work: Exclude<Work, { kind: "claimed" }>): Promise<Known | Result> {
@@ -198,7 +196,7 @@ export class Attempts {
   }
 
   /** The receiver has seen the request: its outcome is recorded however long the log is away. */
-  async #record(known: Known, outcome: Outcome, url: string): Promise<void> {
+  async #record(known: Known, outcome: Outcome, destination: Destination): Promise<void> {
     const { outcomes, clock, logger, metrics } = this.#parts;
     const { state } = known;
     const attempt = state.attempts;
@@ -220,7 +218,7 @@ export class Attempts {
         destinationId: state.destinationId,
         correlationId: known.correlationId,
         attempt,
-        host: this.#hostOf(url),
+        host: this.#hostOf(destination),
         outcome: outcome.ok ? "succeeded" : "failed",
         ...(outcome.ok ? {} : { reason: outcome.reason, error: outcome.error }),
         statusCode: outcome.answer?.statusCode,
@@ -231,9 +229,9 @@ export class Attempts {
     );
   }
 
-  #hostOf(url: string): string {
-    let host = this.#hosts.get(url);
-    if (host === undefined) this.#hosts.set(url, (host = URL.parse(url)?.host ?? ""));
+  #hostOf(destination: Destination): string {
+    let host = this.#hosts.get(destination);
+    if (host === undefined) this.#hosts.set(destination, (host = URL.parse(destination.url)?.host ?? ""));
     return host;
   }
 
