@@ -106,8 +106,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a signer is remembered for all",
     breaks: "requests are signed for their tenant",
     file: sender,
-    find: "let signer = this.#signers.get(tenant.webhookSecret);",
-    instead: "let signer = this.#signers.values().next().value;",
+    find: "let signer = this.#signers.get(tenant);",
+    instead: "let signer = this.#signers.get(((globalThis as { first?: Tenant }).first ??= tenant));",
   },
   {
     name: "a destination is remembered for all",
