@@ -107,7 +107,7 @@ export const delivery: readonly PlantedBug[] = [
     breaks: "requests are signed for their tenant",
     file: sender,
     find: "let signer = this.#signers.get(tenant);",
-    instead: "let signer = this.#signers.get(((globalThis as { first?: Tenant }).first ??= tenant));",
+    instead: "let signer = this.#signers.get(((this as { first?: Tenant }).first ??= tenant));",
   },
   {
     name: "a destination is remembered for all",
