@@ -109,6 +109,14 @@ export class ReadModelsUnavailable extends Error {
   }
 }
 
+/** Another writer has begun meanwhile: who wants to write must begin with {@link ReadModelWriter.state} again. */
+export class ReadModelsTakenOver extends ReadModelsUnavailable {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ReadModelsTakenOver";
+  }
+}
+
 /** Read models as the API and the workers see them. */
 export interface ReadModels {
   get(collection: string, key: string): Promise<Document | null>;
@@ -133,7 +141,7 @@ export interface ReadModels {
 export interface ReadModelWriter {
   /**
    * The position and definition fingerprint the stored read models were built under; null when there are none. A writer
-   * begins with this: read models that processes share refuse what an earlier writer still sends.
+   * begins with this: read models that processes share refuse what an earlier writer still sends (ReadModelsTakenOver).
    */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null>;
   /**

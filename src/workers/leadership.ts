@@ -68,9 +68,11 @@ export class Leadership implements Role {
     const { clock } = this.#parts;
     while (!this.#stopped) {
       const asked = clock.monotonic();
+      // Then another may have had the role meanwhile: this term is over, even if the lease is to be had again.
+      const lapsed = this.leading && asked >= this.#heldUntil;
       const held = await this.#lease();
       if (held) this.#heldUntil = asked + leaseMs - marginMs;
-      if (held === false || clock.monotonic() >= this.#heldUntil) await this.#end(stopPatienceMs);
+      if (held === false || lapsed || clock.monotonic() >= this.#heldUntil) await this.#end(stopPatienceMs);
       else if (!this.#role && !this.#isStopped()) await this.#take();
       if (!this.#isStopped()) await this.#pause.wait(renewEveryMs);
     }

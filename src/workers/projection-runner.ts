@@ -10,7 +10,9 @@ import {
   type Subscription,
   type UnreadableEntry,
 } from "../ports/event-store.ts";
-import type { Change, PositionedChanges, ReadModels, ReadModelWriter } from "../ports/read-models.ts";
+import {
+  ReadModelsTakenOver, type Change, type PositionedChanges, type ReadModels, type ReadModelWriter,
+} from "../ports/read-models.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import { Pause } from "./pause.ts";
 import { Purges } from "./purges.ts";
@@ -22,6 +24,7 @@ const readEntries = 4_000;
 const smallBatch = 1_000;
 const firstPauseMs = 50;
 const longestPauseMs = 5_000;
+const shutOutPauseMs = 1_000;
 
 export interface ProjectionRunnerParts {
   readonly log: EventLog & Pick<EventStore, "readStream">;
@@ -49,7 +52,7 @@ export interface ProjectionRunnerParts {
 export class ProjectionRunner {
   readonly #parts: ProjectionRunnerParts;
   readonly #aside: StreamsAside;
-  readonly #purges: Purges;
+  #purges: Purges;
   readonly #linger: Pause;
   readonly #retry: Pause;
   readonly #waiters = new Set<{ readonly position: Position; readonly reached: () => void }>();
@@ -58,32 +61,34 @@ export class ProjectionRunner {
   #turn: Promise<unknown> = Promise.resolve();
   #purging: Promise<void> | undefined;
   #stopped = false;
+  /** Nothing more is written in this term; it ends once all under way came to its end. */
+  #over = false;
+  #end: () => void = () => undefined;
   #applied: Position = logStart;
   #wanted: Position = logStart;
 
   constructor(parts: ProjectionRunnerParts) {
     this.#parts = parts;
     this.#aside = new StreamsAside(parts.readModels);
-    this.#purges = new Purges({ ...parts, isAside: (stream) => this.#aside.has({ stream }) });
+    this.#purges = this.#newPurges();
     this.#linger = new Pause(parts.clock);
     this.#retry = new Pause(parts.clock);
   }
 
-  /** Begins to follow the log. Whatever fails on the way is tried again until {@link stop}. */
+  /**
+   * Begins to follow the log. Whatever fails on the way is tried again until {@link stop}; where another has written
+   * the read models meanwhile, all of it.
+   */
   start(): void {
     this.#stopped = false;
-    this.#running = this.#run().catch(untilStopped);
+    this.#running = this.#follow();
   }
 
   /** Resolves when nothing is being written any more. What is not applied yet is read again at the next start. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    const stopped = this.#subscription?.stop();
-    this.#linger.end();
-    this.#retry.end();
+    this.#endTerm();
     await this.#running;
-    await stopped;
-    await this.#purging;
   }
 
   /** Somebody waits for `position`: no batch lingers until that is projected. */
@@ -109,12 +114,45 @@ export class ProjectionRunner {
     await this.#persist(() => this.#parts.writer.publish());
   }
 
+  async #follow(): Promise<void> {
+    while (!this.#stopped) {
+      this.#over = false;
+      const ended = new Promise<void>((resolve) => {
+        this.#end = resolve;
+      });
+      await this.#run().catch(untilOver);
+      await ended;
+      await this.#subscription?.stop();
+      this.#subscription = undefined;
+      await this.#purging;
+      if (this.#isStopped()) return;
+      // Whoever was first may be about to stop.
+      await this.#retry.wait(shutOutPauseMs);
+    }
+  }
+
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  #endTerm(): void {
+    this.#over = true;
+    this.#linger.end();
+    this.#retry.end();
+    this.#end();
+  }
+
   async #run(): Promise<void> {
+    this.#purges = this.#newPurges();
     await this.#persist(() => this.#begin());
     await this.#catchUp();
     await this.#persist(() => this.#parts.writer.publish());
     this.#subscription = this.#parts.log.subscribe({ after: this.#applied }, (entries, upTo) =>
-      this.#take(entries, upTo).catch(untilStopped));
+      this.#take(entries, upTo).catch(untilOver));
+  }
+
+  #newPurges(): Purges {
+    return new Purges({ ...this.#parts, isAside: (stream) => this.#aside.has({ stream }) });
   }
 
   async #begin(): Promise<void> {
@@ -149,7 +187,7 @@ export class ProjectionRunner {
   }
 
   async #take(entries: readonly LogEntry[], upTo: Position): Promise<void> {
-    if (entries.length < smallBatch && this.#wanted <= this.#applied && !this.#stopped) {
+    if (entries.length < smallBatch && this.#wanted <= this.#applied && !this.#over) {
       await this.#linger.wait(this.#parts.lingerMs);
     }
     await this.#exclusively(() => this.#project(entries, upTo));
@@ -211,9 +249,9 @@ export class ProjectionRunner {
 
   /** Has purges carried on until nothing of them is left to do. */
   #carryOn(): void {
-    if (this.#stopped || this.#purging || !this.#purges.pending) return;
+    if (this.#over || this.#purging || !this.#purges.pending) return;
     this.#purging = this.#finishPurges()
-      .catch(untilStopped)
+      .catch(untilOver)
       .finally(() => {
         this.#purging = undefined;
         this.#carryOn();
@@ -240,13 +278,21 @@ export class ProjectionRunner {
     }
   }
 
-  /** Does it until it succeeds. Throws Stopped at the end. */
+  #shutOut(error: ReadModelsTakenOver): never {
+    this.#parts.metrics.trouble("projection");
+    this.#parts.logger.warn({ err: error }, "another has written the read models meanwhile: projecting begins anew");
+    this.#endTerm();
+    throw error;
+  }
+
+  /** Does it until it succeeds. Throws at the end: Stopped, or ReadModelsTakenOver. */
   async #persist<Result>(action: () => Promise<Result>): Promise<Result> {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      if (this.#stopped) throw new Stopped();
+      if (this.#over) throw new Stopped();
       try {
         return await action();
       } catch (error) {
+        if (error instanceof ReadModelsTakenOver) this.#shutOut(error);
         this.#parts.metrics.trouble("projection");
         this.#parts.logger.warn({ err: error, pauseMs }, "projecting failed: the same is tried again");
       }
@@ -258,8 +304,8 @@ export class ProjectionRunner {
 /** The runner was told to stop before it was through. */
 class Stopped extends Error {}
 
-function untilStopped(error: unknown): void {
-  if (!(error instanceof Stopped)) throw error;
+function untilOver(error: unknown): void {
+  if (!(error instanceof Stopped || error instanceof ReadModelsTakenOver)) throw error;
 }
 
 /** What an entry changes. One that the projections cannot take is as unreadable as one that the codec cannot. */

@@ -1,4 +1,6 @@
-import { ReadModelsUnavailable, type ReadModels, type ReadModelWriter } from "../../src/ports/read-models.ts";
+import {
+  ReadModelsTakenOver, ReadModelsUnavailable, type ReadModels, type ReadModelWriter,
+} from "../../src/ports/read-models.ts";
 import { logStart, type Position } from "../../src/ports/event-store.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
 import { Engine } from "./engine.ts";
@@ -32,7 +34,7 @@ export class SimulatedReadModels {
     const ask = async <Answer>(perform: () => Promise<Answer>): Promise<Answer> => process.ask(this.engine, perform);
     const { contents } = this;
     const write = (perform: () => Promise<void>) => ask(() => {
-      if (this.#writer !== process) throw new ReadModelsUnavailable("another writes the read models by now");
+      if (this.#writer !== process) throw new ReadModelsTakenOver("another writes the read models by now");
       return perform();
     });
     return {

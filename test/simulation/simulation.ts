@@ -185,10 +185,11 @@ export class Simulation {
     this.#settlingFrom = from;
     const { stallEveryMs, stallMs } = this.#weather;
     // Planned by a clock that was ahead, or by somebody who is still held up.
-    const late = Math.max(0, this.#faults.furthestAheadMs) + (stallEveryMs < Infinity ? stallMs : 0);
+    const heldUpMs = stallEveryMs < Infinity ? stallMs : 0;
+    const late = Math.max(0, this.#faults.furthestAheadMs) + heldUpMs;
     const isStill = () => {
       const { now } = this.#scheduler;
-      const isQuiet = now - Math.max(from, this.#model.changedAt) >= quietMs;
+      const isQuiet = now >= from + heldUpMs && now - Math.max(from, this.#model.changedAt) >= quietMs;
       return isQuiet && this.#model.unfinished().length === 0 && this.#model.suspended().length === 0;
     };
     await this.#until(isStill, patienceMs + late);

@@ -1,6 +1,6 @@
 import { MongoBulkWriteError, type Document as Stored, type WriteError } from "mongodb";
 import type { Folded } from "../../ports/folded-changes.ts";
-import { ReadModelsUnavailable, type CollectionDefinition } from "../../ports/read-models.ts";
+import { ReadModelsTakenOver, ReadModelsUnavailable, type CollectionDefinition } from "../../ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import { storedIn } from "./generation.ts";
 import { operationsOf, withDocument, type Mark, type Operation } from "./operations.ts";
@@ -63,6 +63,6 @@ export class BatchWriter {
 }
 
 /** Another writer has begun since this one did. */
-export function takenOver(cause?: unknown): ReadModelsUnavailable {
-  return new ReadModelsUnavailable("another writer of the read models has taken over", { cause });
+export function takenOver(cause?: unknown): ReadModelsTakenOver {
+  return new ReadModelsTakenOver("another writer of the read models has taken over", { cause });
 }

@@ -95,7 +95,7 @@ describe("Read models in MongoDB, with a writer that should not be there any mor
       while (proxy.held === 0) await new Promise((resolve) => setImmediate(resolve));
       await goOn(other);
       await release();
-      expect(await applying).to.equal("ReadModelsUnavailable");
+      expect(await applying).to.equal("ReadModelsTakenOver");
       const again = await stale.writer.apply(pausedEntries, pausedEnd).catch((error: Error) => error.message);
       expect(again).to.contain("taken over");
       expect(await contentsOf(other.reader)).to.deep.equal(expected);

@@ -35,7 +35,7 @@ describe("leadership", () => {
     }
     return settle();
   };
-  const candidate = (owner: string) => {
+  const candidate = (owner: string, itsClock = clock) => {
     const reached: Pick<ExpiringState, "lease" | "release"> = {
       lease: async (...args) => {
         if (away.has(owner)) throw new ExpiringStateUnavailable("gone");
@@ -45,7 +45,7 @@ describe("leadership", () => {
     };
     let term = 0;
     const leadership = new Leadership(
-      { state: reached, clock, logger: quiet, metrics: { trouble: (of) => troubles.push(of) } },
+      { state: reached, clock: itsClock, logger: quiet, metrics: { trouble: (of) => troubles.push(of) } },
       { name: "work", owner },
       () => {
         const name = `${owner}${(term += 1)}`;
@@ -108,6 +108,20 @@ describe("leadership", () => {
     await pass(3_000);
     away = new Set();
     expect(await pass(10_000)).to.deep.equal([]);
+  });
+
+  it("begins a new term when it was held up for longer than its lease, and the lease is to be had again", async () => {
+    const heldUp = new ManualClock();
+    candidate("a", heldUp);
+    expect(await settle()).to.deep.equal(["a1 starts"]);
+    const other = candidate("b");
+    expect(await pass(8_000)).to.deep.equal(["b1 starts"]);
+    await other.stop(0);
+    expect(await settle()).to.deep.equal(["b1 stops"]);
+    heldUp.advance(8_000);
+    expect(await settle()).to.deep.equal(["a1 stops"]);
+    heldUp.advance(2_000);
+    expect(await settle()).to.deep.equal(["a2 starts"]);
   });
 
   it("tries again to start a role that could not start", async () => {

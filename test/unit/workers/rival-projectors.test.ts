@@ -1,0 +1,116 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "chai";
+import { streams } from "../../../src/domain/streams.ts";
+import { noStream } from "../../../src/ports/event-store.ts";
+import { ReadModelsTakenOver, type PositionedChanges, type ReadModelWriter } from "../../../src/ports/read-models.ts";
+import { ProjectionRunner } from "../../../src/workers/projection-runner.ts";
+import { quiet, uncounted } from "../../support/api.ts";
+import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
+import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+const at = "2026-01-15T09:30:00.000Z";
+const metadata = { actor: { type: "anonymous" }, correlationId: "c", causationId: null, at } as const;
+
+/** Read models that several may write, of whom only the one that began last is listened to. */
+class SharedReadModels extends InMemoryReadModels {
+  /** The position of everything that was applied. */
+  readonly applied: string[] = [];
+  resets = 0;
+  #writers = 0;
+
+  writer(): ReadModelWriter {
+    let own = 0;
+    const write = async (action: () => Promise<void>) => {
+      if (own !== this.#writers) throw new ReadModelsTakenOver("another writes");
+      return action();
+    };
+    return {
+      state: async () => {
+        own = this.#writers += 1;
+        return this.state();
+      },
+      reset: (...args) => write(() => {
+        this.resets += 1;
+        return this.reset(...args);
+      }),
+      publish: () => write(() => this.publish()),
+      apply: (batch, checkpoint) => write(() => {
+        this.#note(batch);
+        return this.apply(batch, checkpoint);
+      }),
+      amend: (changes) => write(() => this.amend(changes)),
+    };
+  }
+
+  #note(batch: readonly PositionedChanges[]): void {
+    for (const { position } of batch) this.applied.push(position);
+  }
+}
+
+describe("projectors of the same read models", () => {
+  let log: InMemoryEventStore;
+  let models: SharedReadModels;
+  let clock: ManualClock;
+  let runners: ProjectionRunner[];
+
+  beforeEach(() => {
+    log = new InMemoryEventStore();
+    models = new SharedReadModels();
+    clock = new ManualClock();
+    runners = [];
+  });
+  afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
+
+  const begin = () => {
+    const parts = { log, readModels: models, clock, logger: quiet, metrics: uncounted, lingerMs: 0 };
+    const runner = new ProjectionRunner({ ...parts, writer: models.writer() });
+    runners.push(runner);
+    runner.start();
+    return runner;
+  };
+  const accept = async () => {
+    const eventId = randomUUID();
+    const data = {
+      eventId, tenantId: randomUUID(), destinationId: randomUUID(), apiKeyId: randomUUID(), senderId: null,
+      idempotencyKey: null, payload: "{}", original: null, at,
+    };
+    await log.append(streams.event(eventId), noStream, [
+      { id: randomUUID(), event: { type: "EventAccepted", data }, metadata },
+    ]);
+    return log.head();
+  };
+  const pass = async (ms: number) => {
+    clock.advance(ms);
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  };
+
+  it("go on after another has written meanwhile, from where that one came to", async () => {
+    const first = begin();
+    const positions = [await accept()];
+    await first.drained(positions[0]!);
+    const second = begin();
+    await pass(0);
+    positions.push(await accept());
+    await second.drained(positions[1]!);
+    await second.stop();
+    positions.push(await accept());
+    await pass(1_000);
+    await pass(1_000);
+    expect(await models.checkpoint()).to.equal(positions[2]);
+    expect(models.applied).to.deep.equal(positions);
+    expect(models.resets).to.equal(1);
+  });
+
+  it("can be stopped though another writes", async () => {
+    const first = begin();
+    const position = await accept();
+    await first.drained(position);
+    await models.writer().state();
+    await accept();
+    await pass(0);
+    await first.stop();
+    await pass(60_000);
+    expect(await models.checkpoint()).to.equal(position);
+  });
+});
