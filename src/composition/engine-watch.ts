@@ -1,6 +1,6 @@
 import type { Clock } from "../ports/clock.ts";
 import type { Logger } from "../ports/telemetry.ts";
-import { Pause } from "../workers/pause.ts";
+import { Loop } from "../workers/loop.ts";
 import type { OutsideEngine } from "./engines/settings.ts";
 
 const everyMs = 1_000;
@@ -15,44 +15,36 @@ interface Parts {
 export class EngineWatch {
   readonly #engines: readonly OutsideEngine[];
   readonly #parts: Parts;
-  readonly #pause: Pause;
+  readonly #loop: Loop;
   #away: ReadonlySet<string> = new Set();
-  #watching: Promise<void> = Promise.resolve();
-  #stopped = false;
 
   constructor(engines: readonly OutsideEngine[], parts: Parts) {
     this.#engines = engines;
     this.#parts = parts;
-    this.#pause = new Pause(parts.clock);
+    this.#loop = new Loop(parts.clock, async () => {
+      await this.#look();
+      return everyMs;
+    });
   }
 
   /** Waits until every engine answers, and watches on. Rejects, naming who does not, after a minute. */
   async start(): Promise<void> {
     const { clock } = this.#parts;
     const end = clock.monotonic() + startPatienceMs;
-    for (await this.#look(); this.#away.size > 0 && !this.#stopped; await this.#look()) {
+    for (await this.#look(); this.#away.size > 0 && !this.#loop.stopped; await this.#look()) {
       if (clock.monotonic() > end) throw new Error(`${[...this.#away].join(", ")} cannot be reached`);
-      await this.#pause.wait(everyMs);
+      await this.#loop.rest(everyMs);
     }
-    this.#watching = this.#watch();
+    this.#loop.start(everyMs);
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#pause.end();
-    await this.#watching;
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   /** Whether an engine answered when last asked. */
   answers({ name }: OutsideEngine): boolean {
     return !this.#away.has(name);
-  }
-
-  async #watch(): Promise<void> {
-    while (!this.#stopped) {
-      await this.#pause.wait(everyMs);
-      await this.#look();
-    }
   }
 
   async #look(): Promise<void> {

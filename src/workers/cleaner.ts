@@ -1,5 +1,6 @@
-import type { Clock, Timer } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
+import { Loop } from "./loop.ts";
 import type { Purger } from "./purger.ts";
 import type { Retention } from "./retention.ts";
 
@@ -21,35 +22,26 @@ interface CleanerParts {
 export class Cleaner {
   readonly #parts: CleanerParts;
   #retainedAt = -Infinity;
-  #timer: Timer | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #loop: Loop;
 
   constructor(parts: CleanerParts) {
     this.#parts = parts;
+    this.#loop = new Loop(parts.clock, async () => {
+      await this.#tick().catch((error: unknown) => {
+        parts.metrics.trouble("cleaner");
+        parts.logger.warn({ err: error }, "clearing away failed; it is done again");
+      });
+      return tickMs;
+    });
   }
 
   start(): void {
-    this.#next();
+    this.#loop.start(tickMs);
   }
 
   /** Resolves when the step under way is done. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#running;
-  }
-
-  #next(): void {
-    if (this.#stopped) return;
-    this.#timer = this.#parts.clock.schedule(tickMs, () => {
-      this.#running = this.#tick()
-        .catch((error: unknown) => {
-          this.#parts.metrics.trouble("cleaner");
-          this.#parts.logger.warn({ err: error }, "clearing away failed; it is done again");
-        })
-        .finally(() => this.#next());
-    });
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   async #tick(): Promise<void> {
@@ -59,6 +51,6 @@ export class Cleaner {
       this.#retainedAt = clock.monotonic();
     }
     let worked = true;
-    while (worked && !this.#stopped) worked = await purger.step();
+    while (worked && !this.#loop.stopped) worked = await purger.step();
   }
 }

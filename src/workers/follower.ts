@@ -2,7 +2,7 @@ import { categoryOf } from "../domain/streams.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EventLog, LogEntry, Position, Subscription } from "../ports/event-store.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
-import { Pause } from "./pause.ts";
+import { Loop } from "./loop.ts";
 
 const beatMs = 200;
 /** What others changed holds here within this time; a process that cannot prove that is not fresh. */
@@ -30,18 +30,19 @@ interface FollowerParts {
  */
 export class Follower {
   readonly #parts: FollowerParts;
-  readonly #pause: Pause;
+  readonly #loop: Loop;
   #subscription: Subscription | undefined;
   #covered: Position = "";
   #provenAt = -Infinity;
   readonly #waiting = new Set<{ readonly since: number; readonly settle: (proven: boolean) => void }>();
   #failing = false;
-  #beating: Promise<void> = Promise.resolve();
-  #stopped = false;
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
-    this.#pause = new Pause(parts.clock);
+    this.#loop = new Loop(parts.clock, async () => {
+      await this.#prove().catch((error: unknown) => this.#fail(error));
+      return beatMs;
+    });
   }
 
   /** Follows from the log's end on: what is remembered later is read from the log then. Throws LogUnavailable. */
@@ -54,13 +55,11 @@ export class Follower {
       handle(entries);
       this.#cover(upTo);
     });
-    this.#beating = this.#beat();
+    this.#loop.start(beatMs);
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#pause.end();
-    await Promise.all([this.#subscription?.stop(), this.#beating]);
+    await Promise.all([this.#subscription?.stop(), this.#loop.stop()]);
   }
 
   /** Whether everything was seen that stood in the log a second ago. */
@@ -83,18 +82,11 @@ export class Follower {
     });
   }
 
-  async #beat(): Promise<void> {
-    while (!this.#stopped) {
-      await this.#pause.wait(beatMs);
-      if (!this.#isStopped()) await this.#prove().catch((error: unknown) => this.#fail(error));
-    }
-  }
-
   async #prove(): Promise<void> {
     const { log, clock, categories, handle } = this.#parts;
     const from = clock.monotonic();
     const head = await log.head();
-    if (this.#covered < head) await this.#pause.wait(patienceMs);
+    if (this.#covered < head) await this.#loop.rest(patienceMs);
     if (this.#covered < head) {
       // Entries of others' categories move the head and come to no subscription: what is left is looked at.
       const { entries, upTo } = await log.readLog(this.#covered, gapEntries);
@@ -106,10 +98,6 @@ export class Follower {
     for (const { since, settle } of this.#waiting) if (since <= from) settle(true);
     if (this.#failing) this.#parts.logger.info({}, "the log is followed again");
     this.#failing = false;
-  }
-
-  #isStopped(): boolean {
-    return this.#stopped;
   }
 
   #cover(position: Position): void {

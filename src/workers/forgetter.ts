@@ -3,7 +3,7 @@ import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
-import { Pause } from "./pause.ts";
+import { Loop } from "./loop.ts";
 
 const everyMs = 1_000;
 /** Who deletes a user forgets it too; only what that left undone is done here. */
@@ -20,36 +20,28 @@ interface ForgetterParts {
 /** Finishes forgetting deleted users where a process died before it had. */
 export class Forgetter {
   readonly #parts: ForgetterParts;
-  readonly #pause: Pause;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #loop: Loop;
 
   constructor(parts: ForgetterParts) {
     this.#parts = parts;
-    this.#pause = new Pause(parts.clock);
+    this.#loop = new Loop(parts.clock, async () => {
+      await this.#sweep().catch((error: unknown) => this.#failed(error, {}));
+      return everyMs;
+    });
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#loop.start();
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#pause.end();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stopped) {
-      await this.#sweep().catch((error: unknown) => this.#failed(error, {}));
-      if (!this.#isStopped()) await this.#pause.wait(everyMs);
-    }
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   async #sweep(): Promise<void> {
     const { forgetting, clock, ids, logger } = this.#parts;
     for (const user of await forgetting.overdue(timestamp(clock.now() - graceMs))) {
-      if (this.#stopped) return;
+      if (this.#loop.stopped) return;
       const actor = { type: "service", part: "forgetter" } as const;
       try {
         await forgetting.forget(user, { actor, correlationId: ids.uuid(), causationId: null });
@@ -58,10 +50,6 @@ export class Forgetter {
         this.#failed(error, user);
       }
     }
-  }
-
-  #isStopped(): boolean {
-    return this.#stopped;
   }
 
   #failed(error: unknown, fields: object): void {

@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
-import { Pause } from "./pause.ts";
+import { Loop } from "./loop.ts";
 import type { Role } from "./role.ts";
 
 const leaseMs = 6_000;
@@ -27,12 +27,10 @@ export class Leadership implements Role {
   readonly #parts: LeadershipParts;
   readonly #owner: string;
   readonly #begin: () => Role;
-  readonly #pause: Pause;
+  readonly #loop: Loop;
   #role: Role | undefined;
   /** The lease holds until then at least, monotonic. */
   #heldUntil = -Infinity;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
 
   /** `begin` makes the role anew for each term. `owner` is this process. */
   constructor(
@@ -44,7 +42,7 @@ export class Leadership implements Role {
     this.#parts = parts;
     this.#owner = owner;
     this.#begin = begin;
-    this.#pause = new Pause(parts.clock);
+    this.#loop = new Loop(parts.clock, () => this.#look());
   }
 
   /** Whether the role runs here. */
@@ -53,29 +51,25 @@ export class Leadership implements Role {
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#loop.start();
   }
 
   /** Stops the role and gives the lease back, so that another takes over at once. */
   async stop(patienceMs: number): Promise<void> {
-    this.#stopped = true;
-    this.#pause.end();
-    await this.#running;
+    await this.#loop.stop();
     await this.#end(patienceMs);
   }
 
-  async #run(): Promise<void> {
+  async #look(): Promise<number> {
     const { clock } = this.#parts;
-    while (!this.#stopped) {
-      const asked = clock.monotonic();
-      // Then another may have had the role meanwhile: this term is over, even if the lease is to be had again.
-      const lapsed = this.leading && asked >= this.#heldUntil;
-      const held = await this.#lease();
-      if (held) this.#heldUntil = asked + leaseMs - marginMs;
-      if (held === false || lapsed || clock.monotonic() >= this.#heldUntil) await this.#end(stopPatienceMs);
-      else if (!this.#role && !this.#isStopped()) await this.#take();
-      if (!this.#isStopped()) await this.#pause.wait(renewEveryMs);
-    }
+    const asked = clock.monotonic();
+    // Then another may have had the role meanwhile: this term is over, even if the lease is to be had again.
+    const lapsed = this.leading && asked >= this.#heldUntil;
+    const held = await this.#lease();
+    if (held) this.#heldUntil = asked + leaseMs - marginMs;
+    if (held === false || lapsed || clock.monotonic() >= this.#heldUntil) await this.#end(stopPatienceMs);
+    else if (!this.#role && !this.#loop.stopped) await this.#take();
+    return renewEveryMs;
   }
 
   /** Undefined when the engine does not answer. */
@@ -106,10 +100,6 @@ export class Leadership implements Role {
     this.#role = undefined;
     await this.#parts.state.release(`role/${this.name}`, this.#owner).catch(() => undefined);
     this.#parts.logger.info({ role: this.name }, "gave up a role");
-  }
-
-  #isStopped(): boolean {
-    return this.#stopped;
   }
 
   #trouble(error: unknown, message: string): void {

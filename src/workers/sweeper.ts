@@ -4,10 +4,11 @@ import type { Outcome, Outcomes } from "../application/delivery/outcomes.ts";
 import { loadWebhook } from "../application/webhooks.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { millis } from "../domain/time.ts";
-import type { Clock, Timer } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { EventStore } from "../ports/event-store.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { WorkQueue } from "../ports/work-queue.ts";
+import { Loop } from "./loop.ts";
 
 const tickMs = 200;
 const overlapMs = 1_000;
@@ -37,35 +38,26 @@ export class Sweeper {
   #sweptTo: number;
   #leasesAt = -Infinity;
   #everythingAt = -Infinity;
-  #timer: Timer | undefined;
-  #sweep: Promise<void> = Promise.resolve();
-  #stopped = false;
+  readonly #loop: Loop;
 
   constructor(parts: SweeperParts) {
     this.#parts = parts;
+    this.#loop = new Loop(parts.clock, async () => {
+      await this.#tick().catch((error: unknown) => {
+        parts.metrics.trouble("sweeper");
+        parts.logger.warn({ err: error }, "sweep failed; it is done again");
+      });
+      return tickMs;
+    });
     this.#sweptTo = parts.clock.now();
   }
 
   start(): void {
-    this.#next();
+    this.#loop.start(tickMs);
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#sweep;
-  }
-
-  #next(): void {
-    if (this.#stopped) return;
-    this.#timer = this.#parts.clock.schedule(tickMs, () => {
-      this.#sweep = this.#tick()
-        .catch((error: unknown) => {
-          this.#parts.metrics.trouble("sweeper");
-          this.#parts.logger.warn({ err: error }, "sweep failed; it is done again");
-        })
-        .finally(() => this.#next());
-    });
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   async #tick(): Promise<void> {

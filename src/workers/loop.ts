@@ -1,0 +1,44 @@
+import type { Clock } from "../ports/clock.ts";
+import { Pause } from "./pause.ts";
+
+/** A task done again and again in the background, one time after the other, from its start to its stop. */
+export class Loop {
+  readonly #task: () => Promise<number | null>;
+  readonly #pause: Pause;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  /** The task resolves with the rest before the next time, ms, or with null after the last; it must not reject. */
+  constructor(clock: Clock, task: () => Promise<number | null>) {
+    this.#task = task;
+    this.#pause = new Pause(clock);
+  }
+
+  /** Begins, after a first rest. */
+  start(restMs = 0): void {
+    this.#running = this.#run(restMs);
+  }
+
+  /** Ends a rest at once; resolves when what the task has under way is done. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#pause.end();
+    await this.#running;
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  /** Resolves after `ms`, or when the loop is stopped. */
+  async rest(ms: number): Promise<void> {
+    if (ms > 0 && !this.#stopped) await this.#pause.wait(ms);
+  }
+
+  async #run(firstRestMs: number): Promise<void> {
+    for (let restMs: number | null = firstRestMs; restMs !== null; restMs = await this.#task()) {
+      await this.rest(restMs);
+      if (this.#stopped) return;
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { expect } from "chai";
+import { Loop } from "../../../src/workers/loop.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+/** Lets everything happen that waits for no time to pass. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("loop", () => {
+  it("does its task again after the rest that the task asked for, until there is nothing more to do", async () => {
+    const clock = new ManualClock();
+    const rests: (number | null)[] = [10, 20, null];
+    let times = 0;
+    const loop = new Loop(clock, async () => rests[times++] ?? null);
+    loop.start();
+    await settled();
+    expect([times, clock.pending]).to.deep.equal([1, [10]]);
+    clock.advance(10);
+    await settled();
+    expect([times, clock.pending]).to.deep.equal([2, [20]]);
+    clock.advance(20);
+    await settled();
+    expect([times, clock.pending]).to.deep.equal([3, []]);
+    await loop.stop();
+  });
+
+  it("waits for what is under way when it is stopped, and does nothing more", async () => {
+    const clock = new ManualClock();
+    const underWay = Promise.withResolvers<number>();
+    let [times, over] = [0, false];
+    const loop = new Loop(clock, () => {
+      times += 1;
+      return underWay.promise;
+    });
+    loop.start(10);
+    await settled();
+    expect(times).to.equal(0);
+    clock.advance(10);
+    await settled();
+    const stopped = loop.stop().then(() => { over = true; });
+    await settled();
+    expect([times, over, loop.stopped]).to.deep.equal([1, false, true]);
+    underWay.resolve(10);
+    await stopped;
+    expect([times, clock.pending]).to.deep.equal([1, []]);
+  });
+
+  it("ends its rests at once when it is stopped, and rests no more", async () => {
+    const clock = new ManualClock();
+    let times = 0;
+    const loop = new Loop(clock, async () => {
+      times += 1;
+      return 10;
+    });
+    loop.start(10);
+    const rest = loop.rest(20);
+    await loop.stop();
+    await rest;
+    await loop.rest(20);
+    expect([times, clock.pending]).to.deep.equal([0, []]);
+  });
+});
