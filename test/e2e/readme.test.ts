@@ -1,22 +1,13 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { expect } from "chai";
+import { freePort } from "../support/free-port.ts";
 
 const root = join(import.meta.dirname, "../..");
-
-/** A port nobody listens on just now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
-}
 
 describe("README", () => {
   it("has a tour that works as written, beside a demo that stays up", async () => {

@@ -1,12 +1,12 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { sign, signerOf, webhookSecret } from "../../src/application/delivery/signature.ts";
+import { freePort } from "../support/free-port.ts";
 
 const docs = new URL("../../docs/", import.meta.url);
 const folder = new URL("examples/verify-signatures/", docs).pathname;
@@ -50,15 +50,6 @@ function isHere([command, argument]: Language["probe"]): boolean {
   } catch {
     return false;
   }
-}
-
-/** A port nobody listens on just now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }
 
 /** The headers a delivery has, signed so many seconds ago. */

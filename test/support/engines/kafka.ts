@@ -1,6 +1,5 @@
 import { Kafka, logLevel } from "kafkajs";
-import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { freePorts } from "../free-port.ts";
 import type { KafkaUnderTest, Ports } from "./kafka/broker.ts";
 import { containerBroker } from "./kafka/container.ts";
 import { packagedBroker } from "./kafka/packages.ts";
@@ -60,22 +59,11 @@ function named(): KafkaUnderTest | undefined {
 }
 
 async function ownBroker(): Promise<KafkaUnderTest> {
-  const [direct, controller, secure, from, to] = await freePorts();
+  const [direct, controller, secure, from, to] = (await freePorts(5)) as [number, number, number, number, number];
   const ports: Ports = { direct, controller, secure, detour: { from, to } };
   try {
     return (await containerBroker(version, ports)) ?? (await packagedBroker(version, ports));
   } catch (error) {
     throw new NoKafka(`No Kafka for the tests: ${String(error)}`, { cause: error });
   }
-}
-
-type FivePorts = [number, number, number, number, number];
-
-/** Ports that nobody listened on a moment ago. */
-async function freePorts(): Promise<FivePorts> {
-  const servers = Array.from({ length: 5 }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports as FivePorts;
 }

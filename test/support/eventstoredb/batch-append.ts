@@ -5,13 +5,11 @@ import shared from "@eventstore/db-client/generated/shared_pb.js";
 import statusPb from "@eventstore/db-client/generated/status_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
 import type { Database, WriteOutcome } from "./database.ts";
-import type { Expected, Proposed } from "./events.ts";
+import type { Expected } from "./events.ts";
 import type { Faults } from "./faults.ts";
 import { nameOf, streamIdentifier, uuid, uuidOf } from "./messages.ts";
+import { acceptable, maxAppendSize, proposed, sizeOf } from "./proposals.ts";
 import { noEvent } from "./stream.ts";
-
-/** Bytes that the events of one append may have together. */
-export const maxAppendSize = 1_048_576;
 
 type Call = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
 
@@ -87,16 +85,6 @@ function answer(
   }
 }
 
-/** Whether the server takes the events: the other ones it calls a bad request. */
-export function acceptable({ id, type }: Proposed): boolean {
-  return type !== "" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) && /[1-9a-f]/.test(id);
-}
-
-/** What the server counts of events. */
-export function sizeOf(events: readonly Proposed[]): number {
-  return events.reduce((sum, { type, data, metadata }) => sum + 2 * type.length + data.length + metadata.length, 0);
-}
-
 function success({ revision, position }: Extract<WriteOutcome, { kind: "written" }>) {
   const done = new streams.BatchAppendResp.Success().setPosition(
     new shared.AllStreamPosition().setCommitPosition(String(position)).setPreparePosition(String(position)),
@@ -108,16 +96,6 @@ function expectedOf(options: streams.BatchAppendReq.Options): Expected {
   if (options.hasStreamPosition()) return BigInt(options.getStreamPosition());
   if (options.hasNoStream()) return "no_stream";
   return options.hasStreamExists() ? "stream_exists" : "any";
-}
-
-function proposed(message: streams.BatchAppendReq.ProposedMessage): Proposed {
-  return {
-    id: uuidOf(message.getId()),
-    type: message.getMetadataMap().get("type") ?? "",
-    contentType: message.getMetadataMap().get("content-type") ?? "",
-    data: message.getData_asU8(),
-    metadata: message.getCustomMetadata_asU8(),
-  };
 }
 
 function wrongVersion(expected: Expected, current: bigint) {

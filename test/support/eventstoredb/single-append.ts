@@ -1,11 +1,11 @@
 import { status, type sendUnaryData, type ServerReadableStream } from "@grpc/grpc-js";
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
-import { acceptable, maxAppendSize, sizeOf } from "./batch-append.ts";
 import type { Database } from "./database.ts";
 import type { Expected, Proposed } from "./events.ts";
 import type { Faults } from "./faults.ts";
-import { failure, nameOf, streamDeleted, uuidOf } from "./messages.ts";
+import { failure, nameOf, streamDeleted } from "./messages.ts";
+import { acceptable, maxAppendSize, proposed, sizeOf } from "./proposals.ts";
 import { noEvent } from "./stream.ts";
 
 type Reply = sendUnaryData<streams.AppendResp>;
@@ -64,16 +64,6 @@ function expectedOf(options: streams.AppendReq.Options): Expected {
   if (options.hasRevision()) return BigInt(options.getRevision());
   if (options.hasNoStream()) return "no_stream";
   return options.hasStreamExists() ? "stream_exists" : "any";
-}
-
-function proposed(message: streams.AppendReq.ProposedMessage): Proposed {
-  return {
-    id: uuidOf(message.getId()),
-    type: message.getMetadataMap().get("type") ?? "",
-    contentType: message.getMetadataMap().get("content-type") ?? "",
-    data: message.getData_asU8(),
-    metadata: message.getCustomMetadata_asU8(),
-  };
 }
 
 function wrongVersion(expected: Expected, current: bigint) {
