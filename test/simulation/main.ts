@@ -11,7 +11,7 @@ const { VERBOSE, BRIEF } = process.env;
 const scale = Number(SCALE);
 // JSON knows no Infinity: it makes null of it.
 const changed = JSON.parse(WEATHER ?? "null", (_name, value: unknown) => value ?? Infinity) as Partial<Weather>;
-const weather = WEATHER === undefined ? {} : { weather: changed };
+const weather = WEATHER === undefined ? {} : { weather: changed, ...(changed.fair && { fair: true as const }) };
 
 function report({ seed, broken, last, weather: whole, digest, figures }: Outcome): void {
   if (broken && BRIEF === undefined) console.log([...last, "", JSON.stringify(whole)].join("\n"));

@@ -85,6 +85,8 @@ export interface Rules {
   readonly newsMs: number;
   /** How long after it could an attempt begins at the latest. */
   readonly promptMs: number;
+  /** How much longer it may take where the destination was inactive or its circuit open just before. */
+  readonly reopenedMs: number;
 }
 
 type Data = Readonly<Record<string, unknown>> & {
@@ -262,10 +264,16 @@ export class Model {
     if (!destination) return;
     const now = this.#now();
     const dueSince = now - (Date.parse(at) - Date.parse(event.nextAttemptAt ?? at));
-    const late = now - Math.max(dueSince, possibleSince(destination));
+    const late = now - Math.max(dueSince, this.#possibleSince(destination));
     hold(probe === true || late <= this.rules.promptMs, "nothing is overdue",
       () => `${where()}: ${late.toFixed(0)} ms late`);
     destination.underWay += 1;
+  }
+
+  /** Since when a destination lets attempts begin, as far as the log tells: ms of the simulation. */
+  #possibleSince({ open, closed, limits, fullUntil }: DestinationRecord): number {
+    const since = (past: Past<unknown>) => past.at(-1)?.since ?? -Infinity;
+    return Math.max(fullUntil, since(limits), Math.max(since(open), since(closed)) + this.rules.reopenedMs);
   }
 
   #over(event: EventRecord, attempt: AttemptRecord, ok: boolean): void {
@@ -412,7 +420,7 @@ export class Model {
     }
     if (before === "Open" && (type === "CircuitProbeClaimed" || type === "CircuitHalfOpened")) {
       const dueSince = since - (Date.parse(data.at) - Date.parse(destination.openUntil ?? data.at));
-      const late = since - Math.max(dueSince, possibleSince(destination));
+      const late = since - Math.max(dueSince, this.#possibleSince(destination));
       hold(late <= this.rules.promptMs, "nothing is overdue", () => `${where()}: ${late.toFixed(0)} ms late`);
     }
     destination.openUntil = data["openUntil"] as string | null;
@@ -421,11 +429,6 @@ export class Model {
     destination.closed.push({ since, value: destination.circuit === "Closed" });
     destination.probes.push({ since, value: probe?.eventId ?? null });
   }
-}
-
-/** Since when a destination lets attempts begin, as far as the log tells: ms of the simulation. */
-function possibleSince({ open, closed, limits, fullUntil }: DestinationRecord): number {
-  return Math.max(fullUntil, ...[open, closed, limits].map((past) => past.at(-1)?.since ?? -Infinity));
 }
 
 /** How many failures in a row there may be: what is recorded may be counted `newsMs` later. */

@@ -17,7 +17,7 @@ import { SimulatedReadModels } from "./read-models.ts";
 import { Receivers } from "./receivers.ts";
 import { Scheduler } from "./scheduler.ts";
 import { short, Trace } from "./trace.ts";
-import { newsMs, weatherOf, type Weather } from "./weather.ts";
+import { newsMs, promptness, weatherOf, type Weather } from "./weather.ts";
 
 /** What came of one run. */
 export interface Outcome {
@@ -86,7 +86,8 @@ export class Simulation {
     this.#seed = seed;
     this.#random = random.fork("operations");
     this.#death = death;
-    this.#weather = { ...weatherOf(random.fork("weather"), { scale, fair }), ...weather };
+    const usual = weatherOf(random.fork("weather"), { scale, fair });
+    this.#weather = { ...usual, ...(weather && { fair: false, ...weather }) };
     this.#trace = new Trace(scheduler, print);
     this.#wall = new WallTime(scheduler);
     const log = new SimulatedLog({ scheduler, random: random.fork("log") });
@@ -99,8 +100,8 @@ export class Simulation {
     };
     const broken = (error: unknown) => this.#fail(error);
     const news = newsMs(this.#weather);
-    const promptMs = this.#weather.fair && !death && !weather ? 1_000 : Infinity;
-    this.#model = new Model(now, { ...retry, leaseMs: deliveryTimeoutMs + leaseMarginMs, newsMs: news, promptMs });
+    const prompt = promptness({ ...this.#weather, fair: this.#weather.fair && !death });
+    this.#model = new Model(now, { ...retry, leaseMs: deliveryTimeoutMs + leaseMarginMs, newsMs: news, ...prompt });
     this.#books = new Books({ model: this.#model, queue, now, newsMs: () => news });
     log.watcher = {
       committed: (entries, by) => this.#guarded(() => {

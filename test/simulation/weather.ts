@@ -95,6 +95,12 @@ export function weatherOf(random: Random, options: { readonly scale: number; rea
   };
 }
 
+/** How long after it could an attempt begins at the latest, ms: with faults, nobody can say. */
+export function promptness({ fair, processes }: Weather): { readonly promptMs: number; readonly reopenedMs: number } {
+  // The wake-up may come to a process before what it is for: then it is the sweeper's next round that counts.
+  return { promptMs: fair ? 1_000 : Infinity, reopenedMs: processes > 1 ? 4_000 : 0 };
+}
+
 /** How long news may take to reach everybody who must know, and what they had begun to come out, ms. */
 export function newsMs({ log, readModels, lagMs, stallEveryMs, stallMs, outageEveryMs, outageMs }: Weather): number {
   const slowest = (one: Condition) => (one.slow > 0 ? Math.max(one.slowMs, one.usualMs) : one.usualMs);
