@@ -1,4 +1,4 @@
-import type { EventStatus } from "../../src/domain/event/events.ts";
+import { eventStatuses, type EventStatus } from "../../src/domain/event/events.ts";
 import { millis } from "../../src/domain/time.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import type { EventDocument, EventFilter } from "./events.ts";
@@ -27,29 +27,57 @@ export function eventsCounter(counted: Counted, level: (typeof levels)[number]["
   return level === "minute" ? scope : `${scope}/${level}`;
 }
 
-function add(counted: Counted, bucket: number, by: number): Change {
-  return { op: "add", scope: eventsCounter(counted, "minute"), bucket, by, rollUps };
+/** What is counted of the events of a tenant, and of one of its destinations, by the minute. */
+interface Scopes {
+  readonly tenantId: string;
+  readonly all: string;
+  readonly byStatus: Readonly<Record<EventStatus, readonly [ofTenant: string, ofDestination: string]>>;
+}
+
+const scopesRemembered = 1_000;
+/** By destination. To put them together for each event would cost more than to count it. */
+const scopes = new Map<string, Scopes>();
+
+function scopesOf(tenantId: string, destinationUrlId: string): Scopes {
+  let found = scopes.get(destinationUrlId);
+  if (found?.tenantId !== tenantId) {
+    const ofStatus = (status: EventStatus) =>
+      [eventsCounter({ tenantId, status }, "minute"), eventsCounter({ tenantId, destinationUrlId, status }, "minute")];
+    const byStatus = Object.fromEntries(eventStatuses.map((status) => [status, ofStatus(status)]));
+    const all = eventsCounter({ tenantId }, "minute");
+    found = { tenantId, all, byStatus: byStatus as unknown as Scopes["byStatus"] };
+    if (scopes.size >= scopesRemembered) scopes.clear();
+    scopes.set(destinationUrlId, found);
+  }
+  return found;
+}
+
+function bucketOf(acceptedAt: string): number {
+  return Math.floor(millis(acceptedAt) / minuteMs);
+}
+
+function add(scope: string, bucket: number, by: number): Change {
+  return { op: "add", scope, bucket, by, rollUps };
 }
 
 /** Counts a new event. */
 export function counted(tenantId: string, destinationUrlId: string, acceptedAt: string): Change[] {
-  const bucket = Math.floor(millis(acceptedAt) / minuteMs);
-  const status = "Pending";
-  return [
-    add({ tenantId }, bucket, 1),
-    add({ tenantId, status }, bucket, 1),
-    add({ tenantId, destinationUrlId, status }, bucket, 1),
-  ];
+  return comeOrGone({ tenantId, destinationUrlId, status: "Pending", acceptedAt }, 1);
 }
 
 /** Counts an event no more. */
-export function uncounted({ tenantId, destinationUrlId, status, acceptedAt }: EventDocument): Change[] {
-  const bucket = Math.floor(millis(acceptedAt) / minuteMs);
-  return [
-    add({ tenantId }, bucket, -1),
-    add({ tenantId, status }, bucket, -1),
-    add({ tenantId, destinationUrlId, status }, bucket, -1),
-  ];
+export function uncounted(event: EventDocument): Change[] {
+  return comeOrGone(event, -1);
+}
+
+function comeOrGone(
+  { tenantId, destinationUrlId, status, acceptedAt }: Pick<EventDocument, keyof Required<Counted> | "acceptedAt">,
+  by: 1 | -1,
+): Change[] {
+  const { all, byStatus } = scopesOf(tenantId, destinationUrlId);
+  const [ofTenant, ofDestination] = byStatus[status];
+  const bucket = bucketOf(acceptedAt);
+  return [add(all, bucket, by), add(ofTenant, bucket, by), add(ofDestination, bucket, by)];
 }
 
 /** Moves an event from the counters of one status to those of another. */
@@ -60,12 +88,14 @@ export function moved(fact: {
   readonly from: EventStatus;
   readonly to: EventStatus;
 }): Change[] {
-  const { tenantId, destinationId: destinationUrlId, from, to } = fact;
-  const bucket = Math.floor(millis(fact.acceptedAt) / minuteMs);
+  const { byStatus } = scopesOf(fact.tenantId, fact.destinationId);
+  const [fromOfTenant, fromOfDestination] = byStatus[fact.from];
+  const [toOfTenant, toOfDestination] = byStatus[fact.to];
+  const bucket = bucketOf(fact.acceptedAt);
   return [
-    add({ tenantId, status: from }, bucket, -1),
-    add({ tenantId, status: to }, bucket, 1),
-    add({ tenantId, destinationUrlId, status: from }, bucket, -1),
-    add({ tenantId, destinationUrlId, status: to }, bucket, 1),
+    add(fromOfTenant, bucket, -1),
+    add(toOfTenant, bucket, 1),
+    add(fromOfDestination, bucket, -1),
+    add(toOfDestination, bucket, 1),
   ];
 }

@@ -1,10 +1,13 @@
 /** ISO 8601 UTC with milliseconds, the only form of time in events and answers. */
 export type Timestamp = string;
 
+// The same millisecond is asked for many times in a row, either way.
 let latestMs = Number.NaN;
 let latest: Timestamp = "";
+let parsed: Timestamp = "";
+let parsedMs = Number.NaN;
 
-/** Milliseconds since 1970 to a {@link Timestamp}. The same millisecond is asked for many times in a row. */
+/** Milliseconds since 1970 to a {@link Timestamp}. */
 export function timestamp(ms: number): Timestamp {
   if (ms !== latestMs) {
     latest = new Date(ms).toISOString();
@@ -15,5 +18,9 @@ export function timestamp(ms: number): Timestamp {
 
 /** A {@link Timestamp} to milliseconds since 1970. */
 export function millis(at: Timestamp): number {
-  return Date.parse(at);
+  if (at !== parsed) {
+    parsedMs = Date.parse(at);
+    parsed = at;
+  }
+  return parsedMs;
 }

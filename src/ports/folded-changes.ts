@@ -1,8 +1,8 @@
-import type { Change, FieldValue, PositionedChanges } from "./read-models.ts";
+import type { Change, Document, FieldValue, PositionedChanges } from "./read-models.ts";
 
 /** What a batch comes to for one document. */
 export type Effect =
-  | { readonly op: "put"; readonly document: Record<string, FieldValue>; readonly fresh: boolean }
+  | { readonly op: "put"; readonly document: Document; readonly fresh: boolean }
   /** `raised`: fields that become at least so much; none of `fields` is among them. */
   | { readonly op: "set"; readonly fields: Record<string, FieldValue>; readonly raised: Record<string, FieldValue> }
   | { readonly op: "remove" }
@@ -67,20 +67,24 @@ function next(before: Effect | undefined, change: Exclude<Change, { op: "add" }>
   switch (change.op) {
     case "put": {
       const unseen = before === undefined ? change.fresh === true : before.op === "none";
-      return { op: "put", document: { ...change.document }, fresh: unseen };
+      return { op: "put", document: change.document, fresh: unseen };
     }
     case "set":
       if (before === undefined) return { op: "set", fields: { ...change.fields }, raised: {} };
-      if (before.op === "put") Object.assign(before.document, change.fields);
-      else if (before.op === "set") {
+      if (before.op === "put") return { ...before, document: { ...before.document, ...change.fields } };
+      if (before.op === "set") {
         Object.assign(before.fields, change.fields);
         for (const field in change.fields) delete before.raised[field];
       }
       return undefined;
     case "raise":
       if (before === undefined) return { op: "set", fields: {}, raised: { ...change.fields } };
-      if (before.op === "put") raise(before.document, change.fields);
-      else if (before.op === "set") {
+      if (before.op === "put") {
+        const document = { ...before.document };
+        raise(document, change.fields);
+        return { ...before, document };
+      }
+      if (before.op === "set") {
         for (const field in change.fields) {
           const fields = field in before.fields ? before.fields : before.raised;
           raise(fields, { [field]: change.fields[field] ?? null });

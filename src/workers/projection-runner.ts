@@ -18,13 +18,18 @@ import { Pause } from "./pause.ts";
 import { Purges } from "./purges.ts";
 import { StreamsAside } from "./streams-aside.ts";
 
-/** Entries read at once when behind: the larger a batch, the more of it folds into one. */
-const readEntries = 4_000;
+/** Entries read at once when behind: they are let go of, but for what they change, before the next are read. */
+const readEntries = 500;
+/** Reads that make a batch when behind: the larger it is, the more of it folds into one. */
+const readsOfBatch = 16;
 /** A batch smaller than this waits a moment for more, unless somebody waits for it. */
 const smallBatch = 1_000;
 const firstPauseMs = 50;
 const longestPauseMs = 5_000;
 const shutOutPauseMs = 1_000;
+
+/** A part of the log, and how far that reaches. */
+type Stretch = Awaited<ReturnType<EventLog["readLog"]>>;
 
 export interface ProjectionRunnerParts {
   readonly log: EventLog & Pick<EventStore, "readStream">;
@@ -178,11 +183,20 @@ export class ProjectionRunner {
   }
 
   async #catchUp(): Promise<void> {
-    for (;;) {
-      const read = () => this.#parts.log.readLog(this.#applied, readEntries);
-      const { entries, upTo } = await this.#exclusively(() => this.#persist(read));
-      if (entries.length === 0 && upTo <= this.#applied) return;
-      await this.#exclusively(() => this.#project(entries, upTo));
+    for (let before; before !== this.#applied;) {
+      before = this.#applied;
+      await this.#exclusively(() => this.#project(this.#stretches()));
+    }
+  }
+
+  /** What follows in the log, as much as makes a batch. */
+  async *#stretches(): AsyncGenerator<Stretch> {
+    let after = this.#applied;
+    for (let read = 0; read < readsOfBatch; read += 1) {
+      const stretch = await this.#persist(() => this.#parts.log.readLog(after, readEntries));
+      if (stretch.upTo <= after) return;
+      yield stretch;
+      after = stretch.upTo;
     }
   }
 
@@ -190,32 +204,35 @@ export class ProjectionRunner {
     if (entries.length < smallBatch && this.#wanted <= this.#applied && !this.#over) {
       await this.#linger.wait(this.#parts.lingerMs);
     }
-    await this.#exclusively(() => this.#project(entries, upTo));
+    await this.#exclusively(() => this.#project([{ entries, upTo }]));
   }
 
-  async #project(entries: readonly LogEntry[], upTo: Position): Promise<void> {
+  async #project(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): Promise<void> {
     const { prepare = async (same: readonly LogEntry[]) => same } = this.#parts;
     let batch: PositionedChanges[] = [];
     let done = this.#applied;
-    for (const entry of await this.#persist(() => prepare(entries))) {
-      const before = this.#purges.concerns(entry) ? await this.#persist(() => this.#changesBefore(entry)) : [];
-      const changes = before === null || this.#aside.has(entry) ? [] : changesOf(entry);
-      if ("unreadable" in changes) {
-        // What is set aside with the stream follows from what was applied before.
-        await this.#apply(batch, done);
-        batch = [{ position: entry.position, changes: [...(before ?? []), ...(await this.#setAside(changes))] }];
-      } else if (changes.length > 0) {
-        batch.push({ position: entry.position, changes: before ? [...before, ...changes] : changes });
+    for await (const { entries, upTo } of stretches) {
+      for (const entry of await this.#persist(() => prepare(entries))) {
+        const before = this.#purges.concerns(entry) ? await this.#persist(() => this.#changesBefore(entry)) : [];
+        const changes = before === null || this.#aside.has(entry) ? [] : changesOf(entry);
+        if ("unreadable" in changes) {
+          // What is set aside with the stream follows from what was applied before.
+          await this.#apply(batch, done);
+          batch = [{ position: entry.position, changes: [...(before ?? []), ...(await this.#setAside(changes))] }];
+        } else if (changes.length > 0) {
+          batch.push({ position: entry.position, changes: before?.length ? [...before, ...changes] : changes });
+        }
+        done = entry.position;
+        if (entry.type === "EventsPurged" || entry.type === "PurgeCompleted") {
+          await this.#apply(batch, done);
+          batch = [];
+          await this.#persist(() => this.#purges.load());
+          this.#carryOn();
+        }
       }
-      done = entry.position;
-      if (entry.type === "EventsPurged" || entry.type === "PurgeCompleted") {
-        await this.#apply(batch, done);
-        batch = [];
-        await this.#persist(() => this.#purges.load());
-        this.#carryOn();
-      }
+      done = upTo;
     }
-    await this.#apply(batch, upTo);
+    await this.#apply(batch, done);
   }
 
   async #changesBefore(entry: LogEntry): Promise<readonly Change[] | null> {

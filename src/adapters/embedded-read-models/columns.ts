@@ -1,4 +1,5 @@
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
+import { millis } from "../../domain/time.ts";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../ports/read-models.ts";
 import { uuidBytes, uuidText } from "./uuid-bytes.ts";
 
@@ -15,14 +16,17 @@ const columnTypes: Readonly<Record<FieldKind, string>> = {
 /** A value no column holds: conditions with it select nothing. */
 export const unmatched = Symbol("unmatched");
 
-/** A field's value as its column holds it, or {@link unmatched} where no column of the kind can hold it. */
-export function encode(kind: FieldKind, value: FieldValue): SQLInputValue | typeof unmatched {
+/**
+ * A field's value as its column holds it, or {@link unmatched} where no column of the kind can hold it. `room`: 16
+ * bytes for an id, to be used before they are given for another.
+ */
+export function encode(kind: FieldKind, value: FieldValue, room?: Uint8Array): SQLInputValue | typeof unmatched {
   if (value === null) return null;
   switch (kind) {
     case "id":
-      return (typeof value === "string" && uuidBytes(value)) || unmatched;
+      return (typeof value === "string" && uuidBytes(value, room)) || unmatched;
     case "time": {
-      const ms = typeof value === "string" ? Date.parse(value) : NaN;
+      const ms = typeof value === "string" ? millis(value) : NaN;
       return Number.isNaN(ms) ? unmatched : ms;
     }
     case "boolean":

@@ -1,12 +1,22 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { CollectionDefinition, FieldValue } from "../../ports/read-models.ts";
-import { encode, quoted, tableOf, unmatched } from "./columns.ts";
 import type { Effect } from "../../ports/folded-changes.ts";
+import type { CollectionDefinition, FieldKind, FieldValue } from "../../ports/read-models.ts";
+import { encode, quoted, tableOf, unmatched } from "./columns.ts";
+
+/** A column of the table. Each value is bound, and so copied, before the next of the column is put into its `room`. */
+interface Column {
+  readonly field: string;
+  readonly kind: FieldKind;
+  readonly room: Uint8Array;
+}
 
 /** Writes the documents of one collection. */
 export class TableWriter {
   readonly #database: DatabaseSync;
   readonly #definition: CollectionDefinition;
+  readonly #columns: readonly Column[];
+  readonly #byField: ReadonlyMap<string, Column>;
+  readonly #row: SQLInputValue[];
   readonly #put: StatementSync;
   readonly #remove: StatementSync;
   /** By the fields they set and raise. */
@@ -15,8 +25,12 @@ export class TableWriter {
   constructor(database: DatabaseSync, definition: CollectionDefinition) {
     this.#database = database;
     this.#definition = definition;
+    const fields = Object.entries(definition.fields);
+    this.#columns = fields.map(([field, kind]) => ({ field, kind, room: new Uint8Array(16) }));
+    this.#byField = new Map(this.#columns.map((column) => [column.field, column]));
+    this.#row = this.#columns.map(() => null);
     const key = quoted(definition.key);
-    const columns = Object.keys(definition.fields).map(quoted);
+    const columns = this.#columns.map(({ field }) => quoted(field));
     const updates = columns.map((column) => `${column} = excluded.${column}`).join(", ");
     this.#put = database.prepare(
       `INSERT INTO ${tableOf(definition)} VALUES (${columns.map(() => "?").join(", ")}) ` +
@@ -36,9 +50,12 @@ export class TableWriter {
         this.#set(key, effect.fields, effect.raised);
         return;
       case "put": {
-        const row: SQLInputValue[] = [];
-        for (const field in this.#definition.fields) row.push(this.#stored(field, effect.document[field] ?? null));
-        this.#put.run(...row);
+        let at = 0;
+        for (const column of this.#columns) {
+          this.#row[at] = this.#value(column, effect.document[column.field] ?? null);
+          at += 1;
+        }
+        this.#put.run(...this.#row);
       }
     }
   }
@@ -69,9 +86,14 @@ export class TableWriter {
   }
 
   #stored(field: string, value: FieldValue): SQLInputValue {
-    const kind = this.#definition.fields[field];
-    const encoded = kind === undefined ? unmatched : encode(kind, value);
+    const column = this.#byField.get(field);
+    if (column) return this.#value(column, value);
+    throw new TypeError(`${this.#definition.name} has no field ${field}`);
+  }
+
+  #value({ field, kind, room }: Column, value: FieldValue): SQLInputValue {
+    const encoded = encode(kind, value, room);
     if (encoded !== unmatched) return encoded;
-    throw new TypeError(`${this.#definition.name}.${field}: not a value of kind ${kind ?? "unknown"}`);
+    throw new TypeError(`${this.#definition.name}.${field}: not a value of kind ${kind}`);
   }
 }

@@ -5,10 +5,9 @@ for (let value = 0; value < 16; value += 1) digits[value.toString(16).charCodeAt
 const length = 36;
 const dash = "-".charCodeAt(0);
 
-/** The 16 bytes of a UUID in lower case; undefined for any other text. */
-export function uuidBytes(text: string): Uint8Array | undefined {
+/** The 16 bytes of a UUID in lower case, in `bytes` where given; undefined for any other text. */
+export function uuidBytes(text: string, bytes: Uint8Array = new Uint8Array(16)): Uint8Array | undefined {
   if (text.length !== length) return undefined;
-  const bytes = Buffer.allocUnsafe(16);
   let at = 0;
   for (let byte = 0; byte < 16; byte += 1) {
     if ((at === 8 || at === 13 || at === 18 || at === 23) && text.charCodeAt(at++) !== dash) return undefined;

@@ -75,8 +75,8 @@ export const shown: readonly PlantedBug[] = [
     name: "a move is counted for the tenant only",
     breaks: "each status is counted",
     file: "projections/events/counters.ts",
-    find: "add({ tenantId, destinationUrlId, status: to }, bucket, 1),\n  ];\n}\n",
-    instead: "add({ tenantId, destinationUrlId, status: from }, bucket, 1),\n  ];\n}\n",
+    find: "add(toOfDestination, bucket, 1),",
+    instead: "add(fromOfDestination, bucket, 1),",
   },
   {
     name: "cancelled events are left out of lists",

@@ -1,81 +1,14 @@
 import { expect } from "chai";
-import { categoryOf, streams } from "../../../src/domain/streams.ts";
+import fc from "fast-check";
 import { fingerprint } from "../../../projections/index.ts";
-import type {
-  BatchHandler,
-  EventLog,
-  LogEntry,
-  Position,
-  Subscription,
-  SubscriptionOptions,
-} from "../../../src/ports/event-store.ts";
+import { streams } from "../../../src/domain/streams.ts";
+import type { LogEntry, Position } from "../../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type PositionedChanges } from "../../../src/ports/read-models.ts";
 import { ProjectionRunner, type ProjectionRunnerParts } from "../../../src/workers/projection-runner.ts";
 import { histories, History, type Told } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import fc from "fast-check";
-
-const position = (n: number): Position => (n === 0 ? "" : String(n).padStart(16, "0"));
-
-/** A log that a test writes entry by entry, readable or not, and may tear off. */
-class WrittenLog implements EventLog {
-  readonly entries: LogEntry[] = [];
-  readonly #followers = new Set<() => void>();
-  failing = 0;
-
-  write(told: readonly Told[], unreadable?: string): void {
-    for (const { stream, fact } of told) {
-      const revision = this.entries.filter((entry) => entry.stream === stream).length;
-      const head = { stream, revision, position: position(this.entries.length + 1), id: `${this.entries.length}` };
-      const metadata = { actor: { type: "anonymous" }, correlationId: "", causationId: null, at: "" } as const;
-      const { type, data } = fact;
-      this.entries.push(unreadable === undefined ? { ...head, type, data, metadata } : { ...head, type, unreadable });
-    }
-    for (const follow of this.#followers) follow();
-  }
-
-  async readLog(after: Position, limit: number) {
-    if (this.failing > 0) {
-      this.failing -= 1;
-      throw new Error("the log is down");
-    }
-    const entries = this.entries.slice(Number(after), Number(after) + limit);
-    return { entries, upTo: entries.at(-1)?.position ?? after };
-  }
-
-  async head(): Promise<Position> {
-    return position(this.entries.length);
-  }
-
-  async readStream(stream: string, { limit = Infinity }: { readonly limit?: number } = {}) {
-    return this.entries.filter((entry) => entry.stream === stream).slice(0, limit);
-  }
-
-  subscribe({ after, categories }: SubscriptionOptions, handle: BatchHandler): Subscription {
-    let done = Number(after);
-    let running = Promise.resolve();
-    const run = async () => {
-      while (done < this.entries.length && this.#followers.has(follow)) {
-        const batch = this.entries.slice(done);
-        const wanted = batch.filter(({ stream }) => !categories || categories.includes(categoryOf(stream)));
-        await handle(wanted, batch.at(-1)!.position);
-        done += batch.length;
-      }
-    };
-    const follow = () => {
-      running = running.then(run);
-    };
-    this.#followers.add(follow);
-    follow();
-    return {
-      stop: async () => {
-        this.#followers.delete(follow);
-        await running;
-      },
-    };
-  }
-}
+import { position, WrittenLog } from "../../support/written-log.ts";
 
 /** Read models whose writes a test may count and let fail. */
 class WatchedReadModels extends InMemoryReadModels {
@@ -199,6 +132,44 @@ describe("projection runner", () => {
     log.write(all.slice(-1));
     await settled();
     expect(await statusOf()).to.equal("Processing");
+  });
+
+  it("reads bit by bit when behind, and projects as one batch what makes one", async () => {
+    log.write(told("accept", ...Array.from({ length: 700 }, () => "newSecret"), "startAttempt", "succeed"));
+    const limits: number[] = [];
+    const read = log.readLog.bind(log);
+    log.readLog = async (after, limit) => {
+      limits.push(limit);
+      return read(after, limit);
+    };
+    const runner = newRunner();
+    await runner.rebuild();
+    expect(Math.max(...limits)).to.be.at.most(500);
+    expect(models.batches.length).to.equal(1);
+    expect(models.batches[0]!.at(-1)!.position).to.equal(await log.head());
+    expect(await models.checkpoint()).to.equal(await log.head());
+  });
+
+  it("lets go of a batch that it was stopped in the middle of reading, and reads it again", async () => {
+    log.write(told("accept", ...Array.from({ length: 700 }, () => "newSecret")));
+    const runner = newRunner();
+    const read = log.readLog.bind(log);
+    let reads = 0;
+    log.readLog = async (after, limit) => {
+      reads += 1;
+      if (reads === 2) log.failing = Infinity;
+      return read(after, limit);
+    };
+    runner.start();
+    await settled();
+    await runner.stop();
+    expect(models.batches).to.deep.equal([]);
+    log.failing = 0;
+    runner.start();
+    await runner.drained(await log.head());
+    const again = new WatchedReadModels();
+    await newRunner({ writer: again, readModels: again }).rebuild();
+    expect(models.contents()).to.deep.equal(again.contents());
   });
 
   it("resumes at its checkpoint", async () => {
