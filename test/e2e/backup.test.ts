@@ -15,7 +15,7 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount, startTestRelay } from "../support/relay.ts";
 import { temporaryDataDir, testEnvironment, type TestRelay } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
-import { Producers, seeded, seedOfRun } from "../support/relay-process-load.ts";
+import { Producers, randomOfRun } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
 const env = { RELAY_DELIVERY_TIMEOUT: "2s", RELAY_RETRY_SCHEDULE: "300ms" };
@@ -91,7 +91,7 @@ describe("a backup under load, restored", function () {
     const second = new RelayProcess(receiver, { env });
     try {
       await relay.start();
-      const random = seeded(seedOfRun());
+      const random = randomOfRun();
       const ledger = new Ledger();
       const sent: string[] = [];
       const account = await openAccount(relay.url, { maxTrys: 10_000 });

@@ -11,7 +11,7 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 import { fillLog } from "../support/relay-process-fill.ts";
-import { pause, Producers, seeded, seedOfRun, type Target } from "../support/relay-process-load.ts";
+import { pause, Producers, randomOfRun, type Target } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
 const deliveryTimeoutMs = 2_000;
@@ -33,9 +33,7 @@ describe("kill -9 of the real process", function () {
   let random: () => number;
 
   beforeEach(async () => {
-    const seed = seedOfRun();
-    console.log(`      RELAY_TEST_SEED=${seed}`);
-    random = seeded(seed);
+    random = randomOfRun();
     ledger = new Ledger();
     receiver = await startReceiver({ record: false });
     relay = await RelayProcess.start(receiver, { env });

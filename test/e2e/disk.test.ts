@@ -6,7 +6,7 @@ import { Ledger, printed, readHistories, type Balance, type Fact } from "../supp
 import { documentHashes, listedTotals, stopCovered, totalsOf, unfinishedOf } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
-import { pause, Producers, seeded, seedOfRun, type Target } from "../support/relay-process-load.ts";
+import { pause, Producers, randomOfRun, type Target } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
 const deliveryTimeoutMs = 2_000;
@@ -27,9 +27,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
   });
 
   beforeEach(async () => {
-    const seed = seedOfRun();
-    console.log(`      RELAY_TEST_SEED=${seed}`);
-    random = seeded(seed);
+    random = randomOfRun();
     ledger = new Ledger();
     receiver = await startReceiver({ record: false });
     relay = new RelayOnDisk(receiver, { env });
@@ -243,7 +241,7 @@ describe("the real process killed, and without power, at a certain step of its f
     ["syncEnded", "/log.db-wal"], ["folderMade", "/index"], ["created", "/read-models.db"], ["created", "/state.db"],
   ] as const) {
     it(`finds all it needs at the next one: ${kind} ${file === "" ? "its folder" : file}`, async () => {
-      const random = seeded(seedOfRun());
+      const random = randomOfRun();
       for (let round = 0; round < sized(1, 10); round += 1) {
         const relay = new RelayOnDisk(receiver ?? null, { env });
         try {

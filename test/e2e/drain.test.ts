@@ -5,7 +5,7 @@ import { Ledger, printed, readHistories } from "../support/ledger.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount } from "../support/relay.ts";
 import { RelayProcess, type End } from "../support/relay-process.ts";
-import { pause, Producers, seeded, seedOfRun } from "../support/relay-process-load.ts";
+import { pause, Producers, randomOfRun } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
 const shutdownTimeoutMs = 5_000;
@@ -35,9 +35,7 @@ describe("SIGTERM to the real process", function () {
   }
 
   it("under load: exits 0 in time, loses nothing, and records every attempt that its receiver answered", async () => {
-    const seed = seedOfRun();
-    console.log(`      RELAY_TEST_SEED=${seed}`);
-    const random = seeded(seed);
+    const random = randomOfRun();
     const ledger = new Ledger();
     const account = await openAccount(relay.url, { maxTrys: 10_000 });
     const target = async (path: string, script: Parameters<Ledger["receiving"]>[0]) => {

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import type { Json } from "../../demo/api-client.ts";
-import { Ledger, printed, readHistories } from "../support/ledger.ts";
-import { listedTotals, totalsOf, unfinishedOf } from "../support/ledger-snapshot.ts";
+import { closeBooks } from "../support/closed-books.ts";
+import { Ledger, printed } from "../support/ledger.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
-import { pause, Producers, seeded, seedOfRun } from "../support/relay-process-load.ts";
+import { pause, Producers, randomOfRun } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 import { outsideEngines, type OutsideEngines } from "../support/topologies.ts";
 
@@ -36,9 +36,7 @@ describe("R5: an engine away under load", function () {
 
   before(async function () {
     this.timeout(600_000);
-    const seed = seedOfRun();
-    console.log(`      RELAY_TEST_SEED=${seed}`);
-    random = seeded(seed);
+    random = randomOfRun();
     engines = await outsideEngines(this);
     receiver = await startReceiver({ record: false });
     relay = await RelayProcess.start(receiver, {
@@ -110,13 +108,9 @@ describe("R5: an engine away under load", function () {
 
   it("after all of that the books balance, with one life of the relay", async () => {
     await producers.stop();
-    const left = () => unfinishedOf(account.owner, ["Succeeded"]).catch(() => -1);
-    await eventually(left, (count) => count === 0, 60_000);
-    const histories = await readHistories(account.owner, ledger.eventIdsOf(account));
-    expect(await listedTotals(account.owner), "totals by status").to.deep.equal(totalsOf(histories));
-    const balance = ledger.balance(histories, relay.lives, deliveryTimeoutMs + 5_000);
-    printed("engines away", balance.figures);
-    for (const [kind, found] of Object.entries(balance.faults)) expect(found, kind).to.deep.equal([]);
+    printed("engines away", await closeBooks(ledger, account, {
+      owner: account.owner, lives: relay.lives, attemptMs: deliveryTimeoutMs + 5_000,
+    }));
     expect(relay.lives).to.have.length(1);
     const { total } = (await account.owner.get("/api/v1/events?Qt=1")) as Json & { total: number };
     expect(total).to.equal(ledger.count);

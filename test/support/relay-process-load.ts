@@ -28,8 +28,15 @@ export interface LoadOptions {
   readonly random: () => number;
 }
 
+/** Chance for this run, by a seed that is printed: `RELAY_TEST_SEED`, or a fresh one. */
+export function randomOfRun(): () => number {
+  const seed = Number(process.env["RELAY_TEST_SEED"] ?? Date.now() % 2 ** 31);
+  console.log(`      RELAY_TEST_SEED=${seed}`);
+  return seeded(seed);
+}
+
 /** Uniform numbers in [0, 1), the same ones for the same seed (mulberry32). */
-export function seeded(seed: number): () => number {
+function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -37,11 +44,6 @@ export function seeded(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-}
-
-/** The seed of this run: `RELAY_TEST_SEED`, or a fresh one. */
-export function seedOfRun(): number {
-  return Number(process.env["RELAY_TEST_SEED"] ?? Date.now() % 2 ** 31);
 }
 
 export function pause(ms: number): Promise<void> {
