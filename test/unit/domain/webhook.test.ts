@@ -62,6 +62,12 @@ describe("webhook event", () => {
         });
     });
 
+    it("starts at once while Pending, also by a clock that was set back", () => {
+      given([accepted])
+        .when({ type: "StartAttempt", with: claim(0), at: timestamp(Date.parse(t(0)) - 3_600_000) })
+        .givesTypes("DeliveryAttemptStarted");
+    });
+
     it("waits for its time, to the millisecond", () => {
       const due = stateOf(waitingRetry).nextAttemptAt ?? "";
       const early = timestamp(Date.parse(due) - 1);

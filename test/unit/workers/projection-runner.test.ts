@@ -150,6 +150,18 @@ describe("projection runner", () => {
     expect(await models.checkpoint()).to.equal(await log.head());
   });
 
+  it("covers what was deleted at the end of the log", async () => {
+    log.write(told("accept", "startAttempt"));
+    const read = log.readLog.bind(log);
+    log.readLog = async (after, limit) => {
+      const { entries, upTo } = await read(after, limit);
+      return { entries: entries.filter(({ type }) => type !== "DeliveryAttemptStarted"), upTo };
+    };
+    await newRunner().rebuild();
+    expect(await models.checkpoint()).to.equal(await log.head());
+    expect(await statusOf()).to.equal("Pending");
+  });
+
   it("lets go of a batch that it was stopped in the middle of reading, and reads it again", async () => {
     log.write(told("accept", ...Array.from({ length: 700 }, () => "newSecret")));
     const runner = newRunner();
