@@ -90,7 +90,7 @@ export class Books implements CallWatcher {
     attempt.call = call;
     hold(call.body === event.payload || before, "the stored bytes are sent", () => what);
     hold(call.url === attempt.url, "a request goes where the claim says", () => what);
-    hold(attempt.by === call.process, "who claims sends", () => what);
+    hold(attempt.by === call.process, "nothing is sent without a claim", () => what);
     hold(call.host.startsWith(`${event.tenantId}.`), "no tenant's events go to another's receiver", () => what);
     const signatures = [...(this.#secrets.get(event.tenantId) ?? [])].map((secret) =>
       `sha256=${createHmac("sha256", secret).update(call.body).digest("hex")}`);

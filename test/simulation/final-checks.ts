@@ -53,7 +53,7 @@ function checkAttempt(event: EventRecord, attempt: AttemptRecord, { weather }: E
   const { call, ending, givenUp, by, number } = attempt;
   const what = () => `${event.id} attempt ${number} by ${by.name}: ${JSON.stringify({ ending, givenUp })}`;
   if (event.purgedAt !== null) return;
-  hold(ending !== undefined || givenUp, "every attempt has an end", what);
+  hold(ending !== undefined || givenUp, "nothing is left undone", what);
   if (!call) {
     hold(!ending || ending.reason === "not sent", "what was not sent has no outcome", what);
     const trouble = weather.log.failAfter > 0 || weather.log.slowMs > 4_000 || weather.outageEveryMs < Infinity ||

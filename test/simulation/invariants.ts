@@ -28,13 +28,11 @@ export const invariants = [
   "a failure moves its event unless it comes late",
   "an attempt is given up once",
   "an attempt is given up after its lease",
-  "every attempt has an end",
   // Requests.
   "only who has a destination claims its attempts",
   "nothing is sent without a claim",
   "what was claimed is sent",
   "what was not sent has no outcome",
-  "who claims sends",
   "one request for an attempt",
   "the stored bytes are sent",
   "a request goes where the claim says",

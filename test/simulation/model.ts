@@ -87,6 +87,8 @@ export interface Rules {
   readonly promptMs: number;
   /** How much longer it may take where the destination was inactive or its circuit open just before. */
   readonly reopenedMs: number;
+  /** How much longer it may take where the destination's limit was another just before. */
+  readonly relimitedMs: number;
 }
 
 type Data = Readonly<Record<string, unknown>> & {
@@ -273,7 +275,8 @@ export class Model {
   /** Since when a destination lets attempts begin, as far as the log tells: ms of the simulation. */
   #possibleSince({ open, closed, limits, fullUntil }: DestinationRecord): number {
     const since = (past: Past<unknown>) => past.at(-1)?.since ?? -Infinity;
-    return Math.max(fullUntil, since(limits), Math.max(since(open), since(closed)) + this.rules.reopenedMs);
+    const { reopenedMs, relimitedMs } = this.rules;
+    return Math.max(fullUntil, since(limits) + relimitedMs, Math.max(since(open), since(closed)) + reopenedMs);
   }
 
   #over(event: EventRecord, attempt: AttemptRecord, ok: boolean): void {

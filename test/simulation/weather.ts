@@ -1,4 +1,5 @@
 import { calm, type Condition } from "./engine.ts";
+import type { Rules } from "./model.ts";
 import { calmQueue, type QueueCondition } from "./queue.ts";
 import type { Random } from "./random.ts";
 
@@ -95,10 +96,13 @@ export function weatherOf(random: Random, options: { readonly scale: number; rea
   };
 }
 
+/** The sweeper finds within this time, ms, what nobody was told of. */
+const roundMs = 4_000;
+
 /** How long after it could an attempt begins at the latest, ms: with faults, nobody can say. */
-export function promptness({ fair, processes }: Weather): { readonly promptMs: number; readonly reopenedMs: number } {
-  // The wake-up may come to a process before what it is for: then it is the sweeper's next round that counts.
-  return { promptMs: fair ? 1_000 : Infinity, reopenedMs: processes > 1 ? 4_000 : 0 };
+export function promptness({ fair, processes }: Weather): Pick<Rules, "promptMs" | "reopenedMs" | "relimitedMs"> {
+  // A wake-up may come to another process before what it is for; of a new limit nobody is told.
+  return { promptMs: fair ? 1_000 : Infinity, reopenedMs: processes > 1 ? roundMs : 0, relimitedMs: roundMs };
 }
 
 /** How long news may take to reach everybody who must know, and what they had begun to come out, ms. */

@@ -1,5 +1,4 @@
 import type { PlantedBug } from "./planted-bug.ts";
-import { manyLost } from "./weathers.ts";
 
 const ingest = "src/application/ingest.ts";
 const directory = "src/application/directory.ts";
@@ -144,14 +143,6 @@ export const asked: readonly PlantedBug[] = [
     file: "src/workers/delivery/lane.ts",
     find: "void this.#track(work, () => this.#guarded(perform)).then(() => this.pump());",
     instead: "void this.#track(work, perform).then(() => this.pump());",
-  },
-  {
-    name: "a projector that was shut out tries the same for ever",
-    breaks: "nothing is left undone",
-    file: "src/workers/projection-runner.ts",
-    find: "if (error instanceof ReadModelsTakenOver) this.#shutOut(error);",
-    instead: "",
-    weather: manyLost,
   },
   {
     name: "of two retries of the projection one lasts for ever",

@@ -123,12 +123,11 @@ export const decisions: readonly PlantedBug[] = [
     weather: manyLost,
   },
   {
-    name: "a late failure moves its event once more",
+    name: "the failure of a retry counts as late",
     breaks: "a failure moves its event unless it comes late",
     file: event,
     find: "const current = state.status === \"Processing\" && attempt === state.attempts;",
-    instead: "const current = state.status === \"Processing\";",
-    weather: manyLost,
+    instead: "const current = state.status === \"Processing\" && attempt === 1;",
   },
   {
     name: "an attempt that was given up stays open",
