@@ -92,6 +92,7 @@ describe("retries that come due at about the same time", function () {
     const account = await openAccount(relay.url, { maxTrys: 10_000 });
     const ingests = await open(account, () => clocked.now());
     const batch = sized(300, 10_000);
+    const patienceMs = sized(60_000, 600_000);
     let expected = 0;
     const postSome = async () => {
       await post(account, ingests, batch);
@@ -102,9 +103,9 @@ describe("retries that come due at about the same time", function () {
           Number((await owner.get(`/api/v1/events?Status=${status}&Qt=1`))["total"])));
         return counts[0]! + counts[1]!;
       };
-      await eventually(() => retrying().catch(() => -1), (count) => count === 0, 60_000);
+      await eventually(() => retrying().catch(() => -1), (count) => count === 0, patienceMs);
     };
-    const allCame = () => eventually(async () => secondAt.size, (count) => count === expected, 60_000);
+    const allCame = () => eventually(async () => secondAt.size, (count) => count === expected, patienceMs);
 
     await postSome();
     clocked.setClock(hourMs);

@@ -49,7 +49,8 @@ describe("read models", function () {
     await owner.delete(`/api/v1/api-keys/${String(keyId)}`);
     await eventReaches(owner, await post(well.ingest, 1_000), "Succeeded");
 
-    const before = await readLists(owner);
+    const recent = Date.now() - 600_000;
+    const before = await readLists(owner, recent);
     const statuses = Object.entries(before.totals).filter(([filter, total]) => filter.startsWith(" ") && total > 0);
     expect(statuses.map(([filter]) => filter.trim())).to.include.members(["Succeeded", "CriticalFailure", "Cancelled"]);
     await stopCovered(relay, owner);
@@ -59,7 +60,7 @@ describe("read models", function () {
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: "" });
       expect(documentHashes(relay.dataDir), `dropped ${time}`).to.deep.equal(hashes);
       await relay.start();
-      expect(await readLists(relay.at(owner))).to.deep.equal(before);
+      expect(await readLists(relay.at(owner), recent)).to.deep.equal(before);
       await relay.sigterm();
     }
   });

@@ -13,8 +13,11 @@ export interface Snapshot {
   readonly totals: Readonly<Record<string, number>>;
 }
 
-/** Reads every list of the API, in more than one order, and the totals of every filter. */
-export async function readLists(owner: ApiClient): Promise<Snapshot> {
+/**
+ * Reads every list of the API, in more than one order, and the totals of every filter; one asks for what was accepted
+ * since `recent` (ms since 1970).
+ */
+export async function readLists(owner: ApiClient, recent: number): Promise<Snapshot> {
   const lists: Record<string, readonly Json[]> = {};
   for (const path of [
     "/api/v1/events?", "/api/v1/events?CpOrd=id&TpOrd=Asc&", "/api/v1/events?Status=Succeeded&TpOrd=Asc&",
@@ -22,7 +25,7 @@ export async function readLists(owner: ApiClient): Promise<Snapshot> {
   ]) lists[path] = await readAll(owner, path);
   const destinations = (lists["/api/v1/destinations?"] ?? []).map(({ id }) => `DestinationUrlId=${String(id)}`);
   const totals: Record<string, number> = {};
-  const since = `From=${encodeURIComponent(new Date(Date.now() - 600_000).toISOString())}`;
+  const since = `From=${encodeURIComponent(new Date(recent).toISOString())}`;
   for (const filter of ["", since, ...destinations, ...destinations.map((destination) => `${destination}&${since}`)]) {
     for (const status of ["", ...statuses]) {
       const query = `/api/v1/events?Qt=1&${filter}${status === "" ? "" : `&Status=${status}`}`;
