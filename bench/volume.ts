@@ -221,8 +221,10 @@ function questionFigures({ smaller, larger }: Pair<Side>, taken: readonly Pair<A
     return `${(side.bytes / gibibyte).toFixed(1)} GiB of files, ` +
       `${read.toFixed(0)} KiB from the disk a question`;
   };
+  const memory = totalmem();
   const storage = `larger: ${disk(larger, "larger")}; smaller: ${disk(smaller, "smaller")}; ` +
-    `memory ${(totalmem() / gibibyte).toFixed(0)} GiB`;
+    `memory ${(memory / gibibyte).toFixed(0)} GiB` +
+    (larger.bytes > memory ? ", too little for the larger set: asked again (P8+), the disk has no part in it" : "");
   const ratio = (what: "lists" | "gets" | "listsAgain" | "getsAgain") => {
     const of = (side: keyof Pair<unknown>, share: "p50" | "p99") =>
       median(taken.map((round) => round[side][what][share]));
