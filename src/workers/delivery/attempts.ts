@@ -18,7 +18,7 @@ import {
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
-import type { Result, Work } from "./work.ts";
+import type { Known, Result, Start, Work } from "./work.ts";
 
 /** A lease outlasts the deadline by this much; a claim that took longer than it is not acted on. */
 const leaseMarginMs = 5_000;
@@ -35,24 +35,6 @@ interface AttemptParts {
   readonly metrics: Metrics;
   readonly workerId: string;
   readonly deliveryTimeoutMs: number;
-}
-
-/** An event as it stands in the log, with what its next fact refers to. */
-interface Known {
-  readonly state: Webhook;
-  readonly revision: number;
-  readonly causationId: string | null;
-  readonly correlationId: string;
-}
-
-/** An attempt ready to be claimed: the event as it stands once it is, and what sending needs. */
-export interface Start extends Omit<Known, "revision"> {
-  /** What claims it. */
-  readonly entries: readonly NewEntry[];
-  readonly destination: Destination;
-  readonly tenant: Tenant;
-  /** When the claim began, monotonic ms. */
-  readonly claimedFrom: number;
 }
 
 type Claimed = Start & Known;

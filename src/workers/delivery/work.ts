@@ -1,6 +1,26 @@
-import type { Appended } from "../../ports/event-store.ts";
+import type { Destination } from "../../domain/destination/state.ts";
+import type { Webhook } from "../../domain/event/state.ts";
+import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Appended, NewEntry } from "../../ports/event-store.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
-import type { Start } from "./attempts.ts";
+
+/** An event as it stands in the log, with what its next fact refers to. */
+export interface Known {
+  readonly state: Webhook;
+  readonly revision: number;
+  readonly causationId: string | null;
+  readonly correlationId: string;
+}
+
+/** An attempt ready to be claimed: the event as it stands once it is, and what sending needs. */
+export interface Start extends Omit<Known, "revision"> {
+  /** What claims it. */
+  readonly entries: readonly NewEntry[];
+  readonly destination: Destination;
+  readonly tenant: Tenant;
+  /** When the claim began, monotonic ms. */
+  readonly claimedFrom: number;
+}
 
 /**
  * One event to try: freshly accepted with all it needs, found in the due index and still to be read, or claimed by the
