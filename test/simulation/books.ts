@@ -117,8 +117,12 @@ export class Books implements CallWatcher {
       () => `${what}, claimed at ${claimedAt.toFixed(0)}: ${JSON.stringify(destination.open.slice(-3))}`);
     if (probe) {
       hold(inForce(destination.probes, since).includes(event.id), "a probe is claimed first", () => what);
-      const others = [...(this.#underWay.get(destination.id) ?? [])].filter(({ eventId, attempt }) =>
-        this.#model.events.get(eventId)?.attempts[attempt - 1]?.probe === true);
+      // Who closes the circuit meanwhile makes a probe that is under way an attempt like any other.
+      const closedAt = destination.closed.findLast(({ value }) => value)?.since ?? -Infinity;
+      const others = [...(this.#underWay.get(destination.id) ?? [])].filter(({ eventId, attempt }) => {
+        const other = this.#model.events.get(eventId)?.attempts[attempt - 1];
+        return other?.probe === true && other.claimedAt >= closedAt;
+      });
       const beside = () => `${what} beside ${others.map((one) => one.eventId).join()}`;
       hold(others.length === 0, "one probe at a time", beside);
     } else {

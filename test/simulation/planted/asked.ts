@@ -145,21 +145,10 @@ export const asked: readonly PlantedBug[] = [
     instead: "void this.#track(work, perform).then(() => this.pump());",
   },
   {
-    name: "of two retries of the projection one lasts for ever",
-    breaks: "nothing is left undone",
-    file: "src/workers/pause.ts",
-    find: "this.#ends.add(end);",
-    instead: "this.#ends.clear();\n      this.#ends.add(end);",
-    weather: {
-      readModels: { usualMs: 1, slow: 0, slowMs: 0, failBefore: 0.2, failAfter: 0.2 }, lossEveryMs: 6_000,
-      crashEveryMs: Infinity, stallEveryMs: Infinity,
-    },
-  },
-  {
-    name: "who waits for the read models waits for good",
+    name: "a list waits for what never comes",
     breaks: "everything comes to an end",
-    file: "src/application/freshness.ts",
-    find: "return (this.#next ??= running\n",
-    instead: "return (this.#next ??= new Promise<void>(() => undefined) ?? running\n",
+    file: "src/application/queries/paging.ts",
+    find: "await Promise.all([find(), total]);",
+    instead: "await Promise.all([find(), total, new Promise<void>(() => undefined)]);",
   },
 ];

@@ -167,6 +167,13 @@ export const decisions: readonly PlantedBug[] = [
     instead: "return failures + 1 >= command.maxTrys ?",
   },
   {
+    name: "a circuit closes and keeps its probe",
+    breaks: "no probe is left standing",
+    file: circuit,
+    find: "const closed = { position: \"Closed\", failures: 0, openUntil: null, probe: null } as const;",
+    instead: "const closed = { position: \"Closed\", failures: 0, openUntil: null } as const;",
+  },
+  {
     name: "the circuit is open for half its time",
     breaks: "a circuit stays open for its time",
     file: circuit,

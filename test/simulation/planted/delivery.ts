@@ -298,12 +298,4 @@ export const delivery: readonly PlantedBug[] = [
       readModels: { usualMs: 1, slow: 0.05, slowMs: 400, failBefore: 0, failAfter: 0 },
     },
   },
-  {
-    name: "a lost probe is left where nothing is held",
-    breaks: "no probe is left standing",
-    file: lane,
-    find: "? this.#halfOpen(circuit) : this.#release(circuit);",
-    instead: "&& this.#halfOpen(circuit);",
-    weather: { moody: 1, moodEveryMs: 1_500, crashEveryMs: 2_500, operations: 400 },
-  },
 ];

@@ -4,3 +4,9 @@ import type { Weather } from "../weather.ts";
 export const manyLost: Partial<Weather> = {
   processes: 3, operations: 1_000, activeMs: 60_000, stallEveryMs: 3_000, stallMs: 40_000, moody: 1, moodEveryMs: 1_500,
 };
+
+/** Keys come again while what a purge took of them is still being cleared away. */
+export const hurried: Partial<Weather> = {
+  operations: 2_500, activeMs: 30_000, moody: 0.2,
+  readModels: { usualMs: 5, slow: 0.2, slowMs: 1_500, failBefore: 0, failAfter: 0 },
+};
