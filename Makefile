@@ -27,7 +27,7 @@ simulate: $(installed)
 planted: $(installed)
 	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" exec node --disable-warning=ExperimentalWarning test/planted/main.ts $(NAME)
 
-# Plants bugs, one at a time, in copies of the program, and tells which seeds catch each. BUG=… chooses by name.
+# Plants bugs in copies of the program, one in each: which seed catches it, by which invariant. BUG=… chooses by name.
 simulate-planted: $(installed)
 	@PATH="$(CURDIR)/node_modules/.bin:$$PATH" exec node --disable-warning=ExperimentalWarning test/simulation/plant.ts
 
