@@ -9,13 +9,13 @@ import type { Sender } from "../domain/sender/state.ts";
 import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
-import { noStream, RevisionConflict, type Appended, type EventStore, type NewEntry } from "../ports/event-store.ts";
+import { LogUnavailable, noStream, RevisionConflict, type EventStore, type NewEntry } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Mappings } from "../ports/mapping.ts";
 import type { Metrics } from "../ports/telemetry.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
-import type { FirstAttempts, FirstClaim } from "./delivery/first-attempts.ts";
+import type { ClaimOutcome, FirstAttempts, FirstClaim } from "./delivery/first-attempts.ts";
 import type { Directory } from "./directory.ts";
 import type { Freshness } from "./freshness.ts";
 import { idempotentKey, sha256 } from "./hashing.ts";
@@ -143,14 +143,15 @@ export class Ingest {
     const accepting = entriesOf(facts, origin, this.#parts);
     const claim = this.#claimFirst(facts, accepting);
     const entries = claim ? [...accepting, ...claim.entries] : accepting;
-    let appended: Appended | null = null;
+    let outcome: ClaimOutcome = "refused";
     try {
       for (;;) {
         try {
-          appended = await store.append(stream, noStream, entries);
+          outcome = await store.append(stream, noStream, entries);
           metrics.accepted();
           return { accepted: { eventId, status: "Pending", acceptedAt: at } };
         } catch (error) {
+          outcome = error instanceof LogUnavailable ? "unknown" : "refused";
           if (!(error instanceof RevisionConflict) || idempotencyKey === undefined) throw error;
           const duplicate = await this.#find(tenantId, idempotencyKey);
           if (duplicate) return { duplicate };
@@ -158,7 +159,7 @@ export class Ingest {
         }
       }
     } finally {
-      claim?.settle(appended);
+      claim?.settle(outcome);
     }
   }
 

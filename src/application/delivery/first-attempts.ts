@@ -5,9 +5,12 @@ import type { Appended, NewEntry } from "../../ports/event-store.ts";
 export interface FirstClaim {
   /** To be appended right behind the acceptance. */
   readonly entries: readonly NewEntry[];
-  /** To be called once: with what the append came to, or with null where the event was not accepted. */
-  settle(appended: Appended | null): void;
+  /** To be called once, with what the append came to. */
+  settle(outcome: ClaimOutcome): void;
 }
+
+/** What an append came to: it is in the log, it is not, or nobody knows, since the log did not answer. */
+export type ClaimOutcome = Appended | "refused" | "unknown";
 
 /** Claims first attempts for a delivery worker of this process. */
 export interface FirstClaimer {

@@ -23,6 +23,7 @@ import type { Known, Result, Start, Work } from "./work.ts";
 /** A lease outlasts the deadline by this much; a claim that took longer than it is not acted on. */
 const leaseMarginMs = 5_000;
 const recordAgainAfterMs = 500;
+const lookAgainAfterMs = 250;
 
 interface AttemptParts {
   readonly store: EventStore;
@@ -82,11 +83,28 @@ export class Attempts {
     return (await this.#append(known, entries)) ? "done" : "nothing to do";
   }
 
-  async #claimedWith({ start, appended }: Extract<Work, { kind: "claimed" }>): Promise<Claimed | Result> {
-    const accepted = await appended;
-    if (!accepted) return "nothing to do";
+  async #claimedWith({ start, outcome }: Extract<Work, { kind: "claimed" }>): Promise<Claimed | Result> {
+    const accepted = await outcome;
+    if (accepted === "refused") return "nothing to do";
+    if (accepted === "unknown") return this.#lookFor(start);
     this.#wrote(accepted.position);
     return { ...start, revision: accepted.revision };
+  }
+
+  /** Looks for a claim whose append was not answered, until the log has said twice that it is not there. */
+  async #lookFor(start: Start): Promise<Claimed | Result> {
+    const { clock, store } = this.#parts;
+    for (let absent = 0; absent < 2 && clock.monotonic() - start.claimedFrom < this.leaseMs;) {
+      await new Promise<void>((resolve) => clock.schedule(lookAgainAfterMs, resolve));
+      const entries = await store.readStream(streams.event(start.state.id)).catch(() => null);
+      const claim = entries?.find(({ id }) => id === start.causationId);
+      if (claim) {
+        this.#wrote(claim.position);
+        return { ...start, revision: claim.revision };
+      }
+      if (entries) absent += 1;
+    }
+    return "nothing to do";
   }
 
   async #claim(work: Exclude<Work, { kind: "claimed" }>, probe: boolean): Promise<Claimed | Result> {

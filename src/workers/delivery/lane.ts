@@ -4,7 +4,7 @@ import { circuits, destinations } from "../../application/aggregate-types.ts";
 import type { Aggregates, Folded } from "../../application/aggregates.ts";
 import type { Condensed } from "../../application/condensed.ts";
 import type { DueIndex } from "../../application/delivery/due-index.ts";
-import type { FirstClaim } from "../../application/delivery/first-attempts.ts";
+import type { ClaimOutcome, FirstClaim } from "../../application/delivery/first-attempts.ts";
 import type { Outcomes } from "../../application/delivery/outcomes.ts";
 import type { Origin } from "../../application/origin.ts";
 import { mayProbe, newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
@@ -12,7 +12,7 @@ import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Appended, EventLog, NewEntry, Position } from "../../ports/event-store.ts";
+import type { EventLog, NewEntry, Position } from "../../ports/event-store.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
@@ -113,8 +113,8 @@ export class Lane {
     const limit = this.#freeLimit();
     const start = limit !== null && this.#room(limit) > 0 && this.#parts.attempts.first(event, accepted);
     if (!start) return null;
-    const { promise: appended, resolve: settle } = Promise.withResolvers<Appended | null>();
-    this.#start({ kind: "claimed", eventId: event.id, start, appended });
+    const { promise: outcome, resolve: settle } = Promise.withResolvers<ClaimOutcome>();
+    this.#start({ kind: "claimed", eventId: event.id, start, outcome });
     return { entries: start.entries, settle };
   }
 

@@ -1,7 +1,8 @@
+import type { ClaimOutcome } from "../../application/delivery/first-attempts.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
-import type { Appended, NewEntry } from "../../ports/event-store.ts";
+import type { NewEntry } from "../../ports/event-store.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
 
 /** An event as it stands in the log, with what its next fact refers to. */
@@ -33,7 +34,7 @@ export type Work =
       readonly kind: "claimed";
       readonly eventId: string;
       readonly start: Start;
-      readonly appended: Promise<Appended | null>;
+      readonly outcome: Promise<ClaimOutcome>;
     };
 
 /** What came of some work: nothing to do when another was first, unreadable when its record in the log is spoiled. */

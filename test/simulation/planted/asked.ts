@@ -11,7 +11,7 @@ export const asked: readonly PlantedBug[] = [
     name: "an event is acknowledged before it is stored",
     breaks: "nothing acknowledged is lost",
     file: ingest,
-    find: "appended = await store.append(stream, noStream, entries);",
+    find: "outcome = await store.append(stream, noStream, entries);",
     instead: "void store.append(stream, noStream, accepting).catch(() => undefined);",
   },
   {

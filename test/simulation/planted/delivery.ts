@@ -254,8 +254,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a first attempt is sent though its event was not accepted",
     breaks: "nothing is sent without a claim",
     file: attempts,
-    find: "if (!accepted) return \"nothing to do\";\n    this.#wrote(accepted.position);",
-    instead: "if (!accepted) return { ...start, revision: 1 };",
+    find: "if (accepted === \"refused\") return \"nothing to do\";",
+    instead: "if (accepted === \"refused\") return { ...start, revision: 1 };",
   },
   {
     name: "what was accepted counts as begun",
