@@ -18,6 +18,7 @@ import {
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
+import { Pause } from "../pause.ts";
 import type { Known, Result, Start, Work } from "./work.ts";
 
 /** A lease outlasts the deadline by this much; a claim that took longer than it is not acted on. */
@@ -43,6 +44,7 @@ type Claimed = Start & Known;
 /** Makes attempts: claims by an append at the expected revision, sends, records what came of it. */
 export class Attempts {
   readonly #parts: AttemptParts;
+  readonly #pause: Pause;
   readonly #hosts = new WeakMap<Destination, string>();
   /** How long an attempt is leased, milliseconds. */
   readonly leaseMs: number;
@@ -51,6 +53,7 @@ export class Attempts {
 
   constructor(parts: AttemptParts) {
     this.#parts = parts;
+    this.#pause = new Pause(parts.clock);
     this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
   }
 
@@ -95,7 +98,7 @@ export class Attempts {
   async #lookFor(start: Start): Promise<Claimed | Result> {
     const { clock, store } = this.#parts;
     for (let absent = 0; absent < 2 && clock.monotonic() - start.claimedFrom < this.leaseMs;) {
-      await new Promise<void>((resolve) => clock.schedule(lookAgainAfterMs, resolve));
+      await this.#pause.wait(lookAgainAfterMs);
       const entries = await store.readStream(streams.event(start.state.id)).catch(() => null);
       const claim = entries?.find(({ id }) => id === start.causationId);
       if (claim) {
@@ -197,7 +200,7 @@ export class Attempts {
 
   /** The receiver has seen the request: its outcome is recorded however long the log is away. */
   async #record(known: Known, outcome: Outcome, destination: Destination): Promise<void> {
-    const { outcomes, clock, logger, metrics } = this.#parts;
+    const { outcomes, logger, metrics } = this.#parts;
     const { state } = known;
     const attempt = state.attempts;
     let status: string | undefined;
@@ -206,7 +209,7 @@ export class Attempts {
         status = await outcomes.record(known, attempt, outcome, this.#origin(known), again);
       } catch (error) {
         logger.error({ err: error, eventId: state.id, attempt }, "an outcome could not be recorded yet");
-        await new Promise<void>((resolve) => clock.schedule(recordAgainAfterMs, resolve));
+        await this.#pause.wait(recordAgainAfterMs);
       }
     }
     const reason = outcome.ok ? "status" : outcome.reason;

@@ -78,7 +78,7 @@ export const delivery: readonly PlantedBug[] = [
     name: "an outcome is recorded once or never",
     breaks: "what was heard is recorded",
     file: attempts,
-    find: "await new Promise<void>((resolve) => clock.schedule(recordAgainAfterMs, resolve));",
+    find: "await this.#pause.wait(recordAgainAfterMs);",
     instead: "return;",
   },
   {
