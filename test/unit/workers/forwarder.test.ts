@@ -5,6 +5,7 @@ import { streams } from "../../../src/domain/streams.ts";
 import { noStream } from "../../../src/ports/event-store.ts";
 import { QueueUnavailable, type WorkItem } from "../../../src/ports/work-queue.ts";
 import { Forwarder } from "../../../src/workers/forwarder.ts";
+import { acceptEvent } from "../../support/accepted-event.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { eventually } from "../../support/relay.ts";
@@ -39,17 +40,7 @@ describe("forwarder", () => {
     await forwarder.start();
     return forwarder;
   };
-  const accept = async () => {
-    const eventId = randomUUID();
-    const data = {
-      eventId, tenantId: randomUUID(), destinationId: randomUUID(), apiKeyId: randomUUID(), senderId: null,
-      idempotencyKey: null, payload: "{}", original: null, at,
-    };
-    await log.append(streams.event(eventId), noStream, [
-      { id: randomUUID(), event: { type: "EventAccepted", data }, metadata },
-    ]);
-    return eventId;
-  };
+  const accept = () => acceptEvent(log, at);
   const all = (count: number) => eventually(async () => published, ({ length }) => length >= count);
 
   it("publishes what was accepted since it last ran, and what it may have published already", async () => {

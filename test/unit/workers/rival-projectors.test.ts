@@ -1,16 +1,13 @@
-import { randomUUID } from "node:crypto";
 import { expect } from "chai";
-import { streams } from "../../../src/domain/streams.ts";
-import { noStream } from "../../../src/ports/event-store.ts";
 import { ReadModelsTakenOver, type PositionedChanges, type ReadModelWriter } from "../../../src/ports/read-models.ts";
 import { ProjectionRunner } from "../../../src/workers/projection-runner.ts";
 import { quiet, uncounted } from "../../support/api.ts";
+import { acceptEvent } from "../../support/accepted-event.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 const at = "2026-01-15T09:30:00.000Z";
-const metadata = { actor: { type: "anonymous" }, correlationId: "c", causationId: null, at } as const;
 
 /** Read models that several may write, of whom only the one that began last is listened to. */
 class SharedReadModels extends InMemoryReadModels {
@@ -70,14 +67,7 @@ describe("projectors of the same read models", () => {
     return runner;
   };
   const accept = async () => {
-    const eventId = randomUUID();
-    const data = {
-      eventId, tenantId: randomUUID(), destinationId: randomUUID(), apiKeyId: randomUUID(), senderId: null,
-      idempotencyKey: null, payload: "{}", original: null, at,
-    };
-    await log.append(streams.event(eventId), noStream, [
-      { id: randomUUID(), event: { type: "EventAccepted", data }, metadata },
-    ]);
+    await acceptEvent(log, at);
     return log.head();
   };
   const pass = async (ms: number) => {

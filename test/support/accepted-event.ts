@@ -1,0 +1,17 @@
+import { randomUUID } from "node:crypto";
+import { streams } from "../../src/domain/streams.ts";
+import { noStream, type EventStore } from "../../src/ports/event-store.ts";
+
+/** Appends the acceptance, at `at`, of an event with ids that nothing else has; answers its own. */
+export async function acceptEvent(log: Pick<EventStore, "append">, at: string): Promise<string> {
+  const eventId = randomUUID();
+  const data = {
+    eventId, tenantId: randomUUID(), destinationId: randomUUID(), apiKeyId: randomUUID(), senderId: null,
+    idempotencyKey: null, payload: "{}", original: null, at,
+  };
+  const metadata = { actor: { type: "anonymous" }, correlationId: "c", causationId: null, at } as const;
+  await log.append(streams.event(eventId), noStream, [
+    { id: randomUUID(), event: { type: "EventAccepted", data }, metadata },
+  ]);
+  return eventId;
+}
