@@ -126,7 +126,7 @@ export const defaultTuning: Tuning = {
   restartBytes: 16 * 1024 * 1024,
   batchAppends: 1024,
   batchesInFlight: 2,
-  paceMs: 2.5,
+  paceMs: 4,
   subscriptionEntries: 4096,
   timeoutMs: 10_000,
   scrubDelayMs: 500,
