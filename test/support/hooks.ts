@@ -1,11 +1,19 @@
+import { watch } from "./watchdog.ts";
+
 /** Mocha lets unhandled rejections pass; thrown, they fail the test that runs. */
 function rethrow(reason: unknown): never {
   throw reason;
 }
 
+let begins: ((title: string) => void) | undefined;
+
 /** Root hooks of every test file: mocha removes the listener between files. */
 export const mochaHooks = {
   beforeAll(): void {
+    begins ??= watch();
     process.on("unhandledRejection", rethrow);
+  },
+  beforeEach(this: Mocha.Context): void {
+    begins?.(this.currentTest?.fullTitle() ?? "");
   },
 };
