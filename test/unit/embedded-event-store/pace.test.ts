@@ -21,6 +21,32 @@ describe("the pace of appends", () => {
     expect(pauseAt(100, 2)).to.equal(4);
   });
 
+  it("holds up no callers that wait for their answers, however few", () => {
+    for (const callers of [2, 4, 15]) {
+      const pace = new Pace(4);
+      let [now, answered] = [0, 0];
+      while (now < 10_000) {
+        // All append at once, and again half a millisecond after they were sent.
+        now += pace.pause(now);
+        pace.sent(now, callers);
+        answered += callers;
+        now += 0.5;
+      }
+      expect(answered).to.be.greaterThan(0.8 * callers * 10_000 / 0.5);
+    }
+  });
+
+  it("gathers what comes of itself, but for a moment in each second", () => {
+    const pace = new Pace(4);
+    let [now, last, batches] = [0, 0, 0];
+    for (; now < 10_000; batches += 1) {
+      now += Math.max(pace.pause(now), 0.5);
+      pace.sent(now, 3 * (now - last));
+      last = now;
+    }
+    expect(batches).to.be.within(10_000 / 4, 1.5 * 10_000 / 4);
+  });
+
   it("forgets a busy time soon", () => {
     const pace = new Pace(4);
     for (let now = 0; now <= 1_000; now += 1) pace.sent(now, 10);
