@@ -5,35 +5,30 @@ import type { Aggregates, Folded } from "../../application/aggregates.ts";
 import type { Condensed } from "../../application/condensed.ts";
 import type { DueIndex } from "../../application/delivery/due-index.ts";
 import type { ClaimOutcome, FirstClaim } from "../../application/delivery/first-attempts.ts";
-import type { Outcomes } from "../../application/delivery/outcomes.ts";
-import type { Origin } from "../../application/origin.ts";
 import { mayProbe, newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { EventLog, NewEntry, Position } from "../../ports/event-store.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
 import { DuePages } from "./due-pages.ts";
+import { Probes, type ProbeParts } from "./probes.ts";
 import type { Result, Work } from "./work.ts";
 
 /** What all lanes of a worker share. */
-export interface LaneParts {
+export interface LaneParts extends ProbeParts {
   readonly log: EventLog;
   readonly aggregates: Aggregates;
   readonly dueIndex: DueIndex;
-  readonly outcomes: Outcomes;
   readonly attempts: Attempts;
-  readonly clock: Clock;
   readonly logger: Logger;
   readonly condensed: Condensed;
   /** The one rotation of all breakers' statistics. */
   readonly rotation: EventEmitter;
   /** Where the log ended when a membership began: what earlier owners of its destinations claimed stands before. */
   readonly startOf: (session: QueueSession) => Promise<Position>;
-  readonly workerId: string;
 }
 
 /** A lane holds at most this many waiting events, however many there are. */
@@ -62,6 +57,7 @@ export class Lane {
   readonly #unreadable = new Set<string>();
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #pages: DuePages;
+  readonly #probes: Probes;
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
@@ -72,8 +68,6 @@ export class Lane {
   #loading = false;
   /** Attempts of an earlier owner that may still be under way: the monotonic moment each is over. */
   #foreign: number[] = [];
-  /** The standing probe this lane did not claim, and when it was first seen (monotonic). */
-  #seenProbe: { readonly eventId: string; readonly leaseUntil: string; readonly since: number } | undefined;
   /** The destination as it was seen last. */
   #seen: Folded<Destination> | undefined;
   #lastActive: number;
@@ -83,6 +77,7 @@ export class Lane {
     this.#parts = parts;
     this.#lastActive = parts.clock.monotonic();
     this.#pages = new DuePages(destinationId, parts);
+    this.#probes = new Probes(parts);
     this.#gate = new CircuitBreaker((work: Work) => this.#perform(work, false), {
       // The log counts the failures and says when to open; the breaker is the gate that obeys.
       volumeThreshold: Number.MAX_SAFE_INTEGER,
@@ -260,7 +255,7 @@ export class Lane {
    * half-open. Resolves false when there was nothing to be done now.
    */
   async #probe(circuit: Circuit): Promise<boolean> {
-    if (circuit.probe && !this.#leaseOver(circuit.probe)) return false;
+    if (this.#probes.stands(circuit)) return false;
     const session = this.#session;
     const work = await this.#nextProbe(circuit);
     // The search may have outlasted the membership: whoever has the destination now probes it.
@@ -268,7 +263,7 @@ export class Lane {
       if (work) this.#present.delete(work.eventId);
       return true;
     }
-    if (!work) return circuit.position === "Open" ? this.#halfOpen(circuit) : this.#release(circuit);
+    if (!work) return this.#probes.idle(circuit);
     try {
       return await this.#probeWith(work, circuit);
     } finally {
@@ -276,42 +271,13 @@ export class Lane {
     }
   }
 
-  #halfOpen(circuit: Circuit): Promise<boolean> {
-    const { clock, outcomes } = this.#parts;
-    const change = { type: "HalfOpen", leaseOver: circuit.probe !== null, at: timestamp(clock.now()) } as const;
-    return outcomes.changeCircuit(circuit, this.#origin(circuit.destinationId), change);
-  }
-
-  /** Takes a probe away that was lost: with nothing held, nothing else would. */
-  async #release(circuit: Circuit): Promise<boolean> {
-    if (!circuit.probe) return false;
-    const { eventId } = circuit.probe;
-    const { clock, outcomes } = this.#parts;
-    const release = { type: "ReleaseProbe", eventId, at: timestamp(clock.now()) } as const;
-    return outcomes.changeCircuit(circuit, this.#origin(eventId), release);
-  }
-
   async #probeWith(work: Work, circuit: Circuit): Promise<boolean> {
-    const { clock, outcomes, attempts } = this.#parts;
-    const at = timestamp(clock.now());
-    const origin = this.#origin(work.eventId);
-    const leaseOver = circuit.probe !== null;
-    const leaseUntil = timestamp(millis(at) + attempts.leaseMs);
-    const claim = { type: "ClaimProbe", eventId: work.eventId, leaseUntil, leaseOver, at } as const;
-    if (!(await outcomes.changeCircuit(circuit, origin, claim))) return false;
+    if (!(await this.#probes.claim(circuit, work.eventId))) return false;
     const result = await this.#track(work, () => this.#perform(work, true));
-    if (result !== "done") {
-      const release = { type: "ReleaseProbe", eventId: work.eventId, at: timestamp(clock.now()) } as const;
-      await outcomes.changeCircuit(circuit, origin, release);
-    }
+    if (result !== "done") await this.#probes.release(circuit, work.eventId);
     // What was held meanwhile resumes from the due index.
     this.#wantRefill(await this.#parts.log.head());
     return true;
-  }
-
-  #origin(correlationId: string): Origin {
-    const actor = { type: "service", part: `delivery/${this.#parts.workerId}` } as const;
-    return { actor, correlationId, causationId: null };
   }
 
   async #nextProbe(circuit: Circuit): Promise<Work | undefined> {
@@ -325,17 +291,6 @@ export class Lane {
     const oldest = await dueIndex.oldestDue(circuit, clock.now(), this.#unreadable.size + 1);
     const [probe] = oldest.filter(({ eventId }) => !this.#unreadable.has(eventId));
     return probe && { kind: "due", eventId: probe.eventId };
-  }
-
-  /** A standing probe's lease is timed from when this lane first saw it: clocks of two machines may differ. */
-  #leaseOver(probe: NonNullable<Circuit["probe"]>): boolean {
-    const { clock, attempts } = this.#parts;
-    const seen = this.#seenProbe;
-    if (seen?.eventId !== probe.eventId || seen.leaseUntil !== probe.leaseUntil) {
-      this.#seenProbe = { ...probe, since: clock.monotonic() };
-      return false;
-    }
-    return clock.monotonic() - seen.since >= attempts.leaseMs;
   }
 
   #wantRefill(position: Position): void {

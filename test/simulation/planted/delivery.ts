@@ -3,6 +3,7 @@ import { manyLost } from "./weathers.ts";
 
 const attempts = "src/workers/delivery/attempts.ts";
 const lane = "src/workers/delivery/lane.ts";
+const probes = "src/workers/delivery/probes.ts";
 const outcomes = "src/application/delivery/outcomes.ts";
 const sender = "src/application/delivery/sender.ts";
 const sweeper = "src/workers/sweeper.ts";
@@ -275,15 +276,15 @@ export const delivery: readonly PlantedBug[] = [
     name: "a probe goes while its claim is under way",
     breaks: "a probe is claimed first",
     file: lane,
-    find: "if (!(await outcomes.changeCircuit(circuit, origin, claim))) return false;",
-    instead: "void outcomes.changeCircuit(circuit, origin, claim).catch(() => undefined);",
+    find: "if (!(await this.#probes.claim(circuit, work.eventId))) return false;",
+    instead: "void this.#probes.claim(circuit, work.eventId).catch(() => undefined);",
   },
   {
     name: "a standing probe's lease is over at once",
     breaks: "one probe at a time",
-    file: lane,
-    find: "return clock.monotonic() - seen.since >= attempts.leaseMs;",
-    instead: "return clock.monotonic() - seen.since >= attempts.leaseMs / 100;",
+    file: probes,
+    find: "return clock.monotonic() - seen.since < attempts.leaseMs;",
+    instead: "return clock.monotonic() - seen.since < attempts.leaseMs / 100;",
     weather: { processes: 3, rebalanceEveryMs: 1_000, moody: 1, moodEveryMs: 1_500 },
   },
   {

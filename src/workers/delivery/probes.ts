@@ -1,0 +1,75 @@
+import type { Outcomes } from "../../application/delivery/outcomes.ts";
+import type { Origin } from "../../application/origin.ts";
+import type { Circuit } from "../../domain/circuit/circuit.ts";
+import { millis, timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Attempts } from "./attempts.ts";
+
+/** What the log is told of probes with. */
+export interface ProbeParts {
+  readonly outcomes: Pick<Outcomes, "changeCircuit">;
+  readonly attempts: Pick<Attempts, "leaseMs">;
+  readonly clock: Clock;
+  readonly workerId: string;
+}
+
+type Probe = NonNullable<Circuit["probe"]>;
+
+/**
+ * A destination's probes: one at a time by the log, whoever claims it. Changes resolve whether they were still to be
+ * made: another worker may have been first.
+ */
+export class Probes {
+  readonly #parts: ProbeParts;
+  /** The standing probe, and when it was first seen (monotonic). */
+  #seen: (Probe & { readonly since: number }) | undefined;
+
+  constructor(parts: ProbeParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether one may be under way. Its lease is timed from when it was first seen: two machines' clocks may differ. */
+  stands({ probe }: Circuit): boolean {
+    if (!probe) return false;
+    const { clock, attempts } = this.#parts;
+    const seen = this.#seen;
+    if (seen?.eventId !== probe.eventId || seen.leaseUntil !== probe.leaseUntil) {
+      this.#seen = { ...probe, since: clock.monotonic() };
+      return true;
+    }
+    return clock.monotonic() - seen.since < attempts.leaseMs;
+  }
+
+  /** Claims the next for an event, in the place of one that is lost. */
+  claim(circuit: Circuit, eventId: string): Promise<boolean> {
+    const { clock, attempts } = this.#parts;
+    const at = timestamp(clock.now());
+    const leaseUntil = timestamp(millis(at) + attempts.leaseMs);
+    return this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, leaseOver: isSet(circuit), at });
+  }
+
+  /** Takes an event's away that came to nothing. */
+  release(circuit: Circuit, eventId: string): Promise<boolean> {
+    const at = timestamp(this.#parts.clock.now());
+    return this.#change(circuit, eventId, { type: "ReleaseProbe", eventId, at });
+  }
+
+  /** With nothing to try it with: the circuit waits half-open. Takes one away that was lost: nothing else would. */
+  async idle(circuit: Circuit): Promise<boolean> {
+    if (circuit.position !== "Open") return circuit.probe !== null && this.release(circuit, circuit.probe.eventId);
+    const at = timestamp(this.#parts.clock.now());
+    return this.#change(circuit, circuit.destinationId, { type: "HalfOpen", leaseOver: isSet(circuit), at });
+  }
+
+  #change(circuit: Circuit, correlationId: string, change: Parameters<Outcomes["changeCircuit"]>[2]): Promise<boolean> {
+    const { outcomes, workerId } = this.#parts;
+    const actor = { type: "service", part: `delivery/${workerId}` } as const;
+    const origin: Origin = { actor, correlationId, causationId: null };
+    return outcomes.changeCircuit(circuit, origin, change);
+  }
+}
+
+/** Whether a probe was claimed: where this is asked its lease is over. */
+function isSet({ probe }: Circuit): boolean {
+  return probe !== null;
+}
