@@ -6,6 +6,7 @@ import { rounds, sized } from "./support/size.ts";
 import { Stage, type Measured } from "./support/stage.ts";
 
 const connections = 100;
+const fewConnections = 10;
 const bareMs = sized(2_000, 10_000);
 const relayMs = sized(3_000, 20_000);
 const flowingMs = sized(1_500, 10_000);
@@ -17,6 +18,8 @@ interface Round {
   readonly bare: Measured;
   readonly held: Measured;
   readonly flowing: Measured;
+  readonly bareFew: Measured;
+  readonly few: Measured;
   readonly grouped: CommitResult;
   readonly ungrouped: CommitResult;
 }
@@ -42,6 +45,8 @@ export async function ingest(): Promise<Report> {
         bare: await stage.closed(bare, { connections, durationMs: bareMs, maxEvents }),
         held: await stage.closed(held, { connections, durationMs: relayMs, maxEvents }, projected),
         flowing: await stage.closed(flowing, { connections, durationMs: flowingMs, maxEvents }, delivered),
+        bareFew: await stage.closed(bare, { connections: fewConnections, durationMs: bareMs, maxEvents }),
+        few: await stage.closed(held, { connections: fewConnections, durationMs: relayMs, maxEvents }, projected),
         grouped: await store.call("run", { grouped: true, concurrency: connections, durationMs: storeMs }),
         ungrouped: await store.call("run", { grouped: false, concurrency: connections, durationMs: storeMs }),
       };
@@ -65,6 +70,8 @@ function figuresOf(taken: readonly Round[]): Figure[] {
   const bareRate = best(({ bare }) => bare.rate);
   const heldRate = best(({ held }) => held.rate);
   const flowingRate = best(({ flowing }) => flowing.rate);
+  const bareFewRate = best(({ bareFew }) => bareFew.rate);
+  const fewRate = best(({ few }) => few.rate);
   const bareCpu = cpu(({ bare }) => bare);
   const heldCpu = cpu(({ held }) => held);
   const flowingCpu = cpu(({ flowing }) => flowing);
@@ -89,6 +96,10 @@ function figuresOf(taken: readonly Round[]): Figure[] {
     {
       id: "P1+", what: "the same while its events are delivered",
       measured: flowingRate / bareRate, note: `${perSecond(flowingRate)} to 20 destinations that answer at once`,
+    },
+    {
+      id: "P1-", what: `the same over ${fewConnections} connections`,
+      measured: fewRate / bareFewRate, note: `${perSecond(fewRate)} ÷ ${perSecond(bareFewRate)}; deliveries held`,
     },
     {
       id: "P2+", what: "CPU per event from request to recorded delivery ÷ bare",
