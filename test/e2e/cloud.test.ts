@@ -1,12 +1,9 @@
 import { expect } from "chai";
 import { createLogger } from "../../src/adapters/pino/logger.ts";
-import { startRelay } from "../../src/composition/relay.ts";
-import { readConfig } from "../../src/config/config.ts";
-import { readSecrets } from "../../src/config/secrets.ts";
 import { freshEmail, password, unique } from "../support/accounts.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 import { startReceiver, type Receiver, type Reply } from "../support/receiver.ts";
-import { startTestRelay, temporaryDataDir, testEnvironment, type TestRelay } from "../support/relay.ts";
+import { startTestRelay, type TestRelay } from "../support/relay.ts";
 import { describeOnTopologies } from "../support/topologies.ts";
 
 const secret = "turnstile-s3cret";
@@ -144,14 +141,12 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start }) => {
   it("writes neither the secret nor a token into the log, whatever Turnstile answers", async () => {
     const lines: string[] = [];
     const logger = createLogger("trace", { write: (line) => void lines.push(line) });
-    const environment = { ...testEnvironment(temporaryDataDir(), turnstile), ...cloud(turnstile) };
-    const config = readConfig(environment);
-    const told = await startRelay({ config, secrets: readSecrets(environment, config), logger });
+    const told = await startTestRelay(turnstile, cloud(turnstile), logger);
     for (const reply of [verdict({ success: false, secret }, 400), { body: secret }, verdict({ success: true })]) {
       turnstile.on("/siteverify", () => reply);
       await create({ cfTurnstileToken: "canary-turnstile-token" }, told.url);
     }
-    await told.stop();
+    await told.close();
     expect(lines.join("")).to.include("ready").and.not.include(secret).and.not.include("canary-turnstile-token");
   });
 });

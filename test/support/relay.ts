@@ -6,6 +6,7 @@ import { createLogger } from "../../src/adapters/pino/logger.ts";
 import { startRelay, type Relay } from "../../src/composition/relay.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
+import type { Logger } from "../../src/ports/telemetry.ts";
 import type { Receiver } from "./receiver.ts";
 
 /** A relay of a test's own, on the embedded engines, with short times and cheap passwords. */
@@ -39,16 +40,18 @@ export function temporaryDataDir(): string {
   return join(mkdtempSync(join(tmpdir(), "relay-test-")), "data");
 }
 
-/** Starts a relay in this process. `env` goes over the defaults of {@link testEnvironment}. */
+/** Starts a relay in this process. `env` goes over the defaults of {@link testEnvironment}; `logger` gets its lines. */
 export async function startTestRelay(
   receiver: Pick<Receiver, "caPem"> | null,
   env: Readonly<Record<string, string>> = {},
+  logger?: Logger,
 ): Promise<TestRelay> {
   const dataDir = temporaryDataDir();
   const environment = { ...testEnvironment(dataDir, receiver), ...env };
   const start = () => {
     const config = readConfig(environment);
-    return startRelay({ config, secrets: readSecrets(environment, config), logger: createLogger(config.logLevel) });
+    const secrets = readSecrets(environment, config);
+    return startRelay({ config, secrets, logger: logger ?? createLogger(config.logLevel) });
   };
   let relay: Relay = await start();
   return {
