@@ -37,7 +37,6 @@ class Load {
       } catch (error) {
         if (!(error instanceof QueueUnavailable)) throw error;
         this.rejected += 1;
-        await sleep(100);
       }
       await sleep(5);
     }
