@@ -1,19 +1,11 @@
 import type { GenericContainer } from "testcontainers";
+import type { Engine } from "./engine.ts";
 
 /** An engine of a test's own in a container. */
-export interface Contained {
+export interface Contained extends Engine {
   /** Where it is reached from outside: the host, and the port for one inside. */
   readonly host: string;
-  port(inside: number): number;
-  readonly description: string;
-  stop(): Promise<void>;
-  /** Ends it with no chance to tidy up. What it acknowledged is there after {@link restart}. */
-  kill(): Promise<void>;
-  /** Starts it again, on the same data. */
-  restart(): Promise<void>;
-  /** It goes on existing and does nothing. */
-  freeze(): Promise<void>;
-  thaw(): Promise<void>;
+  readonly port: (inside: number) => number;
 }
 
 /** Starts an image as `prepared` says; undefined where no container runtime answers. */

@@ -1,24 +1,14 @@
-/** A broker that tests may share: what one breaks it repairs before it ends. */
-export interface KafkaUnderTest {
+import type { Engine } from "../engine.ts";
+
+/** A broker that tests may share: `stop` gives it back as it was found, and it ends with the process, whatever way. */
+export interface KafkaUnderTest extends Engine {
   readonly brokers: string[];
-  /** Engine, version and where it came from. */
-  readonly description: string;
-  /** Whether the methods below can do anything: a broker named by the environment is not this process's to break. */
+  /** Whether anything can be done to it: a broker named by the environment is not this process's to break. */
   readonly breakable: boolean;
   /** A way in past which a test may put a proxy; null with brokers named by the environment. */
   readonly detour: Detour | null;
   /** The way in for clients that speak TLS and prove who they are; null where it was not set up. */
   readonly secure: Secure | null;
-  /** Gives the broker back as it was found. It ends with the process, whatever way that ends. */
-  stop(): Promise<void>;
-  /** SIGKILL. */
-  kill(): Promise<void>;
-  /** On the same port and data, after a kill; resolves when it answers. */
-  restart(): Promise<void>;
-  /** SIGSTOP. */
-  freeze(): Promise<void>;
-  /** SIGCONT. */
-  thaw(): Promise<void>;
 }
 
 /** What a client needs for the listener that asks for TLS and SASL (plain and both kinds of SCRAM). */
