@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { movableClock, RelayOnClock } from "../support/clock/relay-on-clock.ts";
 import { printed, readHistories, type Fact } from "../support/ledger.ts";
@@ -9,6 +10,8 @@ import { sized } from "../support/size.ts";
 
 const hourMs = 3_600_000;
 const destinations = 10;
+/** So many come due in a second as any machine delivers: this is about lateness, not about throughput. */
+const perSecond = 500;
 const env = { RELAY_RETRY_SCHEDULE: "4s", RELAY_RETRY_JITTER: "0.5", RELAY_ACCESS_TOKEN_TTL: "5h" };
 /** From the sweeper's timer to the receiver a retry passes from thread to thread about so often. */
 const handOvers = 10;
@@ -48,8 +51,12 @@ describe("retries that come due at about the same time", function () {
   async function post(account: Account, ingests: readonly string[], events: number): Promise<void> {
     let posted = 0;
     const producer = relay.at(account.producer);
+    const began = performance.now();
     const produce = async () => {
-      for (let n = posted++; n < events; n = posted++) await producer.post(ingests[n % ingests.length] ?? "", { n });
+      for (let n = posted++; n < events; n = posted++) {
+        await wait(Math.max(0, began + (n * 1_000) / perSecond - performance.now()));
+        await producer.post(ingests[n % ingests.length] ?? "", { n });
+      }
     };
     await Promise.all(Array.from({ length: 20 }, produce));
   }
