@@ -1,10 +1,11 @@
 import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import { categoryOf } from "../../src/domain/streams.ts";
 import {
-  logStart, LogUnavailable, noStream, RevisionConflict,
+  LogUnavailable, noStream, RevisionConflict,
   type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position,
   type RecordedEvent, type Subscription, type SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
+import { position } from "../support/position.ts";
 import { Engine } from "./engine.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
@@ -41,7 +42,7 @@ export class SimulatedLog {
   }
 
   get head(): Position {
-    return positionOf(this.#log.length);
+    return position(this.#log.length);
   }
 
   /** The log as a process sees it. */
@@ -78,7 +79,7 @@ export class SimulatedLog {
     if (actual !== expected) throw new RevisionConflict(stream, expected, actual);
     let revision = this.#nextRevision.get(stream) ?? 0;
     const recorded = entries.map((entry) => {
-      const one = { ...entry, stream, revision, position: positionOf(this.#log.length + 1) };
+      const one = { ...entry, stream, revision, position: position(this.#log.length + 1) };
       this.#log.push(one);
       revision += 1;
       return one;
@@ -166,8 +167,4 @@ export class SimulatedLog {
   #lag(): number {
     return this.#random.chance(0.9) ? this.#random.between(0.05, 2) : this.#random.between(0, this.lagMs);
   }
-}
-
-function positionOf(index: number): Position {
-  return index === 0 ? logStart : String(index).padStart(16, "0");
 }

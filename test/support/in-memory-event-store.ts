@@ -1,5 +1,4 @@
 import {
-  logStart,
   noStream,
   RevisionConflict,
   type Appended,
@@ -14,14 +13,15 @@ import {
 } from "../../src/ports/event-store.ts";
 import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import type { EventCodec } from "../../src/ports/event-codec.ts";
-import { categoryOf } from "../../src/domain/streams.ts";
+import { Followers } from "./followers.ts";
+import { position } from "./position.ts";
 
 /** The port as plainly as it can be said, for tests that need no engine. Facts pass through the codec, as in any. */
 export class InMemoryEventStore implements EventStore {
   readonly #log: RecordedEvent[] = [];
   readonly #nextRevision = new Map<string, number>();
   readonly #deleted = new Set<RecordedEvent>();
-  readonly #followers = new Set<() => void>();
+  readonly #followers = new Followers((after, limit) => this.readLog(after, limit));
   readonly #codec: EventCodec = new JsonEventCodec();
   /** Called before each append; may throw in its stead. */
   beforeAppend: (stream: string, entries: readonly NewEntry[]) => void | Promise<void> = () => undefined;
@@ -39,12 +39,12 @@ export class InMemoryEventStore implements EventStore {
     });
     let revision = this.#nextRevision.get(stream) ?? 0;
     for (const entry of stored) {
-      this.#log.push({ ...entry, stream, revision, position: positionOf(this.#log.length + 1) });
+      this.#log.push({ ...entry, stream, revision, position: position(this.#log.length + 1) });
       revision += 1;
     }
     this.#nextRevision.set(stream, revision);
-    for (const follow of this.#followers) follow();
-    return { revision: revision - 1, position: positionOf(this.#log.length) };
+    this.#followers.wake();
+    return { revision: revision - 1, position: position(this.#log.length) };
   }
 
   async readStream(
@@ -82,47 +82,14 @@ export class InMemoryEventStore implements EventStore {
   }
 
   async head(): Promise<Position> {
-    return this.#log.length === 0 ? logStart : positionOf(this.#log.length);
+    return position(this.#log.length);
   }
 
-  subscribe({ after, categories, types }: SubscriptionOptions, handle: BatchHandler): Subscription {
-    let position = after;
-    let running: Promise<void> | undefined;
-    const run = async () => {
-      for (;;) {
-        const { entries, upTo } = await this.readLog(position, 1_000);
-        if (upTo === position) return;
-        await handle(
-          entries.filter(({ stream, type }) =>
-            (categories?.includes(categoryOf(stream)) ?? true) && (types?.includes(type) ?? true)),
-          upTo,
-        );
-        position = upTo;
-      }
-    };
-    const follow = () => {
-      running ??= Promise.resolve()
-        .then(run)
-        .finally(() => {
-          running = undefined;
-          if (position < positionOf(this.#log.length) && this.#followers.has(follow)) follow();
-        });
-    };
-    this.#followers.add(follow);
-    follow();
-    return {
-      stop: async () => {
-        this.#followers.delete(follow);
-        await running;
-      },
-    };
+  subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription {
+    return this.#followers.subscribe(options, handle);
   }
 
   #live(stream: string): RecordedEvent[] {
     return this.#log.filter((entry) => entry.stream === stream && !this.#deleted.has(entry));
   }
-}
-
-function positionOf(index: number): Position {
-  return index === 0 ? logStart : String(index).padStart(16, "0");
 }

@@ -2,6 +2,7 @@ import { collections, fingerprint, project } from "../../projections/index.ts";
 import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import type { DomainEvent, Metadata } from "../../src/domain/domain-event.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
+import { position } from "./position.ts";
 
 const codec = new JsonEventCodec();
 
@@ -18,9 +19,9 @@ export async function projected(facts: readonly DomainEvent[]): Promise<InMemory
   await models.reset(collections, fingerprint);
   const batch = facts.map((fact, at) => {
     codec.encode(fact, metadata);
-    const position = String(at + 1).padStart(16, "0");
-    return { position, changes: project({ ...fact, position }) };
+    const place = position(at + 1);
+    return { position: place, changes: project({ ...fact, position: place }) };
   });
-  await models.apply(batch, batch.at(-1)?.position ?? "");
+  await models.apply(batch, position(batch.length));
   return models;
 }

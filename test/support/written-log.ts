@@ -1,16 +1,15 @@
-import { categoryOf } from "../../src/domain/streams.ts";
 import type {
   BatchHandler, EventLog, LogEntry, Position, Subscription, SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
+import { Followers } from "./followers.ts";
 import type { Told } from "./histories.ts";
-
-/** The place of the n-th entry; of 0, before all. */
-export const position = (n: number): Position => (n === 0 ? "" : String(n).padStart(16, "0"));
+import { position } from "./position.ts";
 
 /** A log that a test writes entry by entry, readable or not, and may tear off. */
 export class WrittenLog implements EventLog {
   readonly entries: LogEntry[] = [];
-  readonly #followers = new Set<() => void>();
+  /** Not torn off with {@link readLog}. */
+  readonly #followers = new Followers(async (after, limit) => this.#after(after, limit));
   failing = 0;
 
   write(told: readonly Told[], unreadable?: string): void {
@@ -21,7 +20,7 @@ export class WrittenLog implements EventLog {
       const { type, data } = fact;
       this.entries.push(unreadable === undefined ? { ...head, type, data, metadata } : { ...head, type, unreadable });
     }
-    for (const follow of this.#followers) follow();
+    this.#followers.wake();
   }
 
   async readLog(after: Position, limit: number) {
@@ -29,8 +28,7 @@ export class WrittenLog implements EventLog {
       this.failing -= 1;
       throw new Error("the log is down");
     }
-    const entries = this.entries.slice(Number(after), Number(after) + limit);
-    return { entries, upTo: entries.at(-1)?.position ?? after };
+    return this.#after(after, limit);
   }
 
   async head(): Promise<Position> {
@@ -41,27 +39,12 @@ export class WrittenLog implements EventLog {
     return this.entries.filter((entry) => entry.stream === stream).slice(0, limit);
   }
 
-  subscribe({ after, categories }: SubscriptionOptions, handle: BatchHandler): Subscription {
-    let done = Number(after);
-    let running = Promise.resolve();
-    const run = async () => {
-      while (done < this.entries.length && this.#followers.has(follow)) {
-        const batch = this.entries.slice(done);
-        const wanted = batch.filter(({ stream }) => !categories || categories.includes(categoryOf(stream)));
-        await handle(wanted, batch.at(-1)!.position);
-        done += batch.length;
-      }
-    };
-    const follow = () => {
-      running = running.then(run);
-    };
-    this.#followers.add(follow);
-    follow();
-    return {
-      stop: async () => {
-        this.#followers.delete(follow);
-        await running;
-      },
-    };
+  subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription {
+    return this.#followers.subscribe(options, handle);
+  }
+
+  #after(after: Position, limit: number) {
+    const entries = this.entries.slice(Number(after), Number(after) + limit);
+    return { entries, upTo: entries.at(-1)?.position ?? after };
   }
 }

@@ -5,6 +5,7 @@ import { fold } from "../../../src/ports/folded-changes.ts";
 import type { Change, PositionedChanges } from "../../../src/ports/read-models.ts";
 import { histories } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { position } from "../../support/position.ts";
 
 /** Each change as it is, for good. */
 function frozen(changes: readonly Change[]): readonly Change[] {
@@ -17,8 +18,6 @@ function frozen(changes: readonly Change[]): readonly Change[] {
 }
 
 describe("a folded batch", () => {
-  const position = (n: number) => String(n).padStart(16, "0");
-
   it("leaves the changes as they were, and comes to the same again", async () => {
     await fc.assert(
       fc.asyncProperty(histories(120), async ({ told }) => {

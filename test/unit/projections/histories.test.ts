@@ -23,9 +23,8 @@ import type { Document, PositionedChanges, ReadModels, ReadModelWriter } from ".
 import { acceptedMsOf } from "../../support/event-ids.ts";
 import { histories, idOf, type History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { position } from "../../support/position.ts";
 import { sized } from "../../support/size.ts";
-
-const position = (n: number) => String(n).padStart(16, "0");
 
 function changesOf({ told }: History): PositionedChanges[] {
   return told.map(({ fact }, at) => ({

@@ -8,7 +8,8 @@ import { ProjectionRunner, type ProjectionRunnerParts } from "../../../src/worke
 import { histories, History, type Told } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { position, WrittenLog } from "../../support/written-log.ts";
+import { position } from "../../support/position.ts";
+import { WrittenLog } from "../../support/written-log.ts";
 
 /** Read models whose writes a test may count and let fail. */
 class WatchedReadModels extends InMemoryReadModels {
