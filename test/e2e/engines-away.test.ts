@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Json } from "../../demo/api-client.ts";
 import { closeBooks } from "../support/closed-books.ts";
+import type { Engine } from "../support/engines/engine.ts";
 import { Ledger, printed } from "../support/ledger.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
@@ -13,13 +14,6 @@ const awayMs = 5_000;
 /** From the engine's return until everything acknowledged is delivered. */
 const healsWithinMs = 30_000;
 const deliveryTimeoutMs = 15_000;
-
-interface Breakable {
-  kill(): Promise<void>;
-  restart(): Promise<void>;
-  freeze(): Promise<void>;
-  thaw(): Promise<void>;
-}
 
 const engineNames = ["EventStoreDB", "Kafka", "MongoDB"] as const;
 const faults = ["killed", "frozen"] as const;
@@ -61,7 +55,7 @@ describe("R5: an engine away under load", function () {
     await engines.close();
   });
 
-  const engineOf = (name: (typeof engineNames)[number]): Breakable =>
+  const engineOf = (name: (typeof engineNames)[number]): Engine =>
     ({ EventStoreDB: engines.eventStoreDb, Kafka: engines.kafka, MongoDB: engines.mongoDb })[name];
   const readyz = async () => {
     const response = await fetch(`${relay.url}/readyz`);
