@@ -60,8 +60,11 @@ export class RelayProcess {
   readonly folder: string;
   readonly url: string;
   readonly #process: ChildProcess;
-  /** A benchmark that ends early takes its relays with it. */
-  readonly #killed = () => void this.#process.kill("SIGKILL");
+  /** A benchmark that ends early takes its relays with it, data and all. */
+  readonly #killed = () => {
+    this.#process.kill("SIGKILL");
+    remove(this.folder);
+  };
 
   private constructor(child: ChildProcess, folder: string, url: string) {
     this.pid = pidOf(child);
@@ -102,7 +105,9 @@ export class RelayProcess {
       if (child.exitCode !== null) break;
     }
     child.kill("SIGKILL");
-    throw new Error(`the relay did not start:\n${readFileSync(logFile, "utf8").slice(-2000)}`);
+    const said = readFileSync(logFile, "utf8").slice(-2000);
+    remove(folder);
+    throw new Error(`the relay did not start:\n${said}`);
   }
 
   /** Creates a tenant with one destination for each URL; `tenant` and `destination` are further fields of theirs. */
@@ -152,15 +157,15 @@ export class RelayProcess {
     return (await fetch(`${this.url}/metrics`)).text();
   }
 
-  /** Drains and ends; the data folder goes with it unless it is kept. */
-  async stop({ keepFolder = false } = {}): Promise<void> {
+  /** Drains and ends; its folder goes with it. */
+  async stop(): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       const ended = once(this.#process, "exit");
       this.#process.kill("SIGTERM");
       await ended;
     }
     process.off("exit", this.#killed);
-    if (!keepFolder) rmSync(this.folder, { recursive: true, force: true });
+    remove(this.folder);
   }
 
   async #loggedIn(login: TenantRecord["login"]): Promise<ApiClient> {
@@ -199,4 +204,9 @@ async function standingOf(owner: ApiClient): Promise<Standing> {
     waiting: await sum(statuses.waiting),
     dead: await sum(statuses.dead),
   };
+}
+
+/** A process that was just killed may write into it for a moment still. */
+function remove(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
