@@ -3,7 +3,7 @@ import { Session } from "node:inspector/promises";
 import { Worker, isMainThread, workerData } from "node:worker_threads";
 
 /** No test holds its thread for as long; the longest wait for a compiler or a package. */
-const patienceS = 180;
+const patienceS = 300;
 const titleBytes = 1_024;
 
 interface Shared {
