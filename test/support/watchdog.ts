@@ -1,35 +1,28 @@
 import { writeSync } from "node:fs";
 import { Session } from "node:inspector/promises";
-import { Worker, isMainThread, workerData } from "node:worker_threads";
+import { setTimeout as wait } from "node:timers/promises";
+import { Worker, isMainThread, parentPort } from "node:worker_threads";
 
 /** No test holds its thread for as long; the longest wait for a compiler or a package. */
 const patienceS = 300;
-const titleBytes = 1_024;
-
-interface Shared {
-  /** Counts up while the test thread is free. */
-  readonly beats: Int32Array;
-  /** What runs, in UTF-8, ended by a zero byte. */
-  readonly title: Uint8Array;
-}
 
 /**
  * Ends this process when a test holds its thread for good, which no time limit of Mocha's can: says before, on standard
  * error, which test it was and where it stands. Answers what is to be called with the name of each test that begins.
  */
 export function watch(): (title: string) => void {
-  const shared: Shared = {
-    beats: new Int32Array(new SharedArrayBuffer(4)),
-    title: new Uint8Array(new SharedArrayBuffer(titleBytes)),
-  };
-  new Worker(new URL(import.meta.url), { workerData: shared, execArgv: [] }).unref();
-  setInterval(() => Atomics.add(shared.beats, 0, 1), 500).unref();
+  let runs = "";
+  const guard = new Worker(new URL(import.meta.url), { execArgv: [] });
+  guard.unref();
+  const beat = () => guard.postMessage(runs);
+  setInterval(beat, 500).unref();
   return (title) => {
-    shared.title.fill(0);
-    shared.title.set(Buffer.from(title).subarray(0, titleBytes - 1));
+    runs = title;
+    beat();
   };
 }
 
+/** Where the test's thread stands. */
 async function stack(): Promise<string> {
   const session = new Session();
   session.connectToMainThread();
@@ -46,23 +39,22 @@ async function stack(): Promise<string> {
   return paused;
 }
 
-function guard({ beats, title }: Shared): void {
-  let [last, still] = [-1, 0];
+/** Hears from the test's thread while that is free. */
+function guard(): void {
+  let [title, silentS] = ["", 0];
+  parentPort?.on("message", (runs: string) => [title, silentS] = [runs, 0]);
   setInterval(() => {
-    const now = Atomics.load(beats, 0);
-    still = now === last ? still + 1 : 0;
-    last = now;
-    if (still !== patienceS) return;
-    const name = Buffer.from(title).toString().replace(/\0.*/s, "");
-    const end = (where: string) => {
-      // Standard error of a thread goes by the thread that is held.
-      writeSync(2, `  "${name}" has held its thread for ${patienceS} s:\n${where}\n`);
-      process.kill(process.pid, "SIGKILL");
-    };
-    // A thread that waits in native code cannot be paused.
-    setTimeout(() => end("    in native code"), 5_000);
-    void stack().then(end);
+    silentS += 1;
+    if (silentS === patienceS) void end(title);
   }, 1_000);
 }
 
-if (!isMainThread) guard(workerData as Shared);
+async function end(title: string): Promise<void> {
+  // A thread that waits in native code cannot be paused.
+  const where = await Promise.race([stack(), wait(5_000, "    in native code")]);
+  // Standard error of a thread goes by the thread that is held.
+  writeSync(2, `  "${title}" has held its thread for ${patienceS} s:\n${where}\n`);
+  process.kill(process.pid, "SIGKILL");
+}
+
+if (!isMainThread) guard();
