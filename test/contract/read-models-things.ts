@@ -1,4 +1,3 @@
-import type { Position } from "../../src/ports/event-store.ts";
 import type {
   Change,
   CollectionDefinition,
@@ -7,6 +6,7 @@ import type {
   ReadModels,
   ReadModelWriter,
 } from "../../src/ports/read-models.ts";
+import { position } from "../support/position.ts";
 
 /** Read models on storage of their own, empty at first. */
 export interface ReadModelsUnderTest {
@@ -57,7 +57,7 @@ export const notes: CollectionDefinition = {
   indexes: [],
 };
 
-export const position = (n: number): Position => String(n).padStart(16, "0");
+export { position };
 export const id = (n: number) => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
 export const time = (n: number) => new Date(1_700_000_000_000 + n).toISOString();
 export const blank = { owner: null, label: null, size: null, on: null, at: null, extra: null };

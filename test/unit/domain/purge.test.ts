@@ -10,6 +10,7 @@ import { decide, type Caller, type TenantCommand } from "../../../src/domain/ten
 import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
 import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
 import { specificationsOf } from "../../support/given.ts";
+import { position } from "../../support/position.ts";
 
 const tenantId = "0193a1b2-c3d4-7000-8000-000000000001";
 const destinationId = "0193a1b2-c3d4-7000-8000-000000000003";
@@ -46,33 +47,32 @@ describe("what a purge means", () => {
 });
 
 describe("what a purge took", () => {
-  const place = (n: number) => String(n).padStart(16, "0");
   const accepted = (n: number): Placed => ({
     type: "EventAccepted",
     data: {
       eventId, tenantId, destinationId, apiKeyId: "k", senderId: null, idempotencyKey: null, payload: "{}",
       original: null, at,
     },
-    position: place(n),
+    position: position(n),
   });
   const moved = { eventId, tenantId, destinationId, acceptedAt: at, at };
   const cancelled = (n: number): Placed => ({
     type: "EventCancelled",
     data: { ...moved, from: "Pending", to: "Cancelled", reason: "requested" },
-    position: place(n),
+    position: position(n),
   });
   const exhausted = (n: number): Placed => ({
     type: "DeliveryExhausted",
     data: { ...moved, from: "Failed", to: "CriticalFailure", retryCount: 1, reason: "gone" },
-    position: place(n),
+    position: position(n),
   });
   const replayed = (n: number): Placed => ({
     type: "EventReplayed",
     data: { ...moved, from: "CriticalFailure", to: "Pending", nextAttemptAt: at },
-    position: place(n),
+    position: position(n),
   });
   const purge = (n: number, filter: Partial<PurgeFilter> = {}): Purge => ({
-    ...all, ...filter, id: purgeId, position: place(n),
+    ...all, ...filter, id: purgeId, position: position(n),
   });
 
   it("had finished by then", () => {

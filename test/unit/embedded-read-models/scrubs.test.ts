@@ -8,6 +8,7 @@ import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sql
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import type { Change, CollectionDefinition } from "../../../src/ports/read-models.ts";
 import { eventually } from "../../support/relay.ts";
+import { position } from "../../support/position.ts";
 
 /** Marks found in any file of the folder. A process apart looks: closing a file here would drop SQLite's locks. */
 function marksIn(folder: string): Set<string> {
@@ -27,7 +28,7 @@ describe("what was removed from personal read models", () => {
   let folder: string;
   let models: SqliteReadModels;
   let live: Map<string, string>;
-  let position = 0;
+  let written = 0;
   let marks = 0;
   const open = () => (models = new SqliteReadModels(join(folder, "read-models.db"), new SystemClock()));
   beforeEach(async () => {
@@ -41,8 +42,8 @@ describe("what was removed from personal read models", () => {
   });
 
   const apply = (changes: readonly Change[]) => {
-    position += 1;
-    const at = String(position).padStart(16, "0");
+    written += 1;
+    const at = position(written);
     return models.apply([{ position: at, changes }], at);
   };
   const create = (): Change => {

@@ -7,6 +7,7 @@ import { eventIdOf, keyOfEvent } from "../../../src/domain/event/event-id.ts";
 import { acceptedMsOf } from "../../support/event-ids.ts";
 import { idOf } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { position } from "../../support/position.ts";
 import { sized } from "../../support/size.ts";
 
 const hourMs = 3_600_000;
@@ -18,7 +19,7 @@ async function acceptedAt(times: readonly number[]): Promise<InMemoryReadModels>
   const models = new InMemoryReadModels();
   await models.reset(collections, fingerprint);
   const batch = times.map((time, n) => ({
-    position: String(n + 1).padStart(16, "0"),
+    position: position(n + 1),
     changes: project({
       position: "",
       type: "EventAccepted",
@@ -35,7 +36,7 @@ async function acceptedAt(times: readonly number[]): Promise<InMemoryReadModels>
       },
     }),
   }));
-  await models.apply(batch, String(times.length).padStart(16, "0"));
+  await models.apply(batch, position(times.length));
   return models;
 }
 
