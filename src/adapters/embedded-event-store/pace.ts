@@ -21,9 +21,11 @@ export class Pace {
   #appends = 0;
   #ms = 0;
   #gapMs = 0;
+  /** Whether pauses hold callers up, as far as was tried: then there are none. */
   #holdsUp = false;
   #trial: { readonly from: number; readonly rateBefore: number; appends: number } | undefined;
-  #trialAt = Infinity;
+  /** When the next trial begins (monotonic). */
+  #trialAt = 0;
 
   constructor(longestMs: number) {
     this.#longestMs = longestMs;
@@ -59,7 +61,8 @@ export class Pace {
       const ms = now - this.#trial.from;
       if (ms < trialMs) return;
       const [tried, before] = [this.#trial.appends / ms, this.#trial.rateBefore];
-      this.#holdsUp = this.#holdsUp ? before > heldUp * tried : tried > heldUp * before;
+      const [withPauses, without] = this.#holdsUp ? [tried, before] : [before, tried];
+      this.#holdsUp = without > heldUp * withPauses;
       this.#trial = undefined;
       this.#trialAt = now + trialEveryMs;
     } else if (now >= this.#trialAt) {
