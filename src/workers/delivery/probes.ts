@@ -1,6 +1,6 @@
 import type { Outcomes } from "../../application/delivery/outcomes.ts";
 import type { Origin } from "../../application/origin.ts";
-import type { Circuit } from "../../domain/circuit/circuit.ts";
+import type { Circuit, CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Attempts } from "./attempts.ts";
@@ -16,8 +16,8 @@ export interface ProbeParts {
 type Probe = NonNullable<Circuit["probe"]>;
 
 /**
- * A destination's probes: one at a time by the log, whoever claims it. Changes resolve whether they were still to be
- * made: another worker may have been first.
+ * A destination's probes: one at a time by the log, whoever claims it. Changes are for where none {@link stands}: a
+ * probe in the circuit is lost then. They resolve whether they were still to be made: another worker may be first.
  */
 export class Probes {
   readonly #parts: ProbeParts;
@@ -45,7 +45,8 @@ export class Probes {
     const { clock, attempts } = this.#parts;
     const at = timestamp(clock.now());
     const leaseUntil = timestamp(millis(at) + attempts.leaseMs);
-    return this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, leaseOver: isSet(circuit), at });
+    const leaseOver = circuit.probe !== null;
+    return this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, leaseOver, at });
   }
 
   /** Takes an event's away that came to nothing. */
@@ -58,18 +59,14 @@ export class Probes {
   async idle(circuit: Circuit): Promise<boolean> {
     if (circuit.position !== "Open") return circuit.probe !== null && this.release(circuit, circuit.probe.eventId);
     const at = timestamp(this.#parts.clock.now());
-    return this.#change(circuit, circuit.destinationId, { type: "HalfOpen", leaseOver: isSet(circuit), at });
+    const leaseOver = circuit.probe !== null;
+    return this.#change(circuit, circuit.destinationId, { type: "HalfOpen", leaseOver, at });
   }
 
-  #change(circuit: Circuit, correlationId: string, change: Parameters<Outcomes["changeCircuit"]>[2]): Promise<boolean> {
+  #change(circuit: Circuit, correlationId: string, change: CircuitCommand): Promise<boolean> {
     const { outcomes, workerId } = this.#parts;
     const actor = { type: "service", part: `delivery/${workerId}` } as const;
     const origin: Origin = { actor, correlationId, causationId: null };
     return outcomes.changeCircuit(circuit, origin, change);
   }
-}
-
-/** Whether a probe was claimed: where this is asked its lease is over. */
-function isSet({ probe }: Circuit): boolean {
-  return probe !== null;
 }
