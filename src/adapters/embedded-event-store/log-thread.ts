@@ -16,6 +16,15 @@ interface Client {
   readonly armed: Int32Array;
 }
 
+/** Reads of one message that are not answered yet, from `next` on. */
+interface WaitingReads {
+  readonly client: Client;
+  readonly reads: readonly ReadRequest[];
+  next: number;
+}
+
+/** Reads go on so long, ms, before commits get their turn: what is not in memory comes slowly. */
+const readingMs = 1;
 /** How long readers may keep the write-ahead log from being emptied at the start and at the end. */
 const closingPatienceMs = 1000;
 
@@ -23,7 +32,9 @@ const owner = parentPort!;
 const { dataDir, tuning } = workerData as { readonly dataDir: string; readonly tuning: Tuning };
 const clients = new Set<Client>();
 const writes: { readonly client: Client; readonly write: Write }[] = [];
-const others: { readonly client: Client; readonly request: Exclude<Request, Write> }[] = [];
+const others: { readonly client: Client; readonly request: Extract<Request, { kind: "stats" | "scrub" }> }[] = [];
+const reads: WaitingReads[] = [];
+let readingOn: NodeJS.Immediate | undefined;
 
 mkdirSync(dataDir, { recursive: true });
 const lock = new DataFolderLock(dataDir);
@@ -55,7 +66,7 @@ function connect(port: MessagePort): void {
   tell(client, { kind: "welcome", path, head: head.buffer, armed: client.armed.buffer as SharedArrayBuffer });
 }
 
-/** Everything that waits at any port is served at one go: the writes in one commit. */
+/** Everything that waits at any port is served at one go: the writes in one commit, reads as far as they get. */
 function serve(): void {
   for (const client of clients) {
     for (let next = receiveMessageOnPort(client.port); next; next = receiveMessageOnPort(client.port)) {
@@ -63,15 +74,31 @@ function serve(): void {
     }
   }
   if (writes.length > 0) commit(writes.splice(0));
-  for (const { client, request } of others.splice(0)) {
-    if (request.kind === "reads") tell(client, { kind: "read", answers: request.reads.map(read) });
-    else void answer(client, request);
-  }
+  for (const { client, request } of others.splice(0)) void answer(client, request);
+  answerReads(performance.now() + readingMs);
 }
 
 function sort(client: Client, request: Request): void {
   if (request.kind === "append" || request.kind === "delete") writes.push({ client, write: request });
+  else if (request.kind === "reads") reads.push({ client, reads: request.reads, next: 0 });
   else others.push({ client, request });
+}
+
+/** Answers reads until `end`, one at least; the others wait for the event loop's next turn. */
+function answerReads(end: number): void {
+  let waiting: WaitingReads | undefined;
+  while ((waiting = reads[0])) {
+    const answers: Answer[] = [];
+    do answers.push(read(waiting.reads[waiting.next++]!));
+    while (waiting.next < waiting.reads.length && performance.now() < end);
+    tell(waiting.client, { kind: "read", answers });
+    if (waiting.next === waiting.reads.length) reads.shift();
+    if (performance.now() >= end) break;
+  }
+  if (reads.length > 0) readingOn ??= setImmediate(() => {
+    readingOn = undefined;
+    serve();
+  });
 }
 
 function commit(waiting: readonly { readonly client: Client; readonly write: Write }[]): void {
@@ -130,7 +157,9 @@ function stats(): EmbeddedEventStoreStats {
 
 /** Serves what has arrived, then lets everything go. */
 async function close(): Promise<void> {
-  serve();
+  do serve();
+  while (reads.length > 0);
+  clearImmediate(readingOn);
   await housekeeping.close();
   for (const { port } of clients) port.close();
   try {

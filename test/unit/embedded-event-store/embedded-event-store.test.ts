@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
+import { receiveMessageOnPort, Worker } from "node:worker_threads";
 import { expect } from "chai";
 import type { EmbeddedEventStore } from "../../../src/adapters/embedded-event-store/embedded-event-store.ts";
-import type { Tuning } from "../../../src/adapters/embedded-event-store/protocol.ts";
+import type { Reply, Request, Tuning } from "../../../src/adapters/embedded-event-store/protocol.ts";
 import { LogUnavailable, noStream, type Appended, type LogEntry } from "../../../src/ports/event-store.ts";
 import { failureOf, freshStream, note, textOf, until } from "../../contract/event-store/harness.ts";
 import { attachTo, openPlainStore, temporaryFolder } from "../../support/embedded-store.ts";
@@ -38,6 +38,30 @@ describe("the embedded event store's own ways", () => {
       await open({ batchAppends: 1, batchesInFlight: 1 });
       await appendMany(50);
       expect((await store.stats()).commits).to.equal(50);
+    });
+
+    it("does not wait for reads that take long", async () => {
+      await open();
+      const stream = freshStream();
+      await store.append(stream, noStream, [note("x".repeat(500_000))]);
+      const port = store.connect();
+      const read = { stream, from: 0, limit: 1, backwards: false };
+      port.postMessage({
+        kind: "reads", reads: Array.from({ length: 400 }, (_, request) => ({ request, ...read })),
+      } satisfies Request);
+      let answered = 0;
+      const count = () => {
+        for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {
+          const reply = next.message as Reply;
+          if (reply.kind === "read") answered += reply.answers.length;
+        }
+        return answered;
+      };
+      await until("reading has begun", () => count() > 0);
+      await appendMany(1);
+      expect(count()).to.be.lessThan(200);
+      await until("all is read", () => count() === 400);
+      port.close();
     });
 
     it("gives positions without gaps", async () => {
