@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import type { CommitEngine } from "./commit-engine.ts";
 import type { IndexFolder } from "./index-folder.ts";
 import type { LogFile } from "./log-file.ts";
-import type { Job, JobResult } from "./maintenance.ts";
+import type { Job, JobResult, MaintainedLog } from "./maintenance.ts";
 import type { Tuning } from "./protocol.ts";
 import type { SegmentSummary } from "./segment-format.ts";
 import { dueForMerge } from "./merge-policy.ts";
@@ -15,7 +15,10 @@ import type { StreamIndex } from "./stream-index.ts";
 const retryDelayMs = 250;
 
 interface Parts {
-  readonly dataDir: string;
+  /** Of the log. */
+  readonly path: string;
+  /** A descriptor of it. */
+  readonly file: number;
   readonly log: LogFile;
   readonly index: StreamIndex;
   readonly folder: IndexFolder;
@@ -42,7 +45,7 @@ export class Housekeeping {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#worker = new Worker(new URL("./maintenance-thread.ts", import.meta.url), {
-      workerData: { dataDir: parts.dataDir },
+      workerData: { path: parts.path, file: parts.file } satisfies MaintainedLog,
     });
     this.#worker.on("message", (result: JobResult) => this.#jobs.get(result.id)?.(result));
   }
@@ -127,9 +130,9 @@ export class Housekeeping {
   }
 
   /**
-   * The maintenance thread moves what was written, a little at a time: a sync of much would hold up the commits'
-   * own. Only when all of it has been moved does the write-ahead log begin anew, so now and then the rest, which
-   * the commits meanwhile have left, is moved here.
+   * The maintenance thread moves and syncs what was written, a little at a time: a sync of much would hold up the
+   * commits' own. Only when all of it has been moved does the write-ahead log begin anew, so now and then the rest,
+   * which the commits meanwhile have left, is moved here.
    */
   #checkpoint(): Promise<void> {
     this.#checkpointing ??= (async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { CommitEngine, type Outcome, type Write } from "./commit-engine.ts";
 import { DataFolderLock } from "./data-folder-lock.ts";
@@ -42,10 +42,12 @@ const path = logPath(dataDir);
 const log = new LogFile(path);
 // What was deleted right before a crash may still stand in the write-ahead log.
 log.truncate(closingPatienceMs);
+// Closed after the log: with any descriptor of a file that is closed, SQLite loses its locks on it.
+const file = openSync(path, "r");
 const folder = new IndexFolder(dataDir);
 const index = folder.open(log, tuning.memtableRecords);
 const engine = new CommitEngine(log, index, dieOfDamage);
-const housekeeping = new Housekeeping({ dataDir, log, index, folder, engine, tuning });
+const housekeeping = new Housekeeping({ path, file, log, index, folder, engine, tuning });
 const head = new BigInt64Array(new SharedArrayBuffer(8));
 head[0] = BigInt(engine.head);
 
@@ -166,6 +168,7 @@ async function close(): Promise<void> {
     log.truncate(closingPatienceMs);
   } finally {
     log.close();
+    closeSync(file);
     lock.release();
   }
   owner.close();

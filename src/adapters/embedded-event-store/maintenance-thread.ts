@@ -1,14 +1,15 @@
+import { fsyncSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { LogFile, logPath } from "./log-file.ts";
-import type { Job, JobMessage, JobResult } from "./maintenance.ts";
+import { LogFile } from "./log-file.ts";
+import type { Job, JobMessage, JobResult, MaintainedLog } from "./maintenance.ts";
 import type { SegmentSummary } from "./segment-format.ts";
 import { mergeSegments, writeSegment } from "./segment-jobs.ts";
 
 /** Entry of the thread beside the log thread: writes and merges segments, moves the write-ahead log's bulk. */
 const port = parentPort!;
-const { dataDir } = workerData as { readonly dataDir: string };
-const log = new LogFile(logPath(dataDir));
+const { path, file } = workerData as MaintainedLog;
+const log = new LogFile(path);
 let stopping = false;
 
 port.on("message", (message: JobMessage) => {
@@ -35,6 +36,8 @@ async function run(job: Job): Promise<SegmentSummary | null> {
       });
     case "checkpoint":
       log.checkpoint();
+      // SQLite does so only when all has been moved: then it would hold up whoever commits.
+      fsyncSync(file);
       return null;
   }
 }

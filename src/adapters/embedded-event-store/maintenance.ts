@@ -1,5 +1,12 @@
 import type { SegmentSummary } from "./segment-format.ts";
 
+/** What the maintenance thread is started with. */
+export interface MaintainedLog {
+  readonly path: string;
+  /** A descriptor of it that stays open. */
+  readonly file: number;
+}
+
 /** Work that must not hold up commits; done one by one by a thread of its own, but merges let others in between. */
 export type Job =
   | { readonly kind: "flush"; readonly path: string; readonly words: Uint32Array; readonly count: number }
