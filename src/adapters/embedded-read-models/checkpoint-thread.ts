@@ -1,10 +1,15 @@
+import { fsyncSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import type { MovedFile } from "./checkpoints.ts";
 
 /** Entry of the thread that moves what was committed from the write-ahead log into the file, at each message. */
-const database = new DatabaseSync(workerData as string);
+const { path, file } = workerData as MovedFile;
+const database = new DatabaseSync(path);
 const checkpoint = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
 parentPort?.on("message", () => {
   checkpoint.get();
+  // SQLite does so only when all has been moved.
+  fsyncSync(file);
   parentPort?.postMessage(null);
 });

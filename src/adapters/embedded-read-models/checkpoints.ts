@@ -1,28 +1,46 @@
+import { closeSync, openSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 
-/** Pages of the write-ahead log (4 KiB each) from which on they are moved, and moved at once. */
+/** Pages of the write-ahead log (4 KiB each). */
 interface Limits {
-  readonly enough: number;
+  /** So many are moved at a time. */
+  readonly piece: number;
+  /** From so many on the log is to begin anew. */
+  readonly anew: number;
+  /** With so many nothing is left to the thread any more. */
   readonly tooMany: number;
 }
 
+/** What the thread is started with. */
+export interface MovedFile {
+  readonly path: string;
+  /** A descriptor of it that stays open. */
+  readonly file: number;
+}
+
 /**
- * Moves what was committed from the write-ahead log into the file, in a thread of its own: a page that
- * is written often then moves once, and no query waits for the disk. The log begins anew where nothing
- * was committed meanwhile.
+ * Moves what was committed from the write-ahead log into the file and syncs it, a little at a time and in a thread of
+ * its own: no query waits for the disk, nor does anybody else's commit wait until much has been written. Only when all
+ * has been moved does the log begin anew, so now and then the rest, which is little, is moved here.
  */
 export class Checkpoints {
-  readonly #file: string;
+  readonly #path: string;
+  readonly #file: number;
   readonly #limits: Limits;
   readonly #pages: StatementSync;
   readonly #move: StatementSync;
   #thread: Worker | undefined;
   #moving = false;
+  /** A piece has been moved since the last commit. */
+  #moved = false;
 
-  /** `database`: the connection that writes to `file`. */
-  constructor(file: string, database: DatabaseSync, limits: Limits = { enough: 16_000, tooMany: 64_000 }) {
-    this.#file = file;
+  /** `database`: the connection that writes to the file at `path`. */
+  constructor(
+    path: string, database: DatabaseSync, limits: Limits = { piece: 2_000, anew: 8_000, tooMany: 64_000 },
+  ) {
+    this.#path = path;
+    this.#file = openSync(path, "r");
     this.#limits = limits;
     database.exec("PRAGMA wal_autocheckpoint = 0");
     this.#pages = database.prepare("PRAGMA wal_checkpoint(NOOP)");
@@ -32,12 +50,20 @@ export class Checkpoints {
   /** Call after each commit. */
   committed(): void {
     const { log, checkpointed } = this.#pages.get() as { log: number; checkpointed: number };
-    if (log >= this.#limits.tooMany) this.#move.get();
-    else if (log - checkpointed >= this.#limits.enough && !this.#moving) this.#begin();
+    const { piece, anew, tooMany } = this.#limits;
+    if (log >= tooMany || (this.#moved && log >= anew)) this.#move.get();
+    else if (log - checkpointed >= piece && !this.#moving) this.#begin();
+    this.#moved = false;
   }
 
-  async close(): Promise<void> {
+  /** Ends the thread. */
+  async end(): Promise<void> {
     await this.#thread?.terminate();
+  }
+
+  /** Call when all connections are closed: as any descriptor of a file is closed, SQLite loses its locks on it. */
+  close(): void {
+    closeSync(this.#file);
   }
 
   #begin(): void {
@@ -47,9 +73,14 @@ export class Checkpoints {
   }
 
   #start(): Worker {
-    const thread = new Worker(new URL("./checkpoint-thread.ts", import.meta.url), { workerData: this.#file });
+    const thread = new Worker(new URL("./checkpoint-thread.ts", import.meta.url), {
+      workerData: { path: this.#path, file: this.#file } satisfies MovedFile,
+    });
     thread.unref();
-    thread.on("message", () => { this.#moving = false; });
+    thread.on("message", () => {
+      this.#moving = false;
+      this.#moved = true;
+    });
     // Without it, all is moved here once there is too much.
     thread.on("error", () => undefined);
     return thread;

@@ -166,10 +166,11 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   async close(): Promise<void> {
     this.#scrubs.close();
     await this.#writing;
-    await this.#checkpoints.close();
+    await this.#checkpoints.end();
     this.#waiters.close();
     this.#toRead.close();
     this.#toWrite.close();
+    this.#checkpoints.close();
   }
 
   #load(): void {

@@ -20,12 +20,13 @@ describe("checkpoints of the read models' file", () => {
   });
 
   afterEach(async () => {
-    await checkpoints.close();
+    await checkpoints.end();
     database.close();
+    checkpoints.close();
     rmSync(folder, { recursive: true });
   });
 
-  function open(limits: { enough: number; tooMany: number }): void {
+  function open(limits: { piece: number; anew: number; tooMany: number }): void {
     checkpoints = new Checkpoints(file, database, limits);
   }
 
@@ -37,14 +38,14 @@ describe("checkpoints of the read models' file", () => {
   const written = () => statSync(file).size;
 
   it("leave the file alone while there is little", () => {
-    open({ enough: 1_000, tooMany: 10_000 });
+    open({ piece: 1_000, anew: 10_000, tooMany: 10_000 });
     const before = written();
     for (let n = 0; n < 10; n += 1) commit();
     expect(written()).to.equal(before);
   });
 
   it("are made beside the commits once there is enough", async () => {
-    open({ enough: 1, tooMany: 1_000_000 });
+    open({ piece: 1, anew: 1_000_000, tooMany: 1_000_000 });
     for (let n = 0; n < 10; n += 1) commit();
     const pages = database.prepare("PRAGMA wal_checkpoint(NOOP)");
     const left = () => {
@@ -63,8 +64,21 @@ describe("checkpoints of the read models' file", () => {
     expect(statSync(`${file}-wal`).size).to.equal(log);
   });
 
+  it("let the log begin anew while commits go on", async () => {
+    open({ piece: 50, anew: 100, tooMany: 1_000_000 });
+    const log = () => database.prepare("PRAGMA wal_checkpoint(NOOP)").get()!["log"] as number;
+    let begunAnew = false;
+    for (let n = 0; n < 400 && !begunAnew; n += 1) {
+      const before = log();
+      commit();
+      begunAnew = log() < before;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(begunAnew).to.equal(true);
+  });
+
   it("are made at once when there is too much, so that the log stays bounded", () => {
-    open({ enough: 1_000_000, tooMany: 100 });
+    open({ piece: 1_000_000, anew: 1_000_000, tooMany: 100 });
     for (let n = 0; n < 200; n += 1) commit();
     expect(statSync(`${file}-wal`).size).to.be.below(10 * large.length);
     expect(database.prepare("SELECT count(*) AS n FROM texts").get()?.["n"]).to.equal(200);
