@@ -56,10 +56,11 @@ export class CloudRegistrationGuards implements RegistrationGuards {
   async guard<Created>(registration: Registration, create: () => Promise<Created>): Promise<Created> {
     const { state, disposable } = this.#parts;
     const fingerprint = fingerprintOf(registration.deviceFingerprint);
+    const token = turnstileTokenOf(registration.turnstileToken);
     if (disposable.has(registration.ownerEmail.split("@").at(-1) ?? "")) {
       refuse("disposable-email", "ownerEmail: addresses of this domain are disposable");
     }
-    await this.#requireChallengeMet(registration);
+    await this.#requireChallengeMet(token, registration.address);
     const keys = fingerprint === null ? [] : [`registration:fingerprint:${sha256(fingerprint)}`];
     const ticket = await state.admit(keys, perFingerprint);
     if (!ticket) refuse("too-many", "deviceFingerprint: too many tenants were made from this device; try again later");
@@ -73,8 +74,8 @@ export class CloudRegistrationGuards implements RegistrationGuards {
   }
 
   /** Fails closed: whoever cannot be verified is turned down. */
-  async #requireChallengeMet({ turnstileToken: token, address }: Registration): Promise<void> {
-    if (typeof token !== "string" || token === "") refuse("rejected", "cfTurnstileToken: is required");
+  async #requireChallengeMet(token: string | null, address: string): Promise<void> {
+    if (token === null || token === "") refuse("rejected", "cfTurnstileToken: is required");
     if (token.length > longestTurnstileToken) refuse("rejected", "cfTurnstileToken: was not accepted");
     const { verifyUrl: url, secret, userAgent } = this.#settings;
     const answer = await this.#parts.outbound.post({
@@ -106,6 +107,11 @@ function fingerprintOf(given: unknown): string | null {
     refuse("invalid", `deviceFingerprint: must be at most ${longestFingerprint} characters long`);
   }
   return given;
+}
+
+function turnstileTokenOf(given: unknown): string | null {
+  if (given === undefined || given === null) return null;
+  return typeof given === "string" ? given : refuse("invalid", "cfTurnstileToken: must be a string");
 }
 
 function verdictIn(body: Uint8Array): { readonly success: unknown; readonly errors: readonly unknown[] } | undefined {

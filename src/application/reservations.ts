@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { Refusal, refuse } from "../domain/refusal.ts";
 import {
   availability, evolve, type Holder, type ReservationEvent, type ReservationState,
@@ -19,6 +20,8 @@ export interface Claim {
   readonly holder: Holder;
   /** What the caller is told when another has it. */
   readonly taken: string;
+  /** What the caller is told when the holder itself has it, by another request at the same moment. */
+  readonly overtaken?: string;
 }
 
 /** A name held, by the fact that made it so. */
@@ -86,11 +89,11 @@ export class Reservations {
     }
   }
 
-  async #reserve({ stream, holder, taken }: Claim, origin: Origin): Promise<Reservation> {
+  async #reserve({ stream, holder, taken, overtaken = taken }: Claim, origin: Origin): Promise<Reservation> {
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const { state, revision } = await this.#read(stream);
       const found = availability(state, this.#now());
-      if (found === "held") refuse("conflict", taken);
+      if (found === "held") refuse("conflict", isDeepStrictEqual(state?.holder, holder) ? overtaken : taken);
       try {
         if (found === "doubtful" && state?.holder) {
           await this.#refuseHolder({ stream, revision, holder: state.holder }, taken, origin);

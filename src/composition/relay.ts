@@ -137,8 +137,8 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const { maxBodyBytes, trustedProxies } = config;
   const common = { health, clock, ids, logger, metrics };
   const server = config.roles.has("api")
-    ? createHttpServer(createApp({ ...common, services, maxBodyBytes, trustedProxies }))
-    : createHttpServer(createHealthApp(common));
+    ? createHttpServer(createApp({ ...common, services, maxBodyBytes, trustedProxies }), ids)
+    : createHttpServer(createHealthApp(common), ids);
 
   const end = async (endAt: number) => {
     const left = () => Math.max(0, endAt - clock.monotonic());

@@ -21,7 +21,9 @@ export async function readJsonObject(
 
 function checkType({ headers }: IncomingMessage): void {
   const type = headers["content-type"];
-  if (type !== "application/json") {
+  // Where there is no body, it is the body that is wrong.
+  const bodiless = type === undefined && (headers["content-length"] ?? "0") === "0" && !headers["transfer-encoding"];
+  if (type !== "application/json" && !bodiless) {
     const [essence = "", ...parameters] = (type ?? "").toLowerCase().split(";").map((part) => part.trim());
     const charsets = parameters.filter((parameter) => parameter.startsWith("charset"));
     const utf8 = charsets.every((charset) => /^charset\s*=\s*"?utf-?8"?$/.test(charset));

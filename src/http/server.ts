@@ -1,4 +1,9 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import {
+  createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse,
+} from "node:http";
+import type { Duplex } from "node:stream";
+import type { Ids } from "../ports/ids.ts";
+import { commonHeaders, plainText, send } from "./answer.ts";
 
 /** How long clients may take, milliseconds. One that is slower is cut off, by `checkEvery` late at most. */
 export interface Patience {
@@ -14,8 +19,19 @@ const keepAliveMs = 65_000;
 const usualPatience: Patience = { headers: 10_000, request: 30_000, checkEvery: 1_000 };
 const headerBytes = 16_384;
 
-/** An HTTP server, not yet listening. While it closes, answers tell clients to come back elsewhere. */
-export function createHttpServer(app: RequestListener, patience = usualPatience): Server {
+/** What is hardly HTTP, by the code of the parser's error. */
+const unparsable: Readonly<Record<string, readonly [status: number, text: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, `headers: must be at most ${headerBytes} bytes, the request line included`],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "body: its chunks have extensions that are too large"],
+  HPE_INVALID_HEADER_TOKEN: [400, "headers: must not contain control characters"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "the request took too long"],
+};
+
+/**
+ * An HTTP server, not yet listening. What is hardly HTTP is answered in a line of text, too. While the server closes,
+ * answers tell clients to come back elsewhere.
+ */
+export function createHttpServer(app: RequestListener, ids: Ids, patience = usualPatience): Server {
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
     app(request, response);
@@ -32,5 +48,27 @@ export function createHttpServer(app: RequestListener, patience = usualPatience)
   );
   // The body's reader says "continue" once it is known that the body is wanted.
   server.on("checkContinue", serve);
+  server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
+    send(response, 417, plainText, "Expect: must be 100-continue", ids.uuid());
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable) return void socket.destroy();
+    const [status, text] = unparsable[error.code ?? ""] ?? [400, "the request is not HTTP/1.1 that can be read"];
+    hangUp(socket, status, text, ids.uuid());
+  });
   return server;
+}
+
+/** Answers where no request came into being. */
+function hangUp(socket: Duplex, status: number, text: string, requestId: string): void {
+  const headers = {
+    ...commonHeaders,
+    "Content-Type": plainText,
+    "Content-Length": Buffer.byteLength(text),
+    "X-Request-Id": requestId,
+    Connection: "close",
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
+  socket.end(head + text, () => socket.destroy());
 }

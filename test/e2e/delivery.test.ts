@@ -188,8 +188,8 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     await eventReaches(account.owner, underWay, "Processing");
     const waiting = [await post(account, ingest), await post(account, ingest)];
     await account.owner.delete(`/api/v1/destinations/${id}`);
-    letGo();
     for (const eventId of waiting) await eventReaches(account.owner, eventId, "Cancelled");
+    letGo();
     await eventReaches(account.owner, underWay, "Succeeded");
     expect(receiver.requestsTo(hook)).to.have.length(1);
   });

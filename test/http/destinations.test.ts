@@ -71,6 +71,11 @@ describeOnEngines("destinations", (freshEngines) => {
       [{ url: 1 }, "url"],
       [{ url: "http://receiver.example/" }, "url"],
       [{ url: "ftp://receiver.example/" }, "url"],
+      [{ url: "https:receiver.example" }, "url"],
+      [{ url: "https:/receiver.example/" }, "url"],
+      [{ url: "https:///receiver.example/" }, "url"],
+      [{ url: "https:\\\\receiver.example\\" }, "url"],
+      [{ url: "https://receiver.example\\hook" }, "url"],
       [{ url: "https://" }, "url"],
       [{ url: "https://user@receiver.example/" }, "url"],
       [{ url: "https://:secret@receiver.example/" }, "url"],
@@ -143,6 +148,14 @@ describeOnEngines("destinations", (freshEngines) => {
         expect(answer.text).not.to.include("canary");
       });
     }
+
+    it("takes a scheme in any case, and keeps the URL as it is given", async () => {
+      const odd = "HTTPS://RECEIVER.example/Hook";
+      const answer = await register({ url: odd });
+      expect([answer.status, answer.json["url"]]).to.deep.equal([201, odd]);
+      const changed = await one.developer.client.patch(path(String(answer.json["id"])), { url: odd.replace("S", "s") });
+      expect([changed.status, changed.json["url"]]).to.deep.equal([200, odd.replace("S", "s")]);
+    });
 
     it("takes a JwtBearer with a scope", async () => {
       expect(

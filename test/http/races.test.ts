@@ -111,6 +111,19 @@ describeOnEngines("R4 races of 50", (freshEngines) => {
     );
   });
 
+  it("between equal changes of one thing say that it was changed, not that another has the name", async () => {
+    const { owner, tenantId } = await createTenant(url(0));
+    const renamed = async (path: string, change: object, overtaken: string) => {
+      const answers = await Promise.all(crowd.map((index) => owner.client.at(url(index)).patch(path, change)));
+      for (const { status, text } of answers) {
+        if (status !== 200) expect([status, text]).to.deep.equal([409, overtaken]);
+      }
+      expect(answers.some(({ status }) => status === 200)).to.equal(true);
+    };
+    await renamed(`/api/v1/tenants/${tenantId}`, { name: unique("Own") }, "name: was changed by another request");
+    await renamed(`/api/v1/users/${owner.id}`, { email: freshEmail() }, "email: was changed by another request");
+  });
+
   it("never leave a tenant without an active Owner", async () => {
     const { owner } = await createTenant(url(0));
     const second = await createUser(owner.client, "owner");

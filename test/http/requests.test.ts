@@ -92,6 +92,14 @@ describeOnEngines("requests", (freshEngines) => {
       }
     });
 
+    it("give 400 when neither they nor their type are there", async () => {
+      for (const path of paths()) {
+        const headers = { "x-api-key": ingest.apiKey, authorization: `Bearer ${one.owner.client.token ?? ""}` };
+        const answer = await http("POST", api.url + path, { headers });
+        expect([answer.status, answer.text.split(":")[0]], path).to.deep.equal([400, "body"]);
+      }
+    });
+
     it("give 413 everywhere when they are too large, said or counted", async () => {
       for (const path of paths()) {
         expect((await post(path, `{"name":"${"x".repeat(maxBodyBytes)}"}`)).status, path).to.equal(413);
@@ -246,6 +254,25 @@ describeOnEngines("requests", (freshEngines) => {
       for (const [text, expected] of table) {
         expect(statusOf(await raw(text)), text.slice(0, 60)).to.equal(expected);
       }
+    });
+
+    it("say what is wrong with that, too", async () => {
+      const table: [string, string][] = [
+        [`X-Long: ${"x".repeat(20_000)}`, "headers: must be at most 16384 bytes, the request line included"],
+        ["X-Odd: a\0b", "headers: must not contain control characters"],
+        ["X-Odd a", "headers: must not contain control characters"],
+        ["Expect: something", "Expect: must be 100-continue"],
+      ];
+      for (const [line, expected] of table) {
+        const answer = await raw(`GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${line}\r\n\r\n`);
+        const [head = "", text] = answer.split("\r\n\r\n");
+        expect(text).to.equal(expected);
+        expect(head).to.match(/\r\nContent-Type: text\/plain; charset=utf-8\r\n/);
+        expect(head).to.match(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);
+        expect(head).to.match(/\r\nX-Content-Type-Options: nosniff\r\n/);
+      }
+      const answer = await raw("NONSENSE\r\n\r\n");
+      expect(answer.split("\r\n\r\n")[1]).to.equal("the request is not HTTP/1.1 that can be read");
     });
   });
 

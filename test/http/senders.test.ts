@@ -66,6 +66,10 @@ describeOnEngines("senders", (freshEngines) => {
       expect(shaped(answer, "created-sender")["mapping"]).to.deep.equal(mapping);
     });
 
+    it("counts the characters of a name after trimming", async () => {
+      expect(shaped(await create({ name: `  ${"x".repeat(255)}  ` }), "created-sender")["name"]).to.have.length(255);
+    });
+
     const bad: [object, string][] = [
       [{ name: undefined }, "name"],
       [{ name: " " }, "name"],

@@ -23,7 +23,7 @@ describe("clients that send slowly", () => {
     ingest = await openIngest(one.owner.client, one.tenantId);
     // The same listener as the running API's, with less patience.
     const [listener] = api.server.listeners("request") as [Parameters<typeof createHttpServer>[0]];
-    server = createHttpServer(listener, patience).listen(0, "127.0.0.1");
+    server = createHttpServer(listener, api.world.ids, patience).listen(0, "127.0.0.1");
     await once(server, "listening");
     ({ port } = server.address() as AddressInfo);
   });

@@ -52,6 +52,13 @@ describeOnEngines("tenants", (freshEngines) => {
       });
     });
 
+    it("counts the characters of a name, after trimming", async () => {
+      const start = unique("");
+      const name = `${start}${"\u{1f600}".repeat(255 - start.length)}`;
+      expect((await create({ name: `${name}x` })).status).to.equal(400);
+      expect((await create({ name: `  ${name}  ` })).json["tenantName"]).to.equal(name);
+    });
+
     it("takes the delivery policy, and ignores what only the cloud offering reads", async () => {
       const answer = await create({
         maxTrys: 1,
@@ -232,6 +239,7 @@ describeOnEngines("tenants", (freshEngines) => {
         [right.slice(7), false],
         [`${right} `, false],
         [`sha1=${hex(one.webhookSecret)}`, false],
+        [`SHA256=${hex(one.webhookSecret)}`, false],
         ["", false],
       ];
       for (const [signature, valid] of table) {

@@ -206,10 +206,20 @@ const delivery: readonly Bug[] = [
     breaks: "no more requests at once than the destination's limit",
     changes: [{
       file: "src/workers/delivery/lane.ts",
-      from: "  #flow(limit: number): void {\n",
-      to: "  #flow(wanted: number): void {\n    const limit = wanted + 1;\n",
+      from: "this.#flow(() => this.#room(destination.serverRateLimit));",
+      to: "this.#flow(() => this.#room(destination.serverRateLimit + 1));",
     }],
     tests: ["test/e2e/limits.test.ts", "test/e2e/delivery.test.ts"],
+  },
+  {
+    name: "cancelled-in-turn",
+    breaks: "what waits for a deleted destination is cancelled at once, whatever is under way",
+    changes: [{
+      file: "src/workers/delivery/lane.ts",
+      from: "this.#flow(() => windowSize - this.#cancelling);",
+      to: "this.#flow(() => this.#room(destination.state?.serverRateLimit ?? 1));",
+    }],
+    tests: ["test/e2e/delivery.test.ts"],
   },
   {
     name: "probe-not-exclusive",

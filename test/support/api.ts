@@ -273,7 +273,7 @@ export async function startApi(
     health: { ready: async () => options.unreadyBecause ?? null, metrics: async () => "# no metrics here\n" },
     maxBodyBytes,
     trustedProxies: options.trustedProxies ?? 0,
-  }));
+  }), ids);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

@@ -29,7 +29,9 @@ export function checkPassword(field: string, password: string): void {
 export function cleanName(field: string, name: string): string {
   const trimmed = name.trim();
   if (trimmed === "") refuse("invalid", `${field}: must not be empty`);
-  if (trimmed.length > mostCharacters) refuse("invalid", `${field}: must be at most ${mostCharacters} characters long`);
+  if ([...trimmed].length > mostCharacters) {
+    refuse("invalid", `${field}: must be at most ${mostCharacters} characters long`);
+  }
   checkPlainText(field, name);
   return trimmed;
 }
@@ -46,8 +48,9 @@ export function checkOutboundUrl(field: string, text: string, outbound: Pick<Out
     refuse("invalid", `${field}: must be at most ${mostUrlCharacters} characters long`);
   }
   checkPlainText(field, text);
-  const url = /\s/.test(text) ? null : URL.parse(text);
-  if (url?.protocol !== "https:") refuse("invalid", `${field}: must be an HTTPS URL`);
+  // Of what is no URL by RFC 3986 the parser would make one: without slashes, with backslashes, with spaces.
+  const url = /^https:\/\/[^/\\\s][^\\\s]*$/i.test(text) ? URL.parse(text) : null;
+  if (url === null) refuse("invalid", `${field}: must be an HTTPS URL`);
   if (url.username !== "" || url.password !== "") refuse("invalid", `${field}: must not contain a user or password`);
   const refusal = outbound.refusalOf(text);
   if (refusal !== null) refuse("invalid", `${field}: ${refusal}`);

@@ -73,6 +73,7 @@ export interface TenantParts {
 }
 
 const nameTaken = "name: a tenant with this name exists already";
+const nameOvertaken = "name: was changed by another request";
 
 /** What is done to tenants. */
 export class TenantCommands {
@@ -124,14 +125,15 @@ export class TenantCommands {
     const change = (reservation?: string) =>
       aggregates.change(tenants, id, origin, (state) => {
         if (text !== undefined && state?.nameHash !== tenant.nameHash) {
-          refuse("conflict", "name: was changed by another request");
+          refuse("conflict", nameOvertaken);
         }
         return decide(state, { ...command, reservation });
       });
     if (hash === tenant.nameHash) await change();
     else {
       const previous = await reservations.find(streams.tenantName(tenant.nameHash));
-      const claim = { stream: streams.tenantName(hash), holder: { tenantId: id, userId: null }, taken: nameTaken };
+      const holder = { tenantId: id, userId: null };
+      const claim = { stream: streams.tenantName(hash), holder, taken: nameTaken, overtaken: nameOvertaken };
       await reservations.during([claim], origin, ([held]) => change(held && nameOf(held)));
       if (previous?.holder.tenantId === id) await reservations.release(previous, origin);
     }

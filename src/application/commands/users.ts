@@ -41,6 +41,7 @@ export interface UserChange {
 }
 
 const emailTaken = "email: a user with this email exists already";
+const emailOvertaken = "email: was changed by another request";
 const endsSessions: readonly TenantEvent["type"][] = ["UserPasswordChanged", "UserRoleChanged", "UserStatusChanged"];
 
 /** What the commands work with. */
@@ -115,14 +116,15 @@ export class UserCommands {
     const change = (reservation?: string) =>
       aggregates.change(tenants, tenantId, origin, (state) => {
         const current = state?.users.get(userId);
-        if (email && current?.emailHash !== user.emailHash) refuse("conflict", "email: was changed by another request");
+        if (email && current?.emailHash !== user.emailHash) refuse("conflict", emailOvertaken);
         return decide(state, { ...command, passwordHash, email, reservation });
       });
     let events: readonly TenantEvent[];
     if (!email || email.hash === user.emailHash) ({ events } = await change());
     else {
       const previous = await reservations.find(streams.email(user.emailHash));
-      const claim = { stream: streams.email(email.hash), holder: { tenantId, userId }, taken: emailTaken };
+      const holder = { tenantId, userId };
+      const claim = { stream: streams.email(email.hash), holder, taken: emailTaken, overtaken: emailOvertaken };
       ({ events } = await reservations.during([claim], origin, ([held]) => change(held && nameOf(held))));
       if (previous?.holder.userId === userId) await reservations.release(previous, origin);
     }

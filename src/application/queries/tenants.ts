@@ -36,7 +36,7 @@ export class TenantQueries {
   async verifySignature(caller: Caller, id: string, payload: string, signature: string): Promise<boolean> {
     const tenant = await ownTenant(this.#parts.aggregates, id, caller);
     const expected = createHmac("sha256", this.#parts.vault.webhookSecret(tenant)).update(payload).digest();
-    const [, hex] = /^sha256=([0-9a-f]{64})$/i.exec(signature) ?? [];
+    const [, hex] = /^sha256=([0-9A-Fa-f]{64})$/.exec(signature) ?? [];
     return hex !== undefined && timingSafeEqual(Buffer.from(hex, "hex"), expected);
   }
 }

@@ -56,6 +56,8 @@ export class Lane {
   /** Events that the due index may name and nobody can read: those behind them must not wait. */
   readonly #unreadable = new Set<string>();
   readonly #underWay = new Set<Promise<unknown>>();
+  /** Of what is under way. */
+  #cancelling = 0;
   readonly #pages: DuePages;
   readonly #probes: Probes;
   /** The due index may hold more; it must have come this far before it is asked. */
@@ -123,7 +125,8 @@ export class Lane {
       this.#loaded = false;
       this.#startLoading();
     } else if (!destination.state || destination.state.deleted) {
-      this.#flow(destination.state?.serverRateLimit ?? 1);
+      // Nothing is sent: what is still under way at the receiver holds up no cancellation.
+      this.#flow(() => windowSize - this.#cancelling);
     } else if (!destination.state.active) {
       this.#hold();
     } else {
@@ -165,7 +168,7 @@ export class Lane {
   #obey(destination: Destination, circuit: Circuit): void {
     if (circuit.position === "Closed") {
       if (this.#gate.opened) this.#gate.close();
-      this.#flow(destination.serverRateLimit);
+      this.#flow(() => this.#room(destination.serverRateLimit));
       return;
     }
     if (!this.#gate.opened) this.#gate.open();
@@ -180,8 +183,8 @@ export class Lane {
     });
   }
 
-  #flow(limit: number): void {
-    while (this.#room(limit) > 0) {
+  #flow(room: () => number): void {
+    while (room() > 0) {
       const work = this.#window.shift();
       if (!work) break;
       this.#start(work);
@@ -232,10 +235,19 @@ export class Lane {
   }
 
   async #perform(work: Work, probe: boolean): Promise<Result> {
-    const { attempts } = this.#parts;
-    const result = await (this.#deleted && work.kind !== "claimed" ? attempts.cancel(work) : attempts.run(work, probe));
+    const cancelled = this.#deleted && work.kind !== "claimed" ? this.#cancel(work) : undefined;
+    const result = await (cancelled ?? this.#parts.attempts.run(work, probe));
     if (result === "unreadable") this.#unreadable.add(work.eventId);
     return result;
+  }
+
+  async #cancel(work: Exclude<Work, { kind: "claimed" }>): Promise<Result> {
+    this.#cancelling += 1;
+    try {
+      return await this.#parts.attempts.cancel(work);
+    } finally {
+      this.#cancelling -= 1;
+    }
   }
 
   #knows(eventId: string): boolean {

@@ -87,7 +87,10 @@ export const tenantOperations: readonly Operation[] = [
         "The caller is neither Admin nor Owner, or the tenant is another account's.",
         "only Admin or above may change the tenant", othersTenant,
       ),
-      409: problem("Another tenant has the name.", "name: a tenant with this name exists already"),
+      409: problem(
+        "Another tenant has the name, or this one's was changed at the same moment.",
+        "name: a tenant with this name exists already", "name: was changed by another request",
+      ),
     },
   },
   {

@@ -82,7 +82,10 @@ export const userOperations: readonly Operation[] = [
         "The user belongs to another tenant, or the caller's role does not allow the change.",
         othersUser, "role: only an Owner may promote to Owner",
       ),
-      409: problem("Another user has the email.", emailTaken),
+      409: problem(
+        "Another user has the email, or the user's was changed at the same moment.",
+        emailTaken, "email: was changed by another request",
+      ),
       422: problem(
         "The last active Owner stays an active Owner.",
         "the last active Owner can be neither demoted nor deactivated",
