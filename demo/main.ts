@@ -136,11 +136,15 @@ try {
   if (keep) {
     say("");
     say(`the relay stays up at ${relay.url}, the receiver at ${receiver.url("/hooks")}; end with Ctrl-C`);
-    await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+    // Ctrl-C under npm comes twice: the second one must not end the clean-up.
+    await new Promise<void>((resolve) => {
+      for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => resolve());
+    });
   }
 } finally {
+  const ended = relay.process.exitCode ?? relay.process.signalCode ?? once(relay.process, "exit");
   relay.process.kill("SIGTERM");
-  await once(relay.process, "exit");
+  await ended;
   await receiver.close();
   rmSync(folder, { recursive: true, force: true });
 }

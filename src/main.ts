@@ -92,7 +92,7 @@ async function keys({ config, secrets }: Settings): Promise<void> {
 async function rewrap({ config, secrets }: Settings): Promise<void> {
   const count = await rewrapKeys({ config, secrets, logger: createLogger(config.logLevel) }).catch((error: unknown) =>
     exitBecause("the keys cannot be re-wrapped", error));
-  process.stdout.write(`${count} keys re-wrapped; every key is under the newest master key\n`);
+  process.stdout.write(`${count} tenants' keys re-wrapped; every key is under the newest master key\n`);
 }
 
 async function resetOwnerPassword({ config, secrets }: Settings): Promise<void> {
@@ -108,7 +108,7 @@ async function eraseOne({ config, secrets }: Settings): Promise<void> {
   const [tenantId = exitWithUsage(), yes] = process.argv.slice(3);
   if (yes !== "--yes") exitWithUsage();
   const logger = createLogger(config.logLevel);
-  const count = await eraseTenant({ config, secrets, logger }, tenantId).catch((error: unknown) =>
+  const count = await eraseTenant({ config, secrets, logger }, tenantId.toLowerCase()).catch((error: unknown) =>
     exitBecause("the tenant cannot be erased", error));
   process.stdout.write(`tenant ${tenantId} is erased, ${count} streams of it deleted\n`);
 }
@@ -123,6 +123,8 @@ function exitBecause(what: string, error: unknown): never {
   process.exit(1);
 }
 
+// Whatever this makes holds payloads, hashes or keys.
+process.umask(0o077);
 const command = process.argv[2] ?? "serve";
 const commands: Readonly<Record<string, (settings: Settings) => Promise<void>>> = {
   serve, rebuild, backup, keys, rewrap, "reset-owner-password": resetOwnerPassword, "erase-tenant": eraseOne,

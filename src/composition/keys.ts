@@ -15,7 +15,7 @@ import type { RelaySettings } from "./relay.ts";
  */
 export async function describeKeys({ config, secrets, logger }: RelaySettings): Promise<readonly string[]> {
   const { readModels, close } = await openReadModels(config, logger);
-  const sealing = new AesSealing(masterKeyOf(config, secrets, logger), secrets.oldMasterKeys);
+  const sealing = new AesSealing(masterKeyOf(config, secrets), secrets.oldMasterKeys);
   try {
     const inventory = await keyInventory(readModels, sealing);
     const [newest, ...old] = sealing.masterKeyIds;

@@ -9,6 +9,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: "RELAY_PORT: this user may not listen on the port",
   EADDRNOTAVAIL: "RELAY_HOST: this machine has no such address",
   ENOTFOUND: "RELAY_HOST: the name is not known",
+  EAI_AGAIN: "RELAY_HOST: the name cannot be resolved",
 };
 
 /** Starts to listen; resolves to the URL. Rejects with an error that names the variable to change. */

@@ -1,4 +1,6 @@
-import { loadOrCreateMasterKey } from "../adapters/aes-sealing/master-key-file.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { loadMasterKey, loadOrCreateMasterKey } from "../adapters/aes-sealing/master-key-file.ts";
 import { MasterKeyMissing, type KeyRotation } from "../application/key-rotation.ts";
 import type { PlatformKeys } from "../application/platform-keys.ts";
 import type { Config } from "../config/config.ts";
@@ -9,13 +11,26 @@ import { dataFolderProblem } from "./data-folder.ts";
 
 const backItUp = "made a master key; whoever has it can read every secret: back it up, apart from the data";
 
-/** The master key of the environment, or the data folder's own, which the first start makes. */
-export function masterKeyOf(config: Config, secrets: Secrets, logger: Logger): Uint8Array {
-  if (secrets.masterKey) return secrets.masterKey;
+/** The master key of the environment, or the data folder's own. Throws an error that says what is missing. */
+export function masterKeyOf(config: Config, secrets: Secrets): Uint8Array {
+  const key = secrets.masterKey ?? inFolder(() => loadMasterKey(config.dataDir));
+  if (!key) throw new Error(`RELAY_MASTER_KEY: is not set, and ${config.dataDir} holds no master.key`);
+  return key;
+}
+
+/** The same for the relay itself, whose first start makes one. Where there is a log, there has been a first start. */
+export function startingMasterKeyOf(config: Config, secrets: Secrets, logger: Logger): Uint8Array {
+  const { dataDir, eventStore } = config;
+  const begun = eventStore.engine === "embedded" && existsSync(join(dataDir, "log.db"));
+  if (secrets.masterKey || begun) return masterKeyOf(config, secrets);
+  const { key, path, created } = inFolder(() => loadOrCreateMasterKey(dataDir));
+  if (created) logger.warn({ path }, backItUp);
+  return key;
+}
+
+function inFolder<Result>(task: () => Result): Result {
   try {
-    const { key, path, created } = loadOrCreateMasterKey(config.dataDir);
-    if (created) logger.warn({ path }, backItUp);
-    return key;
+    return task();
   } catch (error) {
     throw dataFolderProblem(error);
   }

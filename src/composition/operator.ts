@@ -42,7 +42,7 @@ export async function atDesk<Result>(
 ): Promise<Result> {
   const clock = new SystemClock();
   const ids = new SystemIds();
-  const masterKey = masterKeyOf(config, secrets, logger);
+  const masterKey = masterKeyOf(config, secrets);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
   const onFatal = (error: Error) => {
     throw error;

@@ -31,7 +31,7 @@ import { EngineWatch } from "./engine-watch.ts";
 import { openEngines, type Engines } from "./engines/engines.ts";
 import { erasureOf } from "./erasure.ts";
 import { closeServer, listen } from "./listener.ts";
-import { masterKeyOf, requireMasterKeys } from "./master-key.ts";
+import { requireMasterKeys, startingMasterKeyOf } from "./master-key.ts";
 import { readModelsBuilt } from "./read-models-built.ts";
 import { readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
@@ -70,7 +70,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const ids = new SystemIds();
   const metrics = new PrometheusMetrics();
   const owner = ids.uuid();
-  const masterKey = masterKeyOf(config, secrets, logger);
+  const masterKey = startingMasterKeyOf(config, secrets, logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
   let broken = false;
   const onFatal = (error: Error) => {

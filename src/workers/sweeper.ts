@@ -119,10 +119,10 @@ export class Sweeper {
   }
 
   async #giveUp(lease: AttemptLease): Promise<void> {
-    const { store, outcomes, logger } = this.#parts;
+    const { store, outcomes, logger, metrics } = this.#parts;
     const { state, revision, facts } = await loadWebhook(store, lease.eventId);
     if (!state?.open.includes(lease.attempt)) return;
-    const outcome: Outcome = {
+    const outcome = {
       ok: false,
       reason: "outcome unknown",
       error: "the worker was lost in the middle of the attempt",
@@ -130,13 +130,14 @@ export class Sweeper {
       requestHeaders: {},
       answer: null,
       retryAfterMs: null,
-    };
+    } as const satisfies Outcome;
     const { attempt, worker } = lease;
     await outcomes.record({ state, revision }, attempt, outcome, {
       actor: { type: "service", part: "sweeper" },
       correlationId: facts[0]?.metadata.correlationId ?? state.id,
       causationId: facts.at(-1)?.id ?? null,
     });
+    metrics.attempt("failed", outcome.reason, outcome.durationMs / 1000);
     logger.warn({ eventId: state.id, attempt, worker }, "attempt given up: outcome unknown");
   }
 }

@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as consume } from "node:stream/consumers";
 import { expect } from "chai";
@@ -43,6 +44,29 @@ describe("operator commands", () => {
   };
   const filesWith = (wanted: string) =>
     execFileSync("sh", ["-c", 'grep -rlai "$0" "$1" || true', wanted, relay.dataDir], { encoding: "utf8" }).trim();
+
+  it("make no master key, and want the one there is", async () => {
+    await relay.sigterm();
+    const key = join(relay.dataDir, "master.key");
+    const kept = readFileSync(key, "utf8").trim();
+    rmSync(key);
+    for (const command of [["keys"], ["rewrap"], ["reset-owner-password", account.email], []]) {
+      const { stderr, code } = await told("", ...command);
+      expect([code, existsSync(key)], command.join()).to.deep.equal([1, false]);
+      expect(stderr).to.match(/: RELAY_MASTER_KEY: is not set, and .* holds no master\.key\n$/);
+    }
+    writeFileSync(key, kept);
+    expect((await told("", "keys")).stdout).to.include("there is no old master key");
+    await relay.start();
+  });
+
+  it("and the relay make files for nobody else's eyes", async () => {
+    const backup = join(relay.dataDir, "..", "backup");
+    mkdirSync(backup);
+    expect((await told("", "backup", backup)).code).to.equal(0);
+    const modes = execFileSync("find", [relay.dataDir, backup, "-type", "f", "-printf", "%m\n"], { encoding: "utf8" });
+    expect(new Set(modes.trim().split("\n"))).to.deep.equal(new Set(["600"]));
+  });
 
   describe("reset-owner-password", () => {
     it("sets the password given, ends the Owner's sessions, and says in the log who did it", async () => {

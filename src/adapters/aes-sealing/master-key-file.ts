@@ -10,12 +10,17 @@ export interface MasterKeyFile {
   readonly created: boolean;
 }
 
+/** The master key kept in `<dataDir>/master.key`, or null. Throws an Error that names the file when it holds no key. */
+export function loadMasterKey(dataDir: string): Uint8Array | null {
+  return read(pathIn(dataDir));
+}
+
 /**
  * The master key kept in `<dataDir>/master.key` (base64, mode 0600), made durably when there is none. Two
  * processes that start at once get the same one. Throws an Error that names the file when it holds no key.
  */
 export function loadOrCreateMasterKey(dataDir: string): MasterKeyFile {
-  const path = join(dataDir, "master.key");
+  const path = pathIn(dataDir);
   const found = read(path);
   if (found) return { key: found, path, created: false };
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -23,6 +28,10 @@ export function loadOrCreateMasterKey(dataDir: string): MasterKeyFile {
   const key = read(path);
   if (!key) throw new Error(`${path} vanished while it was made`);
   return { key, path, created };
+}
+
+function pathIn(dataDir: string): string {
+  return join(dataDir, "master.key");
 }
 
 /** A whole file takes its name in one step, and only where no other has it: true when it was this one. */

@@ -1,4 +1,5 @@
-import { destination, pino, stdTimeFunctions, type DestinationStream, type LevelWithSilent, type Logger } from "pino";
+import { pino, stdTimeFunctions, type DestinationStream, type LevelWithSilent, type Logger } from "pino";
+import { Output } from "./output.ts";
 
 const censor = "[secret]";
 
@@ -16,13 +17,9 @@ const flatObject = `\\{(?:[^{}"]|${text})*\\}`;
 const secretFields = new RegExp(`"(${secretNames})":(?:${text}|${flatObject})`, "gi");
 const secretForms = /\b(?:rk_|inv_|dst_|sndr_|whsec_)[\w+/=-]{16,}|\beyJ[\w-]+\.[\w-]+\.[\w-]+|\$2[aby]\$\d\d\$[./\w]{53}/g;
 
-/** Lines are written together: a write of its own for each would cost more than making it. */
-const gatheredBytes = 8_192;
-const gatheringMs = 200;
-
 /**
  * A logger of JSON lines, on standard output unless told otherwise. Nobody is meant to log a secret; should it
- * happen, it is blotted out. Lines are written in the background, some at a time, and before the process exits.
+ * happen, it is blotted out.
  */
 export function createLogger(level: LevelWithSilent, to?: DestinationStream): Logger {
   const options = {
@@ -32,8 +29,7 @@ export function createLogger(level: LevelWithSilent, to?: DestinationStream): Lo
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { streamWrite: blot },
   };
-  const output = { dest: 1, sync: false, minLength: gatheredBytes, periodicFlush: gatheringMs };
-  return pino(options, to ?? destination(output));
+  return pino(options, to ?? new Output(1));
 }
 
 function blot(line: string): string {

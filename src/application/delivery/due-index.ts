@@ -1,3 +1,6 @@
+import {
+  destinations, destinationStatus, type DestinationDocument,
+} from "../../../projections/destinations/destinations.ts";
 import { waiting, type WaitingDocument } from "../../../projections/due/due.ts";
 import { accepted, events, eventsOrdered, type EventDocument } from "../../../projections/events/events.ts";
 import { setAside } from "../../../projections/set-aside/set-aside.ts";
@@ -89,23 +92,14 @@ export class DueIndex {
     return new Set(found.flat());
   }
 
-  /** Since when the work is due that is due longest by `now` (ms); null when there is none that can be read. */
+  /**
+   * Since when the work is due that is due longest by `now` (ms); null when there is none that can be read, and that no
+   * destination which is Inactive or Suspended holds back.
+   */
   async longestDue(now: number): Promise<string | null> {
-    const [retries, tenants] = await Promise.all([
-      this.#readModels.find({
-        collection: waiting.name,
-        range: { field: "dueAt", to: timestamp(now) },
-        order: { field: "dueAt", descending: false },
-        limit: 1,
-      }),
-      this.#all(pending, "tenantId"),
-    ]);
-    const times = retries.map((document) => document["dueAt"] as string);
-    for (const tenantId of tenants) {
-      const at = await this.#firstAccepted(tenantId);
-      if (at !== null) times.push(at);
-    }
-    return times.sort()[0] ?? null;
+    const places = [...await this.destinationsWithWorkDue(now)];
+    const times = await Promise.all(places.map((destinationId) => this.#dueSince(destinationId, now)));
+    return times.filter((at) => at !== null).sort()[0] ?? null;
   }
 
   /** Destinations whose circuit may be tried by `now` (ms), or whose probe's lease is over. */
@@ -159,10 +153,20 @@ export class DueIndex {
     return (found as unknown as readonly WaitingDocument[]).map(({ eventId, dueAt }) => ({ eventId, dueAt }));
   }
 
-  /** When the first of a tenant's Pending events was accepted whose stream is not set aside. */
-  async #firstAccepted(tenantId: string): Promise<string | null> {
-    const ofTenant = { ...pending, where: { ...pending.where, tenantId } };
-    for await (const documents of pagesByKey(this.#readModels, ofTenant, { key: events.key, size: 1 })) {
+  async #dueSince(destinationId: string, now: number): Promise<string | null> {
+    const document = (await this.#readModels.get(destinations.name, destinationId)) as DestinationDocument | null;
+    if (!document || destinationStatus(document) !== "Active") return null;
+    const of = { destinationId, tenantId: document.tenantId };
+    const [accepted, [retry]] = await Promise.all([
+      this.#firstAccepted(of), this.#retries(of, { field: "dueAt", to: timestamp(now) }, "dueAt", 1),
+    ]);
+    return [accepted, retry?.dueAt].filter((at) => at != null).sort()[0] ?? null;
+  }
+
+  /** When the first of a destination's Pending events was accepted whose stream is not set aside. */
+  async #firstAccepted({ destinationId, tenantId }: WorkOf): Promise<string | null> {
+    const own = { ...pending, where: { ...pending.where, destinationUrlId: destinationId, tenantId } };
+    for await (const documents of pagesByKey(this.#readModels, own, { key: events.key, size: 1 })) {
       for (const { id, acceptedAt } of documents as unknown as readonly EventDocument[]) {
         if (!(await this.#readModels.get(setAside.name, streams.event(id)))) return acceptedAt;
       }

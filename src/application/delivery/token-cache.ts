@@ -113,7 +113,7 @@ async function fetchToken(settings: TokenCacheSettings, grant: ClientGrant): Pro
       },
       body: new URLSearchParams(fields).toString(),
       keepBytes,
-      timeoutMs: Math.max(1, startedAt + deadlineMs - clock.monotonic()),
+      timeoutMs: Math.max(1, Math.round(startedAt + deadlineMs - clock.monotonic())),
     });
 
   const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString("base64");

@@ -212,7 +212,7 @@ export class Attempts {
         await this.#pause.wait(recordAgainAfterMs);
       }
     }
-    const reason = outcome.ok ? "status" : outcome.reason;
+    const reason = outcome.ok ? "none" : outcome.reason;
     metrics.attempt(outcome.ok ? "succeeded" : "failed", reason, outcome.durationMs / 1000);
     logger.info(
       {

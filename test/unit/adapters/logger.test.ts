@@ -1,5 +1,8 @@
 import { expect } from "chai";
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createLogger } from "../../../src/adapters/pino/logger.ts";
 import type { Logger } from "../../../src/ports/telemetry.ts";
 
@@ -57,15 +60,57 @@ describe("the logger", () => {
     }
   });
 
-  it("writes to standard output, up to the last line before the process ends", () => {
+  describe("on standard output", () => {
     const source = new URL("../../../src/adapters/pino/logger.ts", import.meta.url).href;
-    const script = `const { createLogger } = await import(${JSON.stringify(source)});
-      const logger = createLogger("info");
-      for (let n = 0; n < 1000; n++) logger.info({ n }, "counted");
-      process.exit(0);`;
-    const options = ["--input-type=module", "--disable-warning=ExperimentalWarning"];
-    const output = execFileSync(process.execPath, [...options, "-e", script]);
-    const numbers = output.toString().trim().split("\n").map((line) => (JSON.parse(line) as { n: number }).n);
-    expect(numbers).to.deep.equal(Array.from({ length: 1000 }, (_, n) => n));
+    /** Runs a script that has a logger of its own, its output to whatever the shell says. */
+    const run = (script: string, to: string) => {
+      const whole = `const { createLogger } = await import(${JSON.stringify(source)});
+        const logger = createLogger("info");
+        ${script}`;
+      const options = ["--input-type=module", "--disable-warning=ExperimentalWarning"];
+      const command = `"$0" "$@" ${to}`;
+      return spawnSync("sh", ["-c", command, process.execPath, ...options, "-e", whole], { timeout: 20_000 });
+    };
+    const count = "for (let n = 0; n < 1000; n++) logger.info({ n }, 'counted');";
+    const numbersIn = (output: Buffer) =>
+      output.toString().trim().split("\n").map((line) => (JSON.parse(line) as { n: number }).n);
+    const all = Array.from({ length: 1000 }, (_, n) => n);
+
+    for (const [name, to] of [["a pipe", "| cat"], ["a pipe whose reader is slow", "| (sleep 0.5; cat)"]] as const) {
+      it(`writes to ${name}, up to the last line before the process ends`, () => {
+        expect(numbersIn(run(`${count} process.exit(0);`, to).stdout)).to.deep.equal(all);
+      });
+    }
+
+    it("writes to a file, behind what it holds", () => {
+      const folder = mkdtempSync(join(tmpdir(), "logger-"));
+      try {
+        run(`${count} process.exit(0);`, `>> ${join(folder, "log")}`);
+        run(count, `>> ${join(folder, "log")}`);
+        expect(numbersIn(readFileSync(join(folder, "log")))).to.deep.equal([...all, ...all]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    for (const [name, to] of [
+      ["on a full disk", "> /dev/full"], ["to a reader that has gone", "| true"],
+      ["to a reader that does not read", "| sleep 3"],
+    ] as const) {
+      it(`lets go of what it cannot write ${name}, and neither waits nor ends for it`, () => {
+        const { stderr } = run(
+          `const begun = performance.now();
+          const more = setInterval(() => {
+            ${count}
+            if (performance.now() - begun < 700) return;
+            process.stderr.write("going on");
+            process.on("exit", () => process.stderr.write(performance.now() - begun < 2500 ? ", over" : ", late"));
+            process.exit(0);
+          }, 100);`,
+          to,
+        );
+        expect(stderr.toString()).to.equal("going on, over");
+      });
+    }
   });
 });

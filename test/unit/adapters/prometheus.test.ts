@@ -17,7 +17,7 @@ describe("Prometheus metrics", () => {
     metrics.accepted();
     metrics.ingest(0.004);
     metrics.attempt("failed", "timeout", 15);
-    metrics.attempt("succeeded", "", 0.02);
+    metrics.attempt("succeeded", "none", 0.02);
     metrics.firstAttemptDelay(0.003);
     metrics.trouble("unreadable entry");
     const found = await samples(metrics);
@@ -26,7 +26,7 @@ describe("Prometheus metrics", () => {
     expect(found.get('relay_ingest_duration_seconds_bucket{le="0.0025"}')).to.equal(0);
     expect(found.get('relay_ingest_duration_seconds_bucket{le="0.005"}')).to.equal(1);
     expect(found.get('relay_delivery_attempts_total{outcome="failed",reason="timeout"}')).to.equal(1);
-    expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason=""}')).to.equal(1);
+    expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(1);
     expect(found.get('relay_delivery_attempt_duration_seconds_sum{outcome="failed"}')).to.equal(15);
     expect(found.get("relay_first_attempt_delay_seconds_count")).to.equal(1);
     expect(found.get('relay_troubles_total{kind="unreadable entry"}')).to.equal(1);

@@ -43,6 +43,14 @@ function changesOf({ id, place, status, acceptedMs, dueMs }: Known): Change[] {
     : [event];
 }
 
+function destination({ destinationId, tenantId }: Known["place"], state: object): Change {
+  const document = {
+    id: destinationId, tenantId, url: "https://receiver.example/", serverRateLimit: 5, authType: null, active: true,
+    suspended: false, createdAt: timestamp(start), updatedAt: timestamp(start), ...state,
+  };
+  return { op: "put", collection: "destinations", key: destinationId, document };
+}
+
 describe("the due index", () => {
   let folder: string;
   let models: SqliteReadModels;
@@ -60,7 +68,7 @@ describe("the due index", () => {
 
   async function hold(events: readonly Known[]): Promise<void> {
     await models.reset(collections, fingerprint);
-    await models.amend(events.flatMap(changesOf));
+    await models.amend([...places.map((place) => destination(place, {})), ...events.flatMap(changesOf)]);
   }
 
   const oneEvent = fc.record({
@@ -127,9 +135,7 @@ describe("the due index", () => {
         expect(await index.destinationsWithWorkDue(start + until)).to.deep.equal(those(isDue));
         expect(await index.destinationsWithRetriesDue(start + after, start + until)).to.deep.equal(
           those(({ status, dueMs }) => status === "WaitingRetry" && dueMs > after && dueMs <= until));
-        const times = events
-          .filter((event) => event.status === "Pending" || (event.status === "WaitingRetry" && isDue(event)))
-          .map(sinceOf).sort();
+        const times = events.filter(isDue).map(sinceOf).sort();
         expect(await index.longestDue(start + until)).to.equal(times[0] ?? null);
       }),
       { numRuns: sized(60, 2_000) },
@@ -146,6 +152,15 @@ describe("the due index", () => {
     expect(await index.destinationsWithWorkDue(start - 1), "on its way through the queue").to.deep.equal(new Set());
   });
 
+  it("does not count what a destination holds back as due longest", async () => {
+    const events = places.map((place, n): Known =>
+      ({ id: eventIdOf(start + n, keyOfEvent(idOf("event", n))), place, status: "Pending", acceptedMs: n, dueMs: n }));
+    await hold(events);
+    const [one, two] = places as [Known["place"], Known["place"]];
+    await models.amend([destination(one, { active: false }), destination(two, { suspended: true })]);
+    expect(await index.longestDue(start + 9)).to.equal(timestamp(start + 2));
+  });
+
   it("does not count what nobody can read as due longest", async () => {
     const [place] = places as [Known["place"]];
     const events = [0, 1].map((n): Known => ({
@@ -157,6 +172,6 @@ describe("the due index", () => {
     await models.amend([
       { op: "put", collection: "setAside", key: stream, document: { stream, revision: 1, type: "Odd", reason: "odd" } },
     ]);
-    expect(await index.longestDue(start)).to.equal(timestamp(start + 1));
+    expect(await index.longestDue(start + 1)).to.equal(timestamp(start + 1));
   });
 });

@@ -51,6 +51,8 @@ describe("an attempt that is held for lost", () => {
     if (!state) throw new Error(`${eventId} is not stored`);
     return { eventId, state, revision };
   };
+  const ended: string[] = [];
+  const metrics = { ...uncounted, attempt: (outcome: string, reason: string) => void ended.push(`${outcome}: ${reason}`) };
   /** A sweeper that has seen every attempt under way, and gives them up when its clock goes on. */
   const sweeping = async () => {
     await bench.drained();
@@ -58,7 +60,7 @@ describe("an attempt that is held for lost", () => {
     const { store } = bench;
     const queue = { publish: async () => undefined, consume: () => Promise.reject(new Error("nobody consumes here")) };
     const dueIndex = new DueIndex(bench.models);
-    const sweeper = new Sweeper({ store, dueIndex, outcomes, queue, clock, logger: quiet, metrics: uncounted });
+    const sweeper = new Sweeper({ store, dueIndex, outcomes, queue, clock, logger: quiet, metrics });
     sweeper.start();
     running.push({ sweeper, clock });
     clock.advance(1_000);
@@ -92,6 +94,7 @@ describe("an attempt that is held for lost", () => {
     for (const clock of clocks) await swept(clock);
     expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
     expect(await circuit()).to.include({ position: "Closed", failures: 1 });
+    expect(ended).to.include("failed: outcome unknown");
   });
 
   for (const [name, real, failures] of [["success", success, undefined], ["failure", refusal, 1]] as const) {

@@ -1,0 +1,85 @@
+import { constants, fstatSync, openSync, writeSync } from "node:fs";
+import type { DestinationStream } from "pino";
+
+/** Lines are written together: a write of its own for each would cost more than making it. */
+const gatheredChars = 8_192;
+const gatheringMs = 200;
+/** With so much unwritten, more is let go. */
+const mostChars = 16 * 1024 * 1024;
+/** A pipe that is full is tried again. */
+const againMs = 10;
+const lastPatienceMs = 1_000;
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * Lines for a file descriptor, some written at a time, the last before the process exits. What cannot be written,
+ * because the disk is full or nobody reads any more, is let go: the process neither waits nor ends for it.
+ */
+export class Output implements DestinationStream {
+  readonly #descriptor: number;
+  #gathered = "";
+  #rest: Buffer = nothing;
+  #waiting = false;
+
+  constructor(descriptor: number) {
+    this.#descriptor = neverWaiting(descriptor);
+    setInterval(() => this.#write(), gatheringMs).unref();
+    process.once("exit", () => this.#writeLast());
+  }
+
+  write(line: string): void {
+    if (this.#gathered.length > mostChars) return;
+    this.#gathered += line;
+    if (this.#gathered.length >= gatheredChars && this.#rest.length === 0) this.#write();
+  }
+
+  #write(): void {
+    while (this.#unwritten) {
+      if (this.#rest.length === 0) {
+        this.#rest = Buffer.from(this.#gathered);
+        this.#gathered = "";
+      }
+      try {
+        this.#rest = this.#rest.subarray(writeSync(this.#descriptor, this.#rest));
+      } catch (error) {
+        if (isFull(error)) return this.#writeAgain();
+        this.#rest = nothing;
+      }
+    }
+  }
+
+  #writeAgain(): void {
+    if (this.#waiting) return;
+    this.#waiting = true;
+    setTimeout(() => {
+      this.#waiting = false;
+      this.#write();
+    }, againMs).unref();
+  }
+
+  #writeLast(): void {
+    const end = performance.now() + lastPatienceMs;
+    for (this.#write(); this.#unwritten && performance.now() < end; this.#write()) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, againMs);
+    }
+  }
+
+  get #unwritten(): boolean {
+    return this.#rest.length > 0 || this.#gathered !== "";
+  }
+}
+
+/** A pipe is opened anew so that a write to it never waits for a reader. Linux only; elsewhere it may. */
+function neverWaiting(descriptor: number): number {
+  try {
+    if (!fstatSync(descriptor).isFIFO()) return descriptor;
+    return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return descriptor;
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EAGAIN";
+}
