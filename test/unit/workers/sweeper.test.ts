@@ -52,7 +52,8 @@ describe("an attempt that is held for lost", () => {
     return { eventId, state, revision };
   };
   const ended: string[] = [];
-  const metrics = { ...uncounted, attempt: (outcome: string, reason: string) => void ended.push(`${outcome}: ${reason}`) };
+  const attempt = (outcome: string, reason: string) => void ended.push(`${outcome}: ${reason}`);
+  const metrics = { ...uncounted, attempt };
   /** A sweeper that has seen every attempt under way, and gives them up when its clock goes on. */
   const sweeping = async () => {
     await bench.drained();
