@@ -1,13 +1,16 @@
+import { spawnSync } from "node:child_process";
 import { Simulation, type Outcome } from "./simulation.ts";
 import type { Weather } from "./weather.ts";
 
 /**
  * Runs SEEDS seeds from FROM on, fewer when STOP of them failed, or one by the invariant UNTIL; or the one that SEED
  * names, with its trace. SCALE multiplies the operations of each; WEATHER (JSON) is what is otherwise in the weather of
- * all, if anything. VERBOSE tells of seeds that hold, too; BRIEF leaves out the ends of traces.
+ * all, if anything. VERBOSE tells of seeds that hold, too; BRIEF leaves out the ends of traces. Each thousand seeds has
+ * a process of its own: what crashed with an open breaker hangs on the breaker's timer.
  */
 const { SEED, SEEDS = "200", FROM = "1", STOP = SEEDS, UNTIL, SCALE = "1", WEATHER } = process.env;
 const { VERBOSE, BRIEF } = process.env;
+const seedsInProcess = 1_000;
 const scale = Number(SCALE);
 // JSON knows no Infinity: it makes null of it.
 const changed = JSON.parse(WEATHER ?? "null", (_name, value: unknown) => value ?? Infinity) as Partial<Weather>;
@@ -24,6 +27,15 @@ if (SEED !== undefined) {
   const outcome = await new Simulation(SEED, { scale, ...weather, print: (line) => console.log(line) }).run();
   report(outcome);
   process.exitCode = outcome.broken ? 1 : 0;
+} else if (Number(SEEDS) > seedsInProcess) {
+  const end = Number(FROM) + Number(SEEDS);
+  for (let from = Number(FROM); from < end; from += seedsInProcess) {
+    const env = { ...process.env, FROM: String(from), SEEDS: String(Math.min(seedsInProcess, end - from)) };
+    const command = [...process.execArgv, import.meta.filename];
+    const { status } = spawnSync(process.execPath, command, { env, stdio: "inherit" });
+    if (status !== 0) process.exitCode = 1;
+    if (status !== 0 && (STOP !== SEEDS || UNTIL !== undefined)) break;
+  }
 } else {
   let failed = 0;
   let ran = 0;
