@@ -32,8 +32,16 @@ function rarely<Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | nul
   return fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
 }
 
+/** What parsers of URLs take in different ways. */
+const oddUrl = fc.tuple(
+  fc.constantFrom("https:", "HTTPS:", "hTTps:", " https:"),
+  fc.constantFrom("//", "", "/", "\\\\", "///", "/\\"),
+  fc.constantFrom("EXAMPLE.com", "b\u00fccher.example", "a_b.example", "%65x.example", "8.8.8.8", "0x08080808", "a..b"),
+  fc.constantFrom("", "/", ":443/", ":/", "\\hook", "/%zz", "?q", "#f", "/\u00fc", "/\t", "."),
+).map((parts) => parts.join(""));
 /** A value that a field might have, or rather not. */
 const value = fc.oneof(
+  oddUrl,
   fc.constantFrom<unknown>(
     "a@example.com", "correct horse battery", "https://receiver.example/", "https://127.0.0.1", "https://[::1]:99999/",
     "ApiKey", "JwtBearer", "BasicAuth", "active", "inactive", "suspended", "sha256=00", "2999-01-01", "-271821-04-20",
