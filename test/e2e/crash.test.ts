@@ -23,7 +23,11 @@ const crawlMs = 1_500;
 /** From its claim to the end of an attempt, on a machine that is busy. */
 const attemptMs = deliveryTimeoutMs + 2_000;
 
-const env = { RELAY_DELIVERY_TIMEOUT: `${deliveryTimeoutMs}ms`, RELAY_RETRY_SCHEDULE: "100ms,300ms" };
+const env = {
+  RELAY_DELIVERY_TIMEOUT: `${deliveryTimeoutMs}ms`, RELAY_RETRY_SCHEDULE: "100ms,300ms",
+  // Thousands of kills take longer than an hour.
+  RELAY_ACCESS_TOKEN_TTL: "1d",
+};
 
 describe("kill -9 of the real process", function () {
   this.timeout(sized(240_000, 3_600_000));

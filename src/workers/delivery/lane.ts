@@ -63,7 +63,7 @@ export class Lane {
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
-  /** The probe from its claim to its end, while there is one. */
+  /** The probe from its claim to its end, while there is one and the circuit is not closed. */
   #probing: Promise<void> | undefined;
   #paused = false;
   #loaded = false;
@@ -168,6 +168,8 @@ export class Lane {
   #obey(destination: Destination, circuit: Circuit): void {
     if (circuit.position === "Closed") {
       if (this.#gate.opened) this.#gate.close();
+      // Its attempt may go on: it is one like any other, and must not keep the next opening waiting for its probe.
+      this.#probing = undefined;
       this.#flow(() => this.#room(destination.serverRateLimit));
       return;
     }
@@ -177,10 +179,11 @@ export class Lane {
     if (this.#probing || !mayProbe(circuit, timestamp(this.#parts.clock.now()))) return;
     // What was under way when the circuit opened may outlast its timer.
     if (this.#room(destination.serverRateLimit) <= 0) return;
-    this.#probing = this.#guarded(() => this.#probe(circuit)).then((moved) => {
-      this.#probing = undefined;
+    const probing = this.#guarded(() => this.#probe(circuit)).then((moved) => {
+      if (this.#probing === probing) this.#probing = undefined;
       if (moved) this.pump();
     });
+    this.#probing = probing;
   }
 
   #flow(room: () => number): void {
