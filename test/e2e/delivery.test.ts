@@ -174,6 +174,15 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     await eventReaches(account.owner, eventId, "Succeeded");
   });
 
+  it("delivers to a URL whose scheme and host are in capitals", async () => {
+    const account = await openAccount(relay.url);
+    const hook = path();
+    const url = receiver.url(hook).replace(/^https:\/\/[^/]+/, (origin) => origin.toUpperCase());
+    const { ingest } = await account.destination({ url });
+    await eventReaches(account.owner, await post(account, ingest), "Succeeded");
+    expect(receiver.requestsTo(hook)).to.have.length(1);
+  });
+
   it("cancels what a deleted destination had waiting, and lets an attempt under way end", async () => {
     const account = await openAccount(relay.url);
     const hook = path();
