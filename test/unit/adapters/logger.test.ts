@@ -95,7 +95,7 @@ describe("the logger", () => {
 
     for (const [name, to] of [
       ["on a full disk", "> /dev/full"], ["to a reader that has gone", "| true"],
-      ["to a reader that does not read", "| sleep 3"],
+      ["to a reader that does not read", "| sleep 5"],
     ] as const) {
       it(`lets go of what it cannot write ${name}, and neither waits nor ends for it`, () => {
         const { stderr } = run(
@@ -104,7 +104,7 @@ describe("the logger", () => {
             ${count}
             if (performance.now() - begun < 700) return;
             process.stderr.write("going on");
-            process.on("exit", () => process.stderr.write(performance.now() - begun < 2500 ? ", over" : ", late"));
+            process.on("exit", () => process.stderr.write(performance.now() - begun < 4000 ? ", over" : ", late"));
             process.exit(0);
           }, 100);`,
           to,
