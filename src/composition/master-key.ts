@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { loadMasterKey, loadOrCreateMasterKey } from "../adapters/aes-sealing/master-key-file.ts";
+import { logPath } from "../adapters/embedded-event-store/log-file.ts";
 import { MasterKeyMissing, type KeyRotation } from "../application/key-rotation.ts";
 import type { PlatformKeys } from "../application/platform-keys.ts";
 import type { Config } from "../config/config.ts";
@@ -21,7 +21,7 @@ export function masterKeyOf(config: Config, secrets: Secrets): Uint8Array {
 /** The same for the relay itself, whose first start makes one. Where there is a log, there has been a first start. */
 export function startingMasterKeyOf(config: Config, secrets: Secrets, logger: Logger): Uint8Array {
   const { dataDir, eventStore } = config;
-  const begun = eventStore.engine === "embedded" && existsSync(join(dataDir, "log.db"));
+  const begun = eventStore.engine === "embedded" && existsSync(logPath(dataDir));
   if (secrets.masterKey || begun) return masterKeyOf(config, secrets);
   const { key, path, created } = inFolder(() => loadOrCreateMasterKey(dataDir));
   if (created) logger.warn({ path }, backItUp);

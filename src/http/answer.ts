@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Clock } from "../ports/clock.ts";
 
 /** Headers of every answer. */
@@ -34,13 +35,7 @@ export function sendAndHangUp(
   answer: { readonly status: number; readonly text: string; readonly requestId: string },
   clock: Clock,
 ): void {
-  response.writeHead(answer.status, {
-    ...commonHeaders,
-    "Content-Type": plainText,
-    "Content-Length": Buffer.byteLength(answer.text),
-    "X-Request-Id": answer.requestId,
-    Connection: "close",
-  });
+  response.writeHead(answer.status, closingHeaders(answer.text, answer.requestId));
   response.write(answer.text);
   const timer = clock.schedule(lingerMs, () => response.end());
   const end = () => {
@@ -53,4 +48,22 @@ export function sendAndHangUp(
     if (size > lingerBytes) end();
   });
   request.once("end", end).once("close", end).resume();
+}
+
+/** Sends an answer where no request came into being, then closes the connection. */
+export function sendUnasked(socket: Duplex, status: number, text: string, requestId: string): void {
+  const lines = Object.entries(closingHeaders(text, requestId)).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
+  socket.end(head + text, () => socket.destroy());
+}
+
+/** Of a connection's last answer. */
+function closingHeaders(text: string, requestId: string): Readonly<Record<string, string | number>> {
+  return {
+    ...commonHeaders,
+    "Content-Type": plainText,
+    "Content-Length": Buffer.byteLength(text),
+    "X-Request-Id": requestId,
+    Connection: "close",
+  };
 }

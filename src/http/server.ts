@@ -1,9 +1,6 @@
-import {
-  createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse,
-} from "node:http";
-import type { Duplex } from "node:stream";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Ids } from "../ports/ids.ts";
-import { commonHeaders, plainText, send } from "./answer.ts";
+import { plainText, send, sendUnasked } from "./answer.ts";
 
 /** How long clients may take, milliseconds. One that is slower is cut off, by `checkEvery` late at most. */
 export interface Patience {
@@ -54,21 +51,7 @@ export function createHttpServer(app: RequestListener, ids: Ids, patience = usua
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return void socket.destroy();
     const [status, text] = unparsable[error.code ?? ""] ?? [400, "the request is not HTTP/1.1 that can be read"];
-    hangUp(socket, status, text, ids.uuid());
+    sendUnasked(socket, status, text, ids.uuid());
   });
   return server;
-}
-
-/** Answers where no request came into being. */
-function hangUp(socket: Duplex, status: number, text: string, requestId: string): void {
-  const headers = {
-    ...commonHeaders,
-    "Content-Type": plainText,
-    "Content-Length": Buffer.byteLength(text),
-    "X-Request-Id": requestId,
-    Connection: "close",
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
-  socket.end(head + text, () => socket.destroy());
 }

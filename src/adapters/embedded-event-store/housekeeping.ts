@@ -17,8 +17,8 @@ const retryDelayMs = 250;
 interface Parts {
   /** Of the log. */
   readonly path: string;
-  /** A descriptor of it. */
-  readonly file: number;
+  /** Of the log's file. */
+  readonly descriptor: number;
   readonly log: LogFile;
   readonly index: StreamIndex;
   readonly folder: IndexFolder;
@@ -45,7 +45,7 @@ export class Housekeeping {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#worker = new Worker(new URL("./maintenance-thread.ts", import.meta.url), {
-      workerData: { path: parts.path, file: parts.file } satisfies MaintainedLog,
+      workerData: { path: parts.path, descriptor: parts.descriptor } satisfies MaintainedLog,
     });
     this.#worker.on("message", (result: JobResult) => this.#jobs.get(result.id)?.(result));
   }

@@ -43,11 +43,11 @@ const log = new LogFile(path);
 // What was deleted right before a crash may still stand in the write-ahead log.
 log.truncate(closingPatienceMs);
 // Closed after the log: with any descriptor of a file that is closed, SQLite loses its locks on it.
-const file = openSync(path, "r");
+const descriptor = openSync(path, "r");
 const folder = new IndexFolder(dataDir);
 const index = folder.open(log, tuning.memtableRecords);
 const engine = new CommitEngine(log, index, dieOfDamage);
-const housekeeping = new Housekeeping({ path, file, log, index, folder, engine, tuning });
+const housekeeping = new Housekeeping({ path, descriptor, log, index, folder, engine, tuning });
 const head = new BigInt64Array(new SharedArrayBuffer(8));
 head[0] = BigInt(engine.head);
 
@@ -88,8 +88,7 @@ function sort(client: Client, request: Request): void {
 
 /** Answers reads until `end`, one at least; the others wait for the event loop's next turn. */
 function answerReads(end: number): void {
-  let waiting: WaitingReads | undefined;
-  while ((waiting = reads[0])) {
+  for (let waiting = reads[0]; waiting; waiting = reads[0]) {
     const answers: Answer[] = [];
     do answers.push(read(waiting.reads[waiting.next++]!));
     while (waiting.next < waiting.reads.length && performance.now() < end);
@@ -168,7 +167,7 @@ async function close(): Promise<void> {
     log.truncate(closingPatienceMs);
   } finally {
     log.close();
-    closeSync(file);
+    closeSync(descriptor);
     lock.release();
   }
   owner.close();

@@ -8,7 +8,7 @@ import { mergeSegments, writeSegment } from "./segment-jobs.ts";
 
 /** Entry of the thread beside the log thread: writes and merges segments, moves the write-ahead log's bulk. */
 const port = parentPort!;
-const { path, file } = workerData as MaintainedLog;
+const { path, descriptor } = workerData as MaintainedLog;
 const log = new LogFile(path);
 let stopping = false;
 
@@ -37,7 +37,7 @@ async function run(job: Job): Promise<SegmentSummary | null> {
     case "checkpoint":
       log.checkpoint();
       // SQLite does so only when all has been moved: then it would hold up whoever commits.
-      fsyncSync(file);
+      fsyncSync(descriptor);
       return null;
   }
 }

@@ -3,8 +3,8 @@ import type { SegmentSummary } from "./segment-format.ts";
 /** What the maintenance thread is started with. */
 export interface MaintainedLog {
   readonly path: string;
-  /** A descriptor of it that stays open. */
-  readonly file: number;
+  /** Of the log's file; stays open. */
+  readonly descriptor: number;
 }
 
 /** Work that must not hold up commits; done one by one by a thread of its own, but merges let others in between. */

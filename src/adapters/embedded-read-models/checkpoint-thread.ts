@@ -4,12 +4,12 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { MovedFile } from "./checkpoints.ts";
 
 /** Entry of the thread that moves what was committed from the write-ahead log into the file, at each message. */
-const { path, file } = workerData as MovedFile;
+const { path, descriptor } = workerData as MovedFile;
 const database = new DatabaseSync(path);
 const checkpoint = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
 parentPort?.on("message", () => {
   checkpoint.get();
   // SQLite does so only when all has been moved.
-  fsyncSync(file);
+  fsyncSync(descriptor);
   parentPort?.postMessage(null);
 });

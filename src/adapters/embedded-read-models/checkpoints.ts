@@ -15,8 +15,8 @@ interface Limits {
 /** What the thread is started with. */
 export interface MovedFile {
   readonly path: string;
-  /** A descriptor of it that stays open. */
-  readonly file: number;
+  /** Of the file; stays open. */
+  readonly descriptor: number;
 }
 
 /**
@@ -26,7 +26,7 @@ export interface MovedFile {
  */
 export class Checkpoints {
   readonly #path: string;
-  readonly #file: number;
+  readonly #descriptor: number;
   readonly #limits: Limits;
   readonly #pages: StatementSync;
   readonly #move: StatementSync;
@@ -40,7 +40,7 @@ export class Checkpoints {
     path: string, database: DatabaseSync, limits: Limits = { piece: 2_000, anew: 8_000, tooMany: 64_000 },
   ) {
     this.#path = path;
-    this.#file = openSync(path, "r");
+    this.#descriptor = openSync(path, "r");
     this.#limits = limits;
     database.exec("PRAGMA wal_autocheckpoint = 0");
     this.#pages = database.prepare("PRAGMA wal_checkpoint(NOOP)");
@@ -63,7 +63,7 @@ export class Checkpoints {
 
   /** Call when all connections are closed: as any descriptor of a file is closed, SQLite loses its locks on it. */
   close(): void {
-    closeSync(this.#file);
+    closeSync(this.#descriptor);
   }
 
   #begin(): void {
@@ -74,7 +74,7 @@ export class Checkpoints {
 
   #start(): Worker {
     const thread = new Worker(new URL("./checkpoint-thread.ts", import.meta.url), {
-      workerData: { path: this.#path, file: this.#file } satisfies MovedFile,
+      workerData: { path: this.#path, descriptor: this.#descriptor } satisfies MovedFile,
     });
     thread.unref();
     thread.on("message", () => {

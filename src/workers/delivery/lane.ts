@@ -238,8 +238,8 @@ export class Lane {
   }
 
   async #perform(work: Work, probe: boolean): Promise<Result> {
-    const cancelled = this.#deleted && work.kind !== "claimed" ? this.#cancel(work) : undefined;
-    const result = await (cancelled ?? this.#parts.attempts.run(work, probe));
+    const { attempts } = this.#parts;
+    const result = await (this.#deleted && work.kind !== "claimed" ? this.#cancel(work) : attempts.run(work, probe));
     if (result === "unreadable") this.#unreadable.add(work.eventId);
     return result;
   }

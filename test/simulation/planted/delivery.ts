@@ -227,8 +227,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a deleted destination's events are sent, not cancelled",
     breaks: "nothing goes to an inactive or deleted destination",
     file: lane,
-    find: "this.#deleted && work.kind !== \"claimed\" ? this.#cancel(work) : undefined;",
-    instead: "undefined as Promise<Result> | undefined;",
+    find: "await (this.#deleted && work.kind !== \"claimed\" ? this.#cancel(work) : attempts.run(work, probe));",
+    instead: "await attempts.run(work, probe);",
   },
   {
     name: "what is forgotten counts as deleted",
