@@ -7,7 +7,7 @@ import { authenticate } from "./authenticate.ts";
 import { readJsonObject } from "./body.ts";
 import { clientAddress } from "./client-address.ts";
 import { createFailures } from "./failures.ts";
-import { givenRequestId } from "./identifiers.ts";
+import { requestIdOf } from "./identifiers.ts";
 import { createIngestHandler, ingestPath, type Fail } from "./ingest.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
@@ -41,7 +41,7 @@ function createKoa(api: Api, fail: Fail): Koa {
   // What gets past the answering of errors below concerns connections that broke.
   app.on("error", (error: unknown) => api.logger.debug({ err: error }, "a connection failed"));
   app.use(async (context, next) => {
-    const requestId = givenRequestId(context.headers["x-request-id"]) ?? api.ids.uuid();
+    const requestId = requestIdOf(context.req, api.ids);
     context.set({ ...commonHeaders, "X-Request-Id": requestId });
     context.state = { requestId };
     try {

@@ -1,14 +1,14 @@
 import type { RequestListener } from "node:http";
 import { plainText, send } from "./answer.ts";
 import type { Common } from "./api.ts";
-import { givenRequestId } from "./identifiers.ts";
+import { requestIdOf } from "./identifiers.ts";
 import { healthProbes } from "./routes/health.ts";
 
 /** What a process without the API answers: whether it lives, whether it can work, and its metrics. */
 export function createHealthApp({ health, ids, logger, metrics }: Common): RequestListener {
   const probes = healthProbes(health);
   return (request, response) => {
-    const requestId = givenRequestId(request.headers["x-request-id"]) ?? ids.uuid();
+    const requestId = requestIdOf(request, ids);
     const [path = ""] = (request.url ?? "").split("?", 1);
     const probe = request.method === "GET" ? probes.get(path) : undefined;
     if (!probe) return send(response, 404, plainText, "this process serves no API", requestId);

@@ -5,7 +5,7 @@ import { json, plainText, send, sendAndHangUp } from "./answer.ts";
 import type { Api } from "./api.ts";
 import { readJsonObject } from "./body.ts";
 import type { ErrorAnswer } from "./errors.ts";
-import { givenRequestId, uuidOf } from "./identifiers.ts";
+import { requestIdOf, uuidOf } from "./identifiers.ts";
 
 const prefix = "/api/v1/ingest/";
 const mostKeyCharacters = 255;
@@ -33,7 +33,7 @@ export function createIngestHandler(api: Api, fail: Fail) {
   const { services: { ingest }, ids, clock, metrics, maxBodyBytes } = api;
   return async (request: IncomingMessage, response: ServerResponse, { tenant, token }: IngestPath): Promise<void> => {
     const startedAt = clock.monotonic();
-    const requestId = givenRequestId(request.headers["x-request-id"]) ?? ids.uuid();
+    const requestId = requestIdOf(request, ids);
     if (request.method !== "POST") {
       answerOtherMethod(request, response, requestId);
       return;

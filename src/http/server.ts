@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Ids } from "../ports/ids.ts";
 import { plainText, send, sendUnasked } from "./answer.ts";
+import { requestIdOf } from "./identifiers.ts";
 
 /** How long clients may take, milliseconds. One that is slower is cut off, by `checkEvery` late at most. */
 export interface Patience {
@@ -45,8 +46,8 @@ export function createHttpServer(app: RequestListener, ids: Ids, patience = usua
   );
   // The body's reader says "continue" once it is known that the body is wanted.
   server.on("checkContinue", serve);
-  server.on("checkExpectation", (_request: IncomingMessage, response: ServerResponse) => {
-    send(response, 417, plainText, "Expect: must be 100-continue", ids.uuid());
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    send(response, 417, plainText, "Expect: must be 100-continue", requestIdOf(request, ids));
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return void socket.destroy();

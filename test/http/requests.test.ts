@@ -291,6 +291,8 @@ describeOnEngines("requests", (freshEngines) => {
           expect(answer.headers.get("x-request-id"), id).to.match(/^[0-9a-f-]{36}$/);
         }
       }
+      const unmet = ["Host: x", "Connection: close", "Expect: something", "X-Request-Id: my-id", "", ""];
+      expect(await raw(["GET /healthz HTTP/1.1", ...unmet].join("\r\n"))).to.match(/\r\nX-Request-Id: my-id\r\n/);
     });
 
     it("of the log name it too", async () => {
