@@ -1,4 +1,8 @@
+import fc from "fast-check";
 import { watch } from "./watchdog.ts";
+
+// Without, a random property says on which input it failed, but not how.
+fc.configureGlobal({ includeErrorInReport: true });
 
 /** Mocha lets unhandled rejections pass; thrown, they fail the test that runs. */
 function rethrow(reason: unknown): never {

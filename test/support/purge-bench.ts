@@ -132,13 +132,18 @@ export class Bench {
     await this.#runner.drained(await this.store.head());
   }
 
+  /** No completed purge is left in the read models: that goes on after they cover the log. */
+  async forgotten(): Promise<void> {
+    while ((await this.models.count({ collection: "purges", where: { completed: true } })) > 0) await aMoment();
+  }
+
   /** Everything in the background is through. */
   async settle(): Promise<void> {
     for (;;) {
       await this.drained();
       if (await this.purger.step()) continue;
       if ((await this.models.count({ collection: "purges" })) === 0) return;
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await aMoment();
     }
   }
 
@@ -154,4 +159,8 @@ export class Bench {
     await this.#runner.stop();
     await this.api.close();
   }
+}
+
+function aMoment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1));
 }

@@ -177,6 +177,7 @@ describe("purges of random histories", () => {
           if (at !== moment) continue;
           await Promise.all(together);
           await play.look();
+          await bench.forgotten();
           const { purging: _live, ...live } = bench.models.contents().documents;
           const { purging: _built, ...built } = (await bench.rebuilt()).documents;
           expect(built).to.deep.equal(live);
