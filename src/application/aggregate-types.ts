@@ -34,6 +34,7 @@ export const circuits: AggregateType<Circuit, CircuitEvent> = {
   category: "circuit",
   stream: streams.circuit,
   evolve: evolveCircuit,
+  whole: true,
 };
 
 export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {

@@ -11,6 +11,8 @@ export interface AggregateType<State, Event extends DomainEvent> {
   readonly category: string;
   readonly stream: (id: string) => string;
   readonly evolve: (state: State | undefined, event: Event, position: Position) => State | undefined;
+  /** Each fact holds the whole state: however many there are, the newest is all that is read. */
+  readonly whole?: true;
 }
 
 /** A state and the revision of its stream; undefined and -1 where the stream does not exist. */
@@ -100,8 +102,8 @@ export class Aggregates {
   /**
    * Decides on the current state and appends what was decided, again from the newer state when another
    * writer was first. Changes of one stream by this process take turns, so that only other processes can be
-   * first. `decide` must be free of side effects. Answers the position of the last fact, or null when
-   * nothing changed.
+   * first. `decide` must be free of side effects. Answers what was decided and, unless that is nothing, where it
+   * stands in the log.
    */
   async change<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
@@ -110,6 +112,8 @@ export class Aggregates {
     decide: (state: State | undefined) => readonly Event[],
   ): Promise<{ readonly events: readonly Event[]; readonly appended: Appended | null }> {
     const stream = type.stream(id);
+    const known = this.#turns.has(stream) ? undefined : this.peek(type, id);
+    if (known && decide(known.state).length === 0) return { events: [], appended: null };
     const turn = (this.#turns.get(stream) ?? Promise.resolve()).then(() => this.#change(type, id, origin, decide));
     const over = turn.then(() => undefined, () => undefined);
     this.#turns.set(stream, over);
@@ -153,8 +157,9 @@ export class Aggregates {
   }
 
   async #readAll(stream: string, later: readonly LogEntry[]): Promise<Folded<unknown>> {
+    const extent = this.#types.get(categoryOf(stream))?.whole ? { backwards: true, limit: 1 } : {};
     for (;;) {
-      const entries = await this.#store.readStream(stream);
+      const entries = await this.#store.readStream(stream, extent);
       const read = this.#fold({ state: undefined, revision: noStream }, entries);
       if (!read) throw new Refusal("unavailable", `the record ${stream} cannot be read`);
       // Own appends and the log's feed may tell of the same facts, in any order; a gap means reading again.

@@ -1,5 +1,5 @@
 import { decide as decideCircuit, newCircuit } from "../../domain/circuit/circuit.ts";
-import type { CircuitCommand, CircuitEvent } from "../../domain/circuit/circuit.ts";
+import type { CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { decide as decideWebhook } from "../../domain/event/decide.ts";
 import type { Answer, FailureReason, WebhookEvent } from "../../domain/event/events.ts";
 import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
@@ -41,8 +41,6 @@ interface TenantPolicy {
 /** Writes the ends of attempts into the log: first the event's own stream, then the destination's circuit. */
 export class Outcomes {
   readonly #parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids; retry: RetryPolicy };
-  /** Circuit changes of one destination run one after another: they all meet in one stream. */
-  readonly #circuitTurns = new Map<string, Promise<unknown>>();
 
   constructor(parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids; retry: RetryPolicy }) {
     this.#parts = parts;
@@ -85,19 +83,9 @@ export class Outcomes {
     origin: Origin,
     command: CircuitCommand,
   ): Promise<boolean> {
-    const decide = (state = newCircuit(destinationId, tenantId)): CircuitEvent[] => decideCircuit(state, command);
-    const known = this.#parts.aggregates.peek(circuits, destinationId);
-    const waiting = this.#circuitTurns.get(destinationId);
-    if (known && !waiting && decide(known.state).length === 0) return false;
-    const turn = (waiting ?? Promise.resolve())
-      .catch(() => undefined)
-      .then(() => this.#parts.aggregates.change(circuits, destinationId, origin, decide));
-    this.#circuitTurns.set(destinationId, turn);
-    try {
-      return (await turn).appended !== null;
-    } finally {
-      if (this.#circuitTurns.get(destinationId) === turn) this.#circuitTurns.delete(destinationId);
-    }
+    const decide = (state = newCircuit(destinationId, tenantId)) => decideCircuit(state, command);
+    const { appended } = await this.#parts.aggregates.change(circuits, destinationId, origin, decide);
+    return appended !== null;
   }
 
   async #recordEvent(

@@ -5,6 +5,7 @@ import { Aggregates } from "../../../src/application/aggregates.ts";
 import type { Origin } from "../../../src/application/origin.ts";
 import { decide, newCircuit } from "../../../src/domain/circuit/circuit.ts";
 import { timestamp } from "../../../src/domain/time.ts";
+import type { LogEntry } from "../../../src/ports/event-store.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
@@ -13,10 +14,21 @@ const origin: Origin = { actor: { type: "service", part: "test" }, correlationId
 const ids = new SystemIds();
 const [idle, busy, tenantId, eventId] = Array.from({ length: 4 }, () => ids.uuid()) as [string, string, string, string];
 
+/** A log that counts the entries it gives away. */
+class CountingEventStore extends InMemoryEventStore {
+  read = 0;
+
+  override async readStream(...asked: Parameters<InMemoryEventStore["readStream"]>): Promise<readonly LogEntry[]> {
+    const entries = await super.readStream(...asked);
+    this.read += entries.length;
+    return entries;
+  }
+}
+
 describe("P12 aggregates", () => {
   const setUp = () => {
     const clock = new ManualClock();
-    const store = new InMemoryEventStore();
+    const store = new CountingEventStore();
     const process = () => new Aggregates(store, { clock, ids }, { max: 100 }).register(circuits);
     const fail = (aggregates: Aggregates, id: string) =>
       aggregates.change(circuits, id, origin, (state = newCircuit(id, tenantId)) => decide(state, {
@@ -28,7 +40,7 @@ describe("P12 aggregates", () => {
         meanwhile();
       }
     };
-    return { clock, process, fail, rest };
+    return { clock, store, process, fail, rest };
   };
 
   it("are in memory as long as they are used, and no longer", async () => {
@@ -51,5 +63,14 @@ describe("P12 aggregates", () => {
     expect((await here.read(circuits, idle)).state?.failures).to.equal(2);
     await fail(here, idle);
     expect((await elsewhere.current(circuits, idle)).state?.failures).to.equal(3);
+  });
+
+  it("whose facts hold their whole state are read from the newest one", async () => {
+    const { store, process, fail } = setUp();
+    const here = process();
+    for (let times = 0; times < 20; times += 1) await fail(here, busy);
+    store.read = 0;
+    expect(await process().read(circuits, busy)).to.deep.equal(await here.read(circuits, busy));
+    expect(store.read).to.equal(1);
   });
 });
