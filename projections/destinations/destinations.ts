@@ -1,4 +1,4 @@
-import type { CircuitEvent } from "../../src/domain/circuit/circuit.ts";
+import type { CircuitEvent, CircuitPosition } from "../../src/domain/circuit/circuit.ts";
 import type { AuthType } from "../../src/domain/destination/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
@@ -12,8 +12,9 @@ export type DestinationDocument = {
   readonly authType: AuthType | null;
   /** As a person set it. */
   readonly active: boolean;
-  /** Whether the circuit is open. */
-  readonly suspended: boolean;
+  readonly circuit: CircuitPosition;
+  /** When somebody must look after its circuit: the end of the timer, or of the probe's lease. */
+  readonly wakeAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 };
@@ -31,17 +32,22 @@ export const destinations: Collection<DestinationDocument> = {
     serverRateLimit: "number",
     authType: "text",
     active: "boolean",
-    suspended: "boolean",
+    circuit: "text",
+    wakeAt: "time",
     createdAt: "time",
     updatedAt: "time",
   },
-  indexes: destinationSortFields.map((sort) => ["tenantId" as const, sort]),
+  indexes: [
+    ...destinationSortFields.map((sort) => ["tenantId", sort] as const),
+    ["active", "wakeAt"],
+    ["circuit"],
+  ],
 };
 
 /** The status to show: a person's Inactive stands above the circuit's say. */
-export function destinationStatus({ active, suspended }: DestinationDocument): "Active" | "Inactive" | "Suspended" {
+export function destinationStatus({ active, circuit }: DestinationDocument): "Active" | "Inactive" | "Suspended" {
   if (!active) return "Inactive";
-  return suspended ? "Suspended" : "Active";
+  return circuit === "Open" ? "Suspended" : "Active";
 }
 
 /** The scope whose one counter is the number of a tenant's destinations. */
@@ -49,13 +55,14 @@ export function destinationsCounter(tenantId: string): string {
   return `destinations/${tenantId}`;
 }
 
-function circuitMoved({ destinationId, position }: CircuitEvent["data"]): Change[] {
-  return [set(destinations, destinationId, { suspended: position === "Open" })];
+function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEvent["data"]): Change[] {
+  const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? openUntil);
+  return [set(destinations, destinationId, { circuit: position, wakeAt })];
 }
 
 export const destinationsProjection: Projection = {
   name: "destinations",
-  version: 1,
+  version: 2,
   collections: [destinations],
   on: {
     DestinationRegistered: ({ destinationId, tenantId, url, serverRateLimit, auth, at }) => [
@@ -66,7 +73,8 @@ export const destinationsProjection: Projection = {
         serverRateLimit,
         authType: auth?.type ?? null,
         active: true,
-        suspended: false,
+        circuit: "Closed",
+        wakeAt: null,
         createdAt: at,
         updatedAt: at,
       }),
@@ -95,6 +103,8 @@ export const destinationsProjection: Projection = {
     ],
     CircuitOpened: circuitMoved,
     CircuitHalfOpened: circuitMoved,
+    CircuitProbeClaimed: circuitMoved,
+    CircuitProbeReleased: circuitMoved,
     CircuitClosed: circuitMoved,
   },
 };

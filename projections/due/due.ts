@@ -1,7 +1,6 @@
-import type { CircuitEvent, CircuitPosition } from "../../src/domain/circuit/circuit.ts";
 import type { EventStatus, WebhookEvent } from "../../src/domain/event/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
-import { add, create, put, remove, type Collection, type Projection } from "../projection.ts";
+import { add, create, remove, type Collection, type Projection } from "../projection.ts";
 
 /** An event that waits for its next attempt to be due. One that is Pending is due at once: `events` has those. */
 export type WaitingDocument = {
@@ -21,14 +20,6 @@ export type LeaseDocument = {
   readonly leaseUntil: string;
   readonly worker: string;
   readonly probe: boolean;
-};
-
-/** A circuit that is not closed. */
-export type CircuitDocument = {
-  readonly destinationId: string;
-  readonly position: Exclude<CircuitPosition, "Closed">;
-  /** When somebody must look: the end of the timer, or of the probe's lease; null when the next event is the probe. */
-  readonly wakeAt: string | null;
 };
 
 export const waiting: Collection<WaitingDocument> = {
@@ -62,13 +53,6 @@ export const leases: Collection<LeaseDocument> = {
   indexes: [["startedAt"], ["destinationId", "startedAt"]],
 };
 
-export const circuits: Collection<CircuitDocument> = {
-  name: "circuits",
-  key: "destinationId",
-  fields: { destinationId: "id", position: "text", wakeAt: "time" },
-  indexes: [["wakeAt"], ["position"]],
-};
-
 /** The scope whose one counter is the number of events that wait for an attempt. */
 export const backlogCounter = "due/backlog";
 
@@ -90,15 +74,10 @@ function outcome(moved: Moved & { readonly attempt: number }): Change[] {
   return [remove(leases, `${moved.eventId}:${moved.attempt}`), ...leave(moved)];
 }
 
-function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEvent["data"]): Change[] {
-  if (position === "Closed") return [remove(circuits, destinationId)];
-  return [put(circuits, { destinationId, position, wakeAt: probe?.leaseUntil ?? openUntil })];
-}
-
 export const dueProjection: Projection = {
   name: "due",
-  version: 2,
-  collections: [waiting, leases, circuits],
+  version: 3,
+  collections: [waiting, leases],
   on: {
     EventAccepted: () => [add(backlogCounter, 1)],
     DeliveryAttemptStarted: (started) => {
@@ -117,11 +96,5 @@ export const dueProjection: Projection = {
     ],
     EventReplayed: () => [add(backlogCounter, 1)],
     EventCancelled: leave,
-    CircuitOpened: circuitMoved,
-    CircuitHalfOpened: circuitMoved,
-    CircuitProbeClaimed: circuitMoved,
-    CircuitProbeReleased: circuitMoved,
-    CircuitClosed: circuitMoved,
-    DestinationDeleted: ({ destinationId }) => [remove(circuits, destinationId)],
   },
 };

@@ -1,5 +1,6 @@
 import type { Readings } from "../adapters/prometheus/prometheus-metrics.ts";
-import { backlogCounter, circuits } from "../../projections/due/due.ts";
+import { destinations } from "../../projections/destinations/destinations.ts";
+import { backlogCounter } from "../../projections/due/due.ts";
 import { DueIndex } from "../application/delivery/due-index.ts";
 import { keyInventory } from "../application/key-inventory.ts";
 import { millis } from "../domain/time.ts";
@@ -42,7 +43,7 @@ export function readingsOf(sources: Sources): Partial<Readings> {
       return old.reduce((sum, { wraps }) => sum + wraps, 0);
     },
     circuits: async () => {
-      const count = (position: string) => readModels.count({ collection: circuits.name, where: { position } });
+      const count = (circuit: string) => readModels.count({ collection: destinations.name, where: { circuit } });
       return { Open: await count("Open"), HalfOpen: await count("HalfOpen") };
     },
     engines: () => Object.fromEntries(engines.outside.map((engine) => [engine.name, Number(watch.answers(engine))])),

@@ -102,15 +102,10 @@ export class DueIndex {
     return times.filter((at) => at !== null).sort()[0] ?? null;
   }
 
-  /** Destinations whose circuit may be tried by `now` (ms), or whose probe's lease is over. */
-  async circuitsDue(now: number): Promise<readonly string[]> {
-    const documents = await this.#readModels.find({
-      collection: "circuits",
-      range: { field: "wakeAt", to: timestamp(now) },
-      order: { field: "wakeAt", descending: false },
-      limit: page,
-    });
-    return documents.map((document) => document["destinationId"] as string);
+  /** Destinations, none of them Inactive, whose circuit may be tried by `now` (ms), or whose probe's lease is over. */
+  circuitsDue(now: number): Promise<readonly string[]> {
+    const range = { field: "wakeAt", from: timestamp(0), to: timestamp(now) };
+    return this.#all({ collection: destinations.name, where: { active: true }, range }, destinations.key);
   }
 
   /** All attempts under way, of one destination or of all, oldest start first. */

@@ -39,7 +39,10 @@ const questions: readonly Query[] = [
   { collection: "waiting", range: { field: "dueAt", to: time(5) }, ...by("dueAt"), ...page },
   { collection: "leases", ...by("startedAt"), ...page },
   { collection: "leases", where: { destinationId }, ...by("startedAt"), ...page },
-  { collection: "circuits", range: { field: "wakeAt", to: time(5) }, ...by("wakeAt"), ...page },
+  {
+    collection: "destinations", where: { active: true }, range: { field: "wakeAt", from: time(0), to: time(5) },
+    ...by("wakeAt"), ...page,
+  },
   { collection: "purging", where: { purgeId: id(3) }, ...by("eventId"), ...page },
   { collection: "wrappedKeys", where: { masterKeyId: "a" }, ...by("name"), ...page },
 ];

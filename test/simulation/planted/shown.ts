@@ -99,7 +99,7 @@ export const shown: readonly PlantedBug[] = [
     breaks: "destinations are shown as they are",
     file: "projections/destinations/destinations.ts",
     find: "CircuitClosed: circuitMoved,",
-    instead: "CircuitClosed: ({ destinationId }) => [set(destinations, destinationId, { suspended: true })],",
+    instead: "CircuitClosed: ({ destinationId }) => [set(destinations, destinationId, { circuit: \"Open\" })],",
   },
   {
     name: "the end of an attempt leaves its lease",

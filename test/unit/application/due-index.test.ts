@@ -46,7 +46,7 @@ function changesOf({ id, place, status, acceptedMs, dueMs }: Known): Change[] {
 function destination({ destinationId, tenantId }: Known["place"], state: object): Change {
   const document = {
     id: destinationId, tenantId, url: "https://receiver.example/", serverRateLimit: 5, authType: null, active: true,
-    suspended: false, createdAt: timestamp(start), updatedAt: timestamp(start), ...state,
+    circuit: "Closed", wakeAt: null, createdAt: timestamp(start), updatedAt: timestamp(start), ...state,
   };
   return { op: "put", collection: "destinations", key: destinationId, document };
 }
@@ -157,8 +157,22 @@ describe("the due index", () => {
       ({ id: eventIdOf(start + n, keyOfEvent(idOf("event", n))), place, status: "Pending", acceptedMs: n, dueMs: n }));
     await hold(events);
     const [one, two] = places as [Known["place"], Known["place"]];
-    await models.amend([destination(one, { active: false }), destination(two, { suspended: true })]);
+    await models.amend([destination(one, { active: false }), destination(two, { circuit: "Open" })]);
     expect(await index.longestDue(start + 9)).to.equal(timestamp(start + 2));
+  });
+
+  it("finds every circuit that is due, but for those of Inactive destinations", async () => {
+    const [place] = places as [Known["place"]];
+    await hold([]);
+    const dueAt = { circuit: "Open", wakeAt: timestamp(start) };
+    const several = (kind: string, state: object) => Array.from({ length: 1_200 }, (_, n) =>
+      destination({ ...place, destinationId: idOf(kind, n) }, state));
+    await models.amend([
+      ...several("Inactive", { ...dueAt, active: false }), ...several("due", dueAt),
+      ...several("later", { ...dueAt, wakeAt: timestamp(start + 1) }), ...several("closed", {}),
+    ]);
+    const due = await index.circuitsDue(start);
+    expect(new Set(due)).to.deep.equal(new Set(Array.from({ length: 1_200 }, (_, n) => idOf("due", n))));
   });
 
   it("does not count what nobody can read as due longest", async () => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { apiKeys, apiKeySortFields } from "../../../projections/api-keys/api-keys.ts";
 import { destinations, destinationSortFields } from "../../../projections/destinations/destinations.ts";
-import { circuits, leases, waiting } from "../../../projections/due/due.ts";
+import { leases, waiting } from "../../../projections/due/due.ts";
 import { events, eventsOrdered, eventsSelected } from "../../../projections/events/events.ts";
 import { planTotal } from "../../../projections/events/totals.ts";
 import { tenants } from "../../../projections/tenants/tenants.ts";
@@ -39,7 +39,7 @@ describe("the index of a query", () => {
     [waiting, { collection: "waiting", where: { destinationId: destinationUrlId } }, ["dueAt", "eventId"]],
     [leases, { collection: "leases" }, ["startedAt", "key"]],
     [leases, { collection: "leases", where: { destinationId: destinationUrlId } }, ["startedAt"]],
-    [circuits, { collection: "circuits" }, ["wakeAt"]],
+    [destinations, { collection: "destinations", where: { active: true } }, ["wakeAt"]],
   ];
   for (const [definition, selection, sorts] of lists) {
     for (const field of sorts) {
