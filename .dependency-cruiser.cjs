@@ -27,7 +27,7 @@ const homes = {
   "lru-cache": ["src/application", "src/adapters", "src/workers"],
   mongodb: ["src/adapters/mongodb"],
   opossum: ["src/workers"],
-  "p-limit": ["src/adapters/outbound", "src/workers"],
+  "p-limit": ["src/adapters/outbound", "src/application/delivery", "src/workers"],
   pino: ["src/adapters/pino"],
   "prom-client": ["src/adapters/prometheus"],
   undici: ["src/adapters/outbound"],

@@ -50,7 +50,7 @@ export const leases: Collection<LeaseDocument> = {
     worker: "text",
     probe: "boolean",
   },
-  indexes: [["startedAt"], ["destinationId", "startedAt"]],
+  indexes: [["destinationId"]],
 };
 
 /** The scope whose one counter is the number of events that wait for an attempt. */

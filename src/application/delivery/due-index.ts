@@ -1,7 +1,8 @@
+import pLimit from "p-limit";
 import {
   destinations, destinationStatus, type DestinationDocument,
 } from "../../../projections/destinations/destinations.ts";
-import { waiting, type WaitingDocument } from "../../../projections/due/due.ts";
+import { leases, waiting, type WaitingDocument } from "../../../projections/due/due.ts";
 import { accepted, events, eventsOrdered, type EventDocument } from "../../../projections/events/events.ts";
 import { setAside } from "../../../projections/set-aside/set-aside.ts";
 import { streams } from "../../domain/streams.ts";
@@ -33,6 +34,8 @@ export interface AttemptLease {
 }
 
 const page = 500;
+/** Destinations asked about at once: others, too, have questions. */
+const askedAtOnce = 8;
 /** What seems to have been accepted so long after now was, by a clock that has been set back since. */
 const aheadMs = 10_000;
 const pending = { collection: events.name, where: { status: "Pending" } } as const;
@@ -98,7 +101,8 @@ export class DueIndex {
    */
   async longestDue(now: number): Promise<string | null> {
     const places = [...await this.destinationsWithWorkDue(now)];
-    const times = await Promise.all(places.map((destinationId) => this.#dueSince(destinationId, now)));
+    const some = pLimit(askedAtOnce);
+    const times = await some.map(places, (destinationId) => this.#dueSince(destinationId, now));
     return times.filter((at) => at !== null).sort()[0] ?? null;
   }
 
@@ -108,20 +112,11 @@ export class DueIndex {
     return this.#all({ collection: destinations.name, where: { active: true }, range }, destinations.key);
   }
 
-  /** All attempts under way, of one destination or of all, oldest start first. */
+  /** All attempts under way, of one destination or of all. */
   async leases(destinationId?: string): Promise<readonly AttemptLease[]> {
-    const leases: AttemptLease[] = [];
-    for (;;) {
-      const documents = await this.#readModels.find({
-        collection: "leases",
-        ...(destinationId === undefined ? {} : { where: { destinationId } }),
-        order: { field: "startedAt", descending: false },
-        offset: leases.length,
-        limit: page,
-      });
-      leases.push(...(documents as unknown as AttemptLease[]));
-      if (documents.length < page) return leases;
-    }
+    const wanted = { collection: leases.name, ...(destinationId !== undefined && { where: { destinationId } }) };
+    const pages = await Array.fromAsync(pagesByKey(this.#readModels, wanted, { key: leases.key, size: page }));
+    return pages.flat() as unknown as readonly AttemptLease[];
   }
 
   async #pending(

@@ -10,7 +10,7 @@ import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { eventIdOf, keyOfEvent } from "../../../src/domain/event/event-id.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { timestamp } from "../../../src/domain/time.ts";
-import type { Change } from "../../../src/ports/read-models.ts";
+import type { Change, ReadModels } from "../../../src/ports/read-models.ts";
 import { idOf } from "../../support/histories.ts";
 import { sized } from "../../support/size.ts";
 
@@ -159,6 +159,27 @@ describe("the due index", () => {
     const [one, two] = places as [Known["place"], Known["place"]];
     await models.amend([destination(one, { active: false }), destination(two, { circuit: "Open" })]);
     expect(await index.longestDue(start + 9)).to.equal(timestamp(start + 2));
+  });
+
+  it("looks for what is due longest without keeping others from their answers", async () => {
+    const known = Array.from({ length: 100 }, (_, n): Known => {
+      const place = { ...places[0] as Known["place"], destinationId: idOf("many", n) };
+      const id = eventIdOf(start + n, keyOfEvent(idOf("event", n)));
+      return { id, place, status: "Pending", acceptedMs: n, dueMs: n };
+    });
+    await hold(known);
+    await models.amend(known.map(({ place }) => destination(place, {})));
+    let underWay = 0;
+    let most = 0;
+    const get = async (collection: string, key: string) => {
+      most = Math.max(most, underWay += 1);
+      await new Promise(setImmediate);
+      underWay -= 1;
+      return models.get(collection, key);
+    };
+    const asked = { get, find: models.find.bind(models), distinct: models.distinct.bind(models) };
+    expect(await new DueIndex(asked as unknown as ReadModels).longestDue(start + 99)).to.equal(timestamp(start));
+    expect(most).to.be.within(1, 10);
   });
 
   it("finds every circuit that is due, but for those of Inactive destinations", async () => {

@@ -37,8 +37,8 @@ describe("the index of a query", () => {
       ),
     ),
     [waiting, { collection: "waiting", where: { destinationId: destinationUrlId } }, ["dueAt", "eventId"]],
-    [leases, { collection: "leases" }, ["startedAt", "key"]],
-    [leases, { collection: "leases", where: { destinationId: destinationUrlId } }, ["startedAt"]],
+    [leases, { collection: "leases" }, ["key"]],
+    [leases, { collection: "leases", where: { destinationId: destinationUrlId } }, ["key"]],
     [destinations, { collection: "destinations", where: { active: true } }, ["wakeAt"]],
   ];
   for (const [definition, selection, sorts] of lists) {
