@@ -1,4 +1,3 @@
-import { EventEmitter } from "node:events";
 import { Condensed } from "../../application/condensed.ts";
 import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../application/delivery/first-attempts.ts";
 import type { Webhook } from "../../domain/event/state.ts";
@@ -9,8 +8,6 @@ import { Lane, type LaneParts } from "./lane.ts";
 
 const idleMs = 30_000;
 const sweepMs = 5_000;
-/** What breakers listen to, to forget what they counted: a busy one would keep a number for each delivery. */
-const forget = "rotate";
 
 /** Hands work items to lanes, one for each destination: made when first needed, dropped when idle. */
 export class DeliveryWorker implements WorkConsumer, FirstClaimer {
@@ -24,13 +21,12 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   #idleTimer: Timer | undefined;
 
   constructor(
-    queue: WorkQueue, firstAttempts: FirstAttempts, parts: Omit<LaneParts, "condensed" | "rotation" | "startOf">,
+    queue: WorkQueue, firstAttempts: FirstAttempts, parts: Omit<LaneParts, "condensed" | "startOf">,
   ) {
     this.#queue = queue;
     this.#firstAttempts = firstAttempts;
     const startOf = (session: QueueSession) => this.#startOf(session);
-    const condensed = new Condensed(parts.clock);
-    this.#parts = { ...parts, condensed, rotation: new EventEmitter().setMaxListeners(0), startOf };
+    this.#parts = { ...parts, condensed: new Condensed(parts.clock), startOf };
     this.#clock = parts.clock;
   }
 
@@ -48,6 +44,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     await this.#consumption?.stop();
     const settled = Promise.all(lanes.map((lane) => lane.settled())).then(() => undefined);
     await Promise.race([settled, new Promise<void>((resolve) => this.#clock.schedule(patienceMs, resolve))]);
+    for (const lane of this.#lanes.values()) lane.close();
   }
 
   take(items: readonly WorkItem[], session: QueueSession): void {
@@ -97,11 +94,11 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   #dropIdleLanes(): void {
     const since = this.#clock.monotonic() - idleMs;
     for (const [id, lane] of this.#lanes) {
+      lane.forget();
       if (!lane.idleSince(since)) continue;
       lane.close();
       this.#lanes.delete(id);
     }
-    this.#parts.rotation.emit(forget);
     this.#idleTimer = this.#clock.schedule(sweepMs, () => this.#dropIdleLanes());
   }
 }

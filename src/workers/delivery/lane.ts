@@ -1,4 +1,4 @@
-import type { EventEmitter } from "node:events";
+import { EventEmitter } from "node:events";
 import CircuitBreaker from "opossum";
 import { circuits, destinations } from "../../application/aggregate-types.ts";
 import type { Aggregates, Folded } from "../../application/aggregates.ts";
@@ -25,8 +25,6 @@ export interface LaneParts extends ProbeParts {
   readonly attempts: Attempts;
   readonly logger: Logger;
   readonly condensed: Condensed;
-  /** The one rotation of all breakers' statistics. */
-  readonly rotation: EventEmitter;
   /** Where the log ended when a membership began: what earlier owners of its destinations claimed stands before. */
   readonly startOf: (session: QueueSession) => Promise<Position>;
 }
@@ -48,6 +46,8 @@ export class Lane {
   readonly destinationId: string;
   readonly #parts: LaneParts;
   readonly #gate: CircuitBreaker<[Work], Result>;
+  /** Of the breaker's statistics. Not shared among lanes: each would be looked for among the listeners of all. */
+  readonly #rotation = new EventEmitter();
   /** None while the destination is another worker's. */
   #session: QueueSession | undefined;
   #window: Work[] = [];
@@ -87,7 +87,7 @@ export class Lane {
       enableSnapshots: false,
       rollingPercentilesEnabled: false,
       rollingCountBuckets: 1,
-      rotateBucketController: parts.rotation,
+      rotateBucketController: this.#rotation,
       resetTimeout: 2 ** 31 - 1,
     });
   }
@@ -152,6 +152,11 @@ export class Lane {
     this.#session = undefined;
     this.#loaded = false;
     this.#hold();
+  }
+
+  /** Has the breaker forget what it counted: a busy one would keep a number for each delivery. */
+  forget(): void {
+    this.#rotation.emit("rotate");
   }
 
   /** Lets go of what an idle lane holds. */
