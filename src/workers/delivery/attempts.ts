@@ -1,5 +1,6 @@
 import { destinations, tenants } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
+import { Condensed } from "../../application/condensed.ts";
 import type { Outcome, Outcomes } from "../../application/delivery/outcomes.ts";
 import type { Sender } from "../../application/delivery/sender.ts";
 import { entriesOf, type Origin } from "../../application/origin.ts";
@@ -45,6 +46,7 @@ type Claimed = Start & Known;
 export class Attempts {
   readonly #parts: AttemptParts;
   readonly #pause: Pause;
+  readonly #condensed: Condensed;
   readonly #hosts = new WeakMap<Destination, string>();
   /** How long an attempt is leased, milliseconds. */
   readonly leaseMs: number;
@@ -54,6 +56,7 @@ export class Attempts {
   constructor(parts: AttemptParts) {
     this.#parts = parts;
     this.#pause = new Pause(parts.clock);
+    this.#condensed = new Condensed(parts.clock);
     this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
   }
 
@@ -208,7 +211,7 @@ export class Attempts {
       try {
         status = await outcomes.record(known, attempt, outcome, this.#origin(known), again);
       } catch (error) {
-        logger.error({ err: error, eventId: state.id, attempt }, "an outcome could not be recorded yet");
+        this.#tell(error, state.id, attempt);
         await this.#pause.wait(recordAgainAfterMs);
       }
     }
@@ -229,6 +232,16 @@ export class Attempts {
         status,
       },
       "delivery attempt",
+    );
+  }
+
+  /** A log that is away keeps every attempt under way from being recorded, again and again. */
+  #tell(error: unknown, eventId: string, attempt: number): void {
+    const { logger } = this.#parts;
+    this.#condensed.tell(
+      String(error),
+      () => logger.error({ err: error, eventId, attempt }, "an outcome could not be recorded yet"),
+      (reason, times) => logger.error({ reason, times }, "outcomes could not be recorded yet"),
     );
   }
 
