@@ -1,4 +1,5 @@
 import { Refusal } from "../domain/refusal.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { EventLog, Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 
@@ -12,35 +13,39 @@ const patienceMs = 2_000;
 export class Freshness {
   readonly #log: EventLog;
   readonly #readModels: ReadModels;
-  #next: Promise<void> | undefined;
-  #running: Promise<void> | undefined;
+  readonly #clock: Clock;
+  #next: Promise<Position> | undefined;
+  #running: Promise<Position> | undefined;
 
-  constructor(log: EventLog, readModels: ReadModels) {
+  constructor(log: EventLog, readModels: ReadModels, clock: Clock) {
     this.#log = log;
     this.#readModels = readModels;
+    this.#clock = clock;
   }
 
   /** Resolves when the read models cover all that was in the log at the call; a Refusal (unavailable) after 2 s. */
-  wait(): Promise<void> {
-    if (!this.#running) return (this.#running = this.#look().finally(() => (this.#running = undefined)));
-    // A look already under way may have seen a head older than this question.
-    const running = this.#running;
-    return (this.#next ??= running
-      .catch(() => undefined)
-      .then(() => {
-        this.#next = undefined;
-        return this.wait();
-      }));
+  async wait(): Promise<void> {
+    const asked = this.#clock.monotonic();
+    const head = await this.#head();
+    await this.cover(head, Math.max(0, patienceMs - (this.#clock.monotonic() - asked)));
   }
 
-  /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after 2 s. */
-  async cover(position: Position): Promise<void> {
-    if (!(await this.#readModels.caughtUp(position, patienceMs))) {
+  /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after `withinMs`. */
+  async cover(position: Position, withinMs = patienceMs): Promise<void> {
+    if (!(await this.#readModels.caughtUp(position, withinMs))) {
       throw new Refusal("unavailable", "the read models are behind; try again");
     }
   }
 
-  async #look(): Promise<void> {
-    await this.cover(await this.#log.head());
+  /** Where the log ends, at the call or a moment later. */
+  #head(): Promise<Position> {
+    if (!this.#running) return (this.#running = this.#log.head().finally(() => (this.#running = undefined)));
+    // A look already under way may see a head older than this question.
+    return (this.#next ??= this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        return this.#head();
+      }));
   }
 }

@@ -90,7 +90,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const rotation = new KeyRotation({ store, sealing, readModels, aggregates, clock, ids });
   await requireMasterKeys(rotation, new PlatformKeys({ store, sealing, clock, ids }));
   await finishErasure(engines, { aggregates, clock, ids, logger });
-  const freshness = new Freshness(store, readModels);
+  const freshness = new Freshness(store, readModels, clock);
   const follower = new Follower({
     log: store, clock, logger, metrics, categories: aggregates.categories,
     handle: (entries) => {

@@ -64,7 +64,7 @@ export class Node {
     const vault = new Vault(sealing);
     const aggregates = new Aggregates(store, { clock, ids }, { max: kept });
     serveAll(aggregates);
-    const freshness = new Freshness(store, readModels);
+    const freshness = new Freshness(store, readModels, clock);
     const follower = () => this.#follower;
     const following = {
       get fresh() {

@@ -228,7 +228,7 @@ export async function startApi(
   const passwords = new BcryptPasswords(4);
   const aggregates = new Aggregates(store, { clock, ids }, { max: 1_000 });
   serveAll(aggregates);
-  const freshness = new Freshness(store, readModels);
+  const freshness = new Freshness(store, readModels, clock);
   const directory = new Directory({ aggregates, readModels, freshness, clock, following: alwaysFresh }, { max: 1_000 });
   const feed = store.subscribe({ after: await store.head(), categories: aggregates.categories }, (entries) => {
     if (options.followsLog === false) return;

@@ -13,8 +13,8 @@ export const shown: readonly PlantedBug[] = [
     name: "nobody waits for the read models",
     breaks: "everybody reads what was acknowledged",
     file: "src/application/freshness.ts",
-    find: "await this.cover(await this.#log.head());",
-    instead: "await this.cover((await this.#log.head()).slice(0, 0));",
+    find: "const head = await this.#head();",
+    instead: "const head = (await this.#head()).slice(0, 0);",
   },
   {
     name: "a purge takes what is finished after it",
