@@ -102,7 +102,8 @@ export class BulkReplay {
         if (!state) return false;
         const facts = decide(state, { type: "Replay", at: timestamp(clock.now()) });
         await store.append(streams.event(id), revision, entriesOf(facts, origin, this.#parts));
-        return true;
+        // A purge may have taken the event in between.
+        return (await loadShown(this.#parts, id)).state !== undefined;
       } catch (error) {
         if (error instanceof Refusal) return false;
         // Another was first: what is left to do depends on what it did.
