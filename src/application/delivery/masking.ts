@@ -32,12 +32,16 @@ function formsOf(secret: string): string[] {
   return [...forms, ...forms.map((form) => form.toLowerCase())];
 }
 
-/** The text without the beginning of a form at its very end. */
+/** The text without the beginning of a form at its very end; of several the one that has most. */
 function withoutBeginning(text: string, forms: readonly string[]): string {
-  for (const form of forms) {
-    for (let length = Math.min(form.length - 1, text.length); length >= leastLength; length -= 1) {
-      if (text.endsWith(form.slice(0, length))) return text.slice(0, -length) + mask;
-    }
+  const most = Math.max(...forms.map((form) => beginningAtEnd(text, form)));
+  return most === 0 ? text : text.slice(0, -most) + mask;
+}
+
+/** How many characters at a text's very end are the beginning of a form. */
+function beginningAtEnd(text: string, form: string): number {
+  for (let length = Math.min(form.length - 1, text.length); length >= leastLength; length -= 1) {
+    if (text.endsWith(form.slice(0, length))) return length;
   }
-  return text;
+  return 0;
 }

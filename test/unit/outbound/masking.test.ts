@@ -23,6 +23,8 @@ describe("an answer that sends a secret back", () => {
     expect(maskedAnswer(answer(`said ${secret.slice(0, 9)}`, true), [secret]).body).to.equal("said ***");
     expect(maskedAnswer(answer(`said ${secret.slice(0, 9)}`), [secret]).body).to.equal(`said ${secret.slice(0, 9)}`);
     expect(maskedAnswer(answer("said ca", true), [secret]).body).to.equal("said ca");
+    const two = ["alexander:alex4711alex-and-more", "alex4711alex-and-more"];
+    expect(maskedAnswer(answer("said alex4711alex", true), two).body).to.equal("said ***");
   });
 
   it("is kept as it is where there is no secret in it, or one too short to be one", () => {
