@@ -104,9 +104,17 @@ export class Sessions {
     await state.put(revocation(tokenId), at, Math.max(millis(expiresAt) - clock.now(), 1));
   }
 
-  /** Ends all sessions of a user made under a version below `version`; of a deleted user (null), all. */
-  async endBelow(userId: string, version: number | null): Promise<void> {
-    await this.#parts.state.put(leastVersion(userId), String(version ?? allVersions), this.#ttlMs + 60_000);
+  /** Ends all sessions of a user that are not of its present version; of a user that was deleted, all. */
+  async endOlder(tenantId: string, userId: string): Promise<void> {
+    const { aggregates, state } = this.#parts;
+    for (let written: string | undefined; ;) {
+      const { state: tenant } = await aggregates.current(tenants, tenantId);
+      const least = String(tenant?.users.get(userId)?.sessionVersion ?? allVersions);
+      // Where the version went up meanwhile, what was written may stand in the place of what that change wrote.
+      if (least === written) return;
+      await state.put(leastVersion(userId), least, this.#ttlMs + 60_000);
+      written = least;
+    }
   }
 }
 

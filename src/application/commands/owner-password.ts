@@ -45,6 +45,5 @@ export async function resetOwnerPassword(parts: OwnerPasswordParts, email: strin
   const origin = { actor, correlationId: ids.uuid(), causationId: null };
   await aggregates.change(tenants, tenantId, origin, (state) =>
     decide(state, { type: "ResetOwnerPassword", userId: user.id, passwordHash, at }));
-  const { state: now } = await aggregates.read(tenants, tenantId);
-  await sessions.endBelow(user.id, now?.users.get(user.id)?.sessionVersion ?? null);
+  await sessions.endOlder(tenantId, user.id);
 }

@@ -129,8 +129,7 @@ export class UserCommands {
       if (previous?.holder.userId === userId) await reservations.release(previous, origin);
     }
     if (events.some(({ type }) => endsSessions.includes(type))) {
-      const version = (await aggregates.read(tenants, tenantId)).state?.users.get(userId)?.sessionVersion;
-      await this.#parts.sessions.endBelow(userId, version ?? null);
+      await this.#parts.sessions.endOlder(tenantId, userId);
     }
     return this.#view(tenantId, userId);
   }
@@ -149,7 +148,7 @@ export class UserCommands {
       }
       return decide(state, command);
     });
-    await sessions.endBelow(userId, null);
+    await sessions.endOlder(caller.tenantId, userId);
     if (reservation?.holder.userId === userId) await reservations.release(reservation, origin);
     await forgetting.forget({ tenantId: caller.tenantId, userId }, origin);
   }
