@@ -24,6 +24,7 @@ export interface WakeUp {
   readonly position: Position;
 }
 
+/** What goes through the queue, keyed by its destination. */
 export type WorkItem = FirstAttempt | WakeUp;
 
 /** A worker's membership: while it lasts, the destinations of its items are this worker's alone. */
@@ -34,6 +35,7 @@ export interface QueueSession {
   readonly alive: boolean;
 }
 
+/** What a process does with its share of the items. */
 export interface WorkConsumer {
   /** Takes items over; returns at once, never waits for a delivery. */
   take(items: readonly WorkItem[], session: QueueSession): void;
