@@ -3,6 +3,7 @@ import type { PurgeFilter } from "../event/purge.ts";
 import type { Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
 
+/** As an Admin or Owner sets it: who is Inactive cannot log in, and no session of theirs goes on. */
 export type UserStatus = "Active" | "Inactive";
 
 /**
