@@ -21,6 +21,7 @@ export type DestinationDocument = {
 /** Fields that lists of destinations can be sorted by. */
 export const destinationSortFields = ["id", "url", "serverRateLimit", "createdAt", "updatedAt"] as const;
 
+/** Destinations that are not deleted, by id; an index for each field that the list can be sorted by. */
 export const destinations: Collection<DestinationDocument> = {
   name: "destinations",
   key: "id",
@@ -53,6 +54,7 @@ function circuitMoved({ destinationId, position }: CircuitEvent["data"]): Change
   return [set(destinations, destinationId, { suspended: position === "Open" })];
 }
 
+/** Lists destinations, with what their circuits say; only an open circuit suspends one. */
 export const destinationsProjection: Projection = {
   name: "destinations",
   version: 1,

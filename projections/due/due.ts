@@ -18,6 +18,7 @@ export type LeaseDocument = {
   readonly destinationId: string;
   readonly attempt: number;
   readonly startedAt: string;
+  /** From `startedAt` to here is how long the sweeper waits before it gives the attempt up. */
   readonly leaseUntil: string;
   readonly worker: string;
   readonly probe: boolean;
@@ -31,6 +32,7 @@ export type CircuitDocument = {
   readonly wakeAt: string | null;
 };
 
+/** Events in WaitingRetry, by id; asked by a lane for its destination's, and by the sweeper for what is due. */
 export const waiting: Collection<WaitingDocument> = {
   name: "waiting",
   key: "eventId",
@@ -46,6 +48,7 @@ export const waiting: Collection<WaitingDocument> = {
   ],
 };
 
+/** Attempts without an outcome, oldest first for the sweeper, by destination for its lane. */
 export const leases: Collection<LeaseDocument> = {
   name: "leases",
   key: "key",
@@ -62,6 +65,7 @@ export const leases: Collection<LeaseDocument> = {
   indexes: [["startedAt"], ["destinationId", "startedAt"]],
 };
 
+/** Circuits that are open or half-open, by destination; asked by the sweeper for those whose time has come. */
 export const circuits: Collection<CircuitDocument> = {
   name: "circuits",
   key: "destinationId",
@@ -95,6 +99,7 @@ function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEven
   return [put(circuits, { destinationId, position, wakeAt: probe?.leaseUntil ?? openUntil })];
 }
 
+/** The due index (docs/adr/0008): what waits for an attempt, what is under way, and which circuits hold it up. */
 export const dueProjection: Projection = {
   name: "due",
   version: 2,
