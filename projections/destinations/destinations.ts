@@ -8,6 +8,7 @@ export type DestinationDocument = {
   readonly id: string;
   readonly tenantId: string;
   readonly url: string;
+  /** Requests under way to it at once, at most. */
   readonly serverRateLimit: number;
   readonly authType: AuthType | null;
   /** As a person set it. */

@@ -8,6 +8,7 @@ export type SetAsideDocument = {
   /** Of the first entry that cannot be read; `type` and `reason` are that entry's. */
   readonly revision: number;
   readonly type: string;
+  /** Why, without any of the content. */
   readonly reason: string;
 };
 

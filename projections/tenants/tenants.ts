@@ -5,6 +5,7 @@ export type TenantDocument = {
   readonly id: string;
   readonly name: string;
   readonly maxTrys: number;
+  /** Seconds. */
   readonly circuitBreakerTimer: number;
   readonly retentionDays: number | null;
   readonly createdAt: string;

@@ -37,7 +37,7 @@ export interface OutboundFailure {
 export interface OutboundClient {
   /** POSTs. Never throws, never follows a redirect, is over by the configured deadline whatever the receiver does. */
   post(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure>;
-  /** Why a URL can never be called (its host is a literal address that is not allowed), or null. */
+  /** Why a URL can never be called (not https, or its host a literal address that is not allowed), or null. */
   refusalOf(url: string): string | null;
   /** Resolves when the calls under way are over; those that come later fail. */
   close(): Promise<void>;

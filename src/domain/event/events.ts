@@ -83,11 +83,14 @@ export type WebhookEvent =
         attempt: number;
         /** When the attempt's lease is over, should nothing more be heard of it. */
         leaseUntil: Timestamp;
+        /** Which worker's it is: a UUID, made anew for each of its terms. */
         worker: string;
         url: string;
         authType: AuthType | null;
+        /** The revision of the destination's stream that told how to deliver. */
         destinationRevision: number;
         secretFingerprint: string;
+        /** Whether it tries a circuit that is not closed. */
         probe: boolean;
       }
     >

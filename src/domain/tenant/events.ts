@@ -20,6 +20,7 @@ export type TenantEvent =
         /** Keyed hash of the comparable name; names its reservation. */
         nameHash: string;
         maxTrys: number;
+        /** Seconds. */
         circuitBreakerTimer: number;
         /** The tenant's data key, wrapped by the master key. */
         dataKey: string;
@@ -51,6 +52,7 @@ export type TenantEvent =
         userId: string;
         /** Sealed under the person's key. */
         email: string;
+        /** Keyed hash of the comparable email; names its reservation. */
         emailHash: string;
         passwordHash: string;
         role: Role;
