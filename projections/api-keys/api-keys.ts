@@ -5,6 +5,7 @@ export type ApiKeyDocument = {
   readonly id: string;
   readonly tenantId: string;
   readonly name: string;
+  /** `rk_`; with `last4` all of the key that is ever shown again. */
   readonly prefix: string;
   readonly last4: string;
   readonly createdAt: string;
@@ -15,6 +16,7 @@ export type ApiKeyDocument = {
 /** Fields that lists of API keys can be sorted by. */
 export const apiKeySortFields = ["id", "name", "createdAt", "expiresAt", "lastUsedAt"] as const;
 
+/** Keys that are not revoked, by id; an index for each field that the list can be sorted by. */
 export const apiKeys: Collection<ApiKeyDocument> = {
   name: "apiKeys",
   key: "id",
@@ -36,6 +38,7 @@ export function apiKeysCounter(tenantId: string): string {
   return `apiKeys/${tenantId}`;
 }
 
+/** Lists API keys, with the latest use that either an accepted event or the key's own stream tells of. */
 export const apiKeysProjection: Projection = {
   name: "apiKeys",
   version: 2,

@@ -8,6 +8,7 @@ export type DestinationDocument = {
   readonly id: string;
   readonly tenantId: string;
   readonly url: string;
+  /** Requests under way to it at once, at most. */
   readonly serverRateLimit: number;
   readonly authType: AuthType | null;
   /** As a person set it. */
@@ -22,6 +23,7 @@ export type DestinationDocument = {
 /** Fields that lists of destinations can be sorted by. */
 export const destinationSortFields = ["id", "url", "serverRateLimit", "createdAt", "updatedAt"] as const;
 
+/** Destinations that are not deleted, by id; an index for each field that the list can be sorted by. */
 export const destinations: Collection<DestinationDocument> = {
   name: "destinations",
   key: "id",
@@ -60,6 +62,7 @@ function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEven
   return [set(destinations, destinationId, { circuit: position, wakeAt })];
 }
 
+/** Lists destinations, with what their circuits say; only an open circuit suspends one. */
 export const destinationsProjection: Projection = {
   name: "destinations",
   version: 2,

@@ -10,6 +10,7 @@ export type TokenHashDocument = {
   readonly tenantId: string;
 };
 
+/** API keys that are not revoked, by hash: ingest asks for one that it does not remember. */
 export const keyHashes: Collection<KeyHashDocument> = {
   name: "keyHashes",
   key: "keyHash",
@@ -17,6 +18,7 @@ export const keyHashes: Collection<KeyHashDocument> = {
   indexes: [],
 };
 
+/** Ingest tokens in force of destinations, by hash; those of senders are among `senderTokenHashes`. */
 export const tokenHashes: Collection<TokenHashDocument> = {
   name: "tokenHashes",
   key: "tokenHash",
@@ -24,6 +26,10 @@ export const tokenHashes: Collection<TokenHashDocument> = {
   indexes: [],
 };
 
+/**
+ * Tells ingest what the hash of a key or token leads to. Whether that is still good, the key's or destination's own
+ * stream says.
+ */
 export const directoryProjection: Projection = {
   name: "directory",
   version: 1,

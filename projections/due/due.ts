@@ -17,11 +17,13 @@ export type LeaseDocument = {
   readonly destinationId: string;
   readonly attempt: number;
   readonly startedAt: string;
+  /** From `startedAt` to here is how long the sweeper waits before it gives the attempt up. */
   readonly leaseUntil: string;
   readonly worker: string;
   readonly probe: boolean;
 };
 
+/** Events in WaitingRetry, by id; asked by a lane for its destination's, and by the sweeper for what is due. */
 export const waiting: Collection<WaitingDocument> = {
   name: "waiting",
   key: "eventId",
@@ -37,6 +39,7 @@ export const waiting: Collection<WaitingDocument> = {
   ],
 };
 
+/** Attempts without an outcome, oldest first for the sweeper, by destination for its lane. */
 export const leases: Collection<LeaseDocument> = {
   name: "leases",
   key: "key",
@@ -74,6 +77,7 @@ function outcome(moved: Moved & { readonly attempt: number }): Change[] {
   return [remove(leases, `${moved.eventId}:${moved.attempt}`), ...leave(moved)];
 }
 
+/** The due index (docs/adr/0008): what waits for an attempt, and what is under way. */
 export const dueProjection: Projection = {
   name: "due",
   version: 3,

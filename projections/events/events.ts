@@ -11,7 +11,9 @@ export type EventDocument = {
   readonly destinationUrlId: string;
   readonly status: EventStatus;
   readonly idempotencyKey: string | null;
+  /** Failed attempts since acceptance or the last replay. */
   readonly currentRetryCount: number;
+  /** When the next attempt is due, and during one when it was; null when there is none to come. */
   readonly nextAttemptAt: string | null;
   readonly acceptedAt: string;
   readonly deliveredAt: string | null;

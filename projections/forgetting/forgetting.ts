@@ -7,6 +7,7 @@ export type ForgettingDocument = {
   readonly deletedAt: string;
 };
 
+/** Users deleted but not yet forgotten, by user id: few, and gone once every key of theirs is deleted. */
 export const forgetting: Collection<ForgettingDocument> = {
   name: "forgetting",
   key: "userId",
@@ -14,6 +15,7 @@ export const forgetting: Collection<ForgettingDocument> = {
   indexes: [],
 };
 
+/** Remembers what a deletion left to do, so that another process finishes it if the one that began died. */
 export const forgettingProjection: Projection = {
   name: "forgetting",
   version: 1,

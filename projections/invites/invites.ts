@@ -19,6 +19,7 @@ export type InviteHashDocument = { readonly tokenHash: string; readonly inviteId
 /** Fields that lists of invites can be sorted by. */
 export const inviteSortFields = ["id", "email", "role", "createdAt", "expiresAt"] as const;
 
+/** Invites of every status, by id; an index for each field that the list can be sorted by. */
 export const invites: Collection<InviteDocument> = {
   name: "invites",
   key: "id",
@@ -35,6 +36,7 @@ export const invites: Collection<InviteDocument> = {
   indexes: inviteSortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
+/** Every invite by the hash of its token, however it stands: the invite's own stream says whether it can be used. */
 export const inviteHashes: Collection<InviteHashDocument> = {
   name: "inviteHashes",
   key: "tokenHash",
@@ -47,6 +49,7 @@ export function invitesCounter(tenantId: string): string {
   return `invites/${tenantId}`;
 }
 
+/** Lists invites; the address goes with the person it is of. */
 export const invitesProjection: Projection = {
   name: "invites",
   version: 1,

@@ -10,6 +10,7 @@ import { create, remove, set, type Collection, type Projection } from "../projec
 export type PurgeDocument = {
   readonly id: string;
   readonly tenantId: string;
+  /** The purge's filter: `before`, `status` and `destinationId`, null where it takes whichever. */
   readonly before: string | null;
   readonly status: FinishedStatus | null;
   readonly destinationId: string | null;
@@ -24,6 +25,7 @@ export type PurgeDocument = {
 /** An event that a purge took and whose stream may not be deleted yet. */
 export type PurgingDocument = { readonly eventId: string; readonly purgeId: string };
 
+/** Purges by id, for as long as something of them is left to do: few. */
 export const purges: Collection<PurgeDocument> = {
   name: "purges",
   key: "id",
@@ -43,6 +45,7 @@ export const purges: Collection<PurgeDocument> = {
   ],
 };
 
+/** Events out of sight whose streams are still to be deleted, by id, with the purge that took them. */
 export const purging: Collection<PurgingDocument> = {
   name: "purging",
   key: "eventId",
@@ -50,6 +53,10 @@ export const purging: Collection<PurgingDocument> = {
   indexes: [["purgeId"]],
 };
 
+/**
+ * Notes that a purge was ordered, and that it is through; the changes in between are the projection runner's, which
+ * makes them by {@link hidden} and its like.
+ */
 export const purgesProjection: Projection = {
   name: "purges",
   version: 1,

@@ -23,6 +23,7 @@ export type SenderTokenHashDocument = {
 /** Fields that lists of senders can be sorted by. */
 export const senderSortFields = ["id", "name", "createdAt", "updatedAt"] as const;
 
+/** Senders that are not deleted, by id; an index for each field that the list can be sorted by. */
 export const senders: Collection<SenderDocument> = {
   name: "senders",
   key: "id",
@@ -39,6 +40,7 @@ export const senders: Collection<SenderDocument> = {
   indexes: senderSortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
+/** Ingest tokens in force of senders, by hash; those of destinations are among `tokenHashes`. */
 export const senderTokenHashes: Collection<SenderTokenHashDocument> = {
   name: "senderTokenHashes",
   key: "tokenHash",
@@ -51,6 +53,7 @@ export function sendersCounter(tenantId: string): string {
   return `senders/${tenantId}`;
 }
 
+/** Lists senders, and tells ingest whose token it was shown. */
 export const sendersProjection: Projection = {
   name: "senders",
   version: 1,

@@ -5,11 +5,14 @@ import { create, remove, type Collection } from "../projection.ts";
 /** A stream that is not projected any further, from its first unreadable entry on. */
 export type SetAsideDocument = {
   readonly stream: string;
+  /** Of the first entry that cannot be read; `type` and `reason` are that entry's. */
   readonly revision: number;
   readonly type: string;
+  /** Why, without any of the content. */
   readonly reason: string;
 };
 
+/** Streams set aside, by name. No projection writes it: what an unreadable entry means, the projection runner says. */
 export const setAside: Collection<SetAsideDocument> = {
   name: "setAside",
   key: "stream",

@@ -5,12 +5,14 @@ export type TenantDocument = {
   readonly id: string;
   readonly name: string;
   readonly maxTrys: number;
+  /** Seconds. */
   readonly circuitBreakerTimer: number;
   readonly retentionDays: number | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 };
 
+/** Tenants by id. The index finds those that keep events for so many days only. */
 export const tenants: Collection<TenantDocument> = {
   name: "tenants",
   key: "id",
@@ -26,6 +28,7 @@ export const tenants: Collection<TenantDocument> = {
   indexes: [["retentionDays"]],
 };
 
+/** Tenants with the settings they can change; secrets and keys are in the log alone. */
 export const tenantsProjection: Projection = {
   name: "tenants",
   version: 1,

@@ -20,6 +20,7 @@ export const userSortFields = ["id", "email", "role", "status", "createdAt", "up
 type Sort = (typeof userSortFields)[number];
 const filters: readonly (readonly Sort[])[] = [[], ["status"], ["role"], ["status", "role"]];
 
+/** Users that are not deleted, by id; an index for each filter of the list with each field that it can be sorted by. */
 export const users: Collection<UserDocument> = {
   name: "users",
   key: "id",
@@ -59,6 +60,7 @@ function count(by: number, tenantId: string, status: UserStatus, role: Role): Ch
   return cells.map((cell) => add(usersCounter({ tenantId, ...cell }), by));
 }
 
+/** Lists and counts users. Passwords do not get here, only that one was changed. */
 export const usersProjection: Projection = {
   name: "users",
   version: 1,

@@ -12,6 +12,7 @@ export type WrappedKeyDocument = {
   readonly masterKeys: readonly string[] | null;
 };
 
+/** One document for each tenant's data key and each of the platform's; asked for what an old master key still wraps. */
 export const wrappedKeys: Collection<WrappedKeyDocument> = {
   name: "wrappedKeys",
   key: "name",
@@ -26,6 +27,7 @@ function ofPlatform(name: string, wrapped: string, masterKeys: readonly string[]
   return put(wrappedKeys, { name, tenantId: null, masterKeyId: masterKeyIdOf(wrapped), masterKeys });
 }
 
+/** Says by which master keys something is wrapped: re-wrapping works through the others, and the metrics count them. */
 export const wrappedKeysProjection: Projection = {
   name: "wrappedKeys",
   version: 1,

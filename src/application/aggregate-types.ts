@@ -12,24 +12,28 @@ import type { TenantEvent } from "../domain/tenant/events.ts";
 import { evolve as evolveTenant, type Tenant } from "../domain/tenant/state.ts";
 import type { Aggregates, AggregateType } from "./aggregates.ts";
 
+/** Tenants with their users, by tenant id; undefined where one was erased. */
 export const tenants: AggregateType<Tenant, TenantEvent> = {
   category: "tenant",
   stream: streams.tenant,
   evolve: evolveTenant,
 };
 
+/** Destinations by id, deleted ones too. */
 export const destinations: AggregateType<Destination, DestinationEvent> = {
   category: "destination",
   stream: streams.destination,
   evolve: evolveDestination,
 };
 
+/** Senders by id, deleted ones too. */
 export const senders: AggregateType<Sender, SenderEvent> = {
   category: "sender",
   stream: streams.sender,
   evolve: evolveSender,
 };
 
+/** Circuits by the id of their destination; undefined is a closed one to which nothing has happened, see newCircuit. */
 export const circuits: AggregateType<Circuit, CircuitEvent> = {
   category: "circuit",
   stream: streams.circuit,
@@ -37,12 +41,14 @@ export const circuits: AggregateType<Circuit, CircuitEvent> = {
   whole: true,
 };
 
+/** API keys by id, revoked ones too. */
 export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
   category: "apiKey",
   stream: streams.apiKey,
   evolve: evolveApiKey,
 };
 
+/** Invites by id, however they stand. */
 export const invites: AggregateType<Invite, InviteEvent> = {
   category: "invite",
   stream: streams.invite,

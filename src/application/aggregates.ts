@@ -9,7 +9,9 @@ import { Recent } from "./recent.ts";
 /** How the streams of one category fold into a state. */
 export interface AggregateType<State, Event extends DomainEvent> {
   readonly category: string;
+  /** The name of the stream of one of them, in the category. */
   readonly stream: (id: string) => string;
+  /** Folds one fact in; `position` is its place in the log. The state handed in may be spent by it. */
   readonly evolve: (state: State | undefined, event: Event, position: Position) => State | undefined;
   /** Each fact holds the whole state: however many there are, the newest is all that is read. */
   readonly whole?: true;

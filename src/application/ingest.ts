@@ -33,6 +33,7 @@ export interface Admission {
   readonly sender: Sender | null;
 }
 
+/** What a producer is told of an event; of one that was accepted just now, `status` is Pending. */
 export interface Acceptance {
   readonly eventId: string;
   readonly status: string;

@@ -31,17 +31,20 @@ export class Recent<Value> {
     return unused;
   }
 
+  /** Remembers a value, in the place of an earlier one; to be set is a use. */
   set(key: string, value: Value): void {
     if (this.#used.size >= this.#max / 2 && !this.#used.has(key)) this.#beginAnew();
     this.#used.set(key, value);
     if (!this.#ages) this.#age();
   }
 
+  /** Forgets one at once. */
   delete(key: string): void {
     this.#used.delete(key);
     this.#unused.delete(key);
   }
 
+  /** Forgets all at once. */
   clear(): void {
     this.#used.clear();
     this.#unused.clear();

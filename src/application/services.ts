@@ -62,6 +62,7 @@ export interface World {
   readonly guards?: RegistrationGuards;
 }
 
+/** What an operator sets of the services; a limit that is null is not kept. */
 export interface ServiceSettings {
   readonly accessTokenTtlMs: number;
   readonly limits: {

@@ -31,6 +31,7 @@ import { Sweeper } from "../workers/sweeper.ts";
 import { single, type SingleParts } from "./roles.ts";
 import { version } from "./version.ts";
 
+/** What delivering, and clearing up after it, works with; times in milliseconds. */
 export interface DeliveryParts extends SingleParts {
   readonly state: ExpiringState;
   readonly store: EventStore;

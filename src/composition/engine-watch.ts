@@ -38,6 +38,7 @@ export class EngineWatch {
     this.#loop.start(everyMs);
   }
 
+  /** Resolves when no engine is being asked any more. */
   stop(): Promise<void> {
     return this.#loop.stop();
   }

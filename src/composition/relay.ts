@@ -46,6 +46,7 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
+/** What a relay, or an operator's command, is started with. */
 export interface RelaySettings {
   readonly config: Config;
   readonly secrets: Secrets;

@@ -5,6 +5,7 @@ import type { Projector } from "./engines/projector.ts";
 
 /** Roles that run in one process at a time, by the names of their leases. */
 export const singleRoles = ["projector", "forwarder", "sweeper", "delivery"] as const;
+/** Names a single role in its lease and in the metrics (`relay_role_active`). */
 export type SingleRole = (typeof singleRoles)[number];
 
 /** What a single role needs to be one among processes. */

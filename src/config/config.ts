@@ -5,13 +5,17 @@ import {
 } from "./parse.ts";
 import { reader, variables, type Environment, type Reader, type Variable } from "./variables.ts";
 
+/** The words of `RELAY_ROLES`; `all` stands for every one. */
 export const processRoles = ["api", "forwarder", "delivery", "projector", "sweeper"] as const;
 /** A part of the service that a process may run. */
 export type ProcessRole = (typeof processRoles)[number];
 
+/** The words of `RELAY_LOG_LEVEL`, from the most said to nothing. */
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+/** The least level that is written; what is below it is dropped. */
 export type LogLevel = (typeof logLevels)[number];
 
+/** Where the brokers are, how they are spoken to, and how the topic is made. */
 export interface KafkaConfig {
   readonly engine: "kafka";
   /** host:port each. */
@@ -20,6 +24,7 @@ export interface KafkaConfig {
   readonly tls: { readonly caFile: string | null } | null;
   /** The password stands among the secrets. */
   readonly sasl: { readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512"; readonly username: string } | null;
+  /** Begins the names of the topic and of the consumer group, which all processes of one relay share. */
   readonly topicPrefix: string;
   /** How a topic is made that does not exist yet. */
   readonly topic: {
@@ -39,6 +44,7 @@ export interface Config {
   /** 0: any free one. */
   readonly port: number;
   readonly dataDir: string;
+  /** What this process does; all of it where an engine is embedded. */
   readonly roles: ReadonlySet<ProcessRole>;
   readonly eventStore: { readonly engine: "embedded" } | { readonly engine: "eventstoredb"; readonly url: string };
   readonly queue: { readonly engine: "embedded" } | KafkaConfig;
@@ -46,9 +52,12 @@ export interface Config {
   readonly offering: "self-hosted" | "cloud";
   /** Null unless the offering is cloud. */
   readonly turnstile: { readonly verifyUrl: string } | null;
+  /** How many entries of `X-Forwarded-For` are believed, counted from the right. */
   readonly trustedProxies: number;
+  /** Of a request's body, and of a mapped payload. */
   readonly maxBodyBytes: number;
   readonly accessTokenTtlMs: number;
+  /** The logarithm of bcrypt's rounds. */
   readonly passwordCost: number;
   /** Null: no limit. */
   readonly limits: {
@@ -65,6 +74,7 @@ export interface Config {
     readonly extraCaFile: string | null;
   };
   readonly logLevel: LogLevel;
+  /** How long a stop may take before the process ends all the same. */
   readonly shutdownTimeoutMs: number;
 }
 

@@ -27,6 +27,7 @@ export type Parser<T> = (text: string) => T;
 export class Unparsable extends Error {}
 
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** A day in milliseconds, for bounds. */
 export const dayMs = 86_400_000;
 
 /** `250ms`, `5s`, `5m`, `2h`, `1d` to milliseconds; bounds in milliseconds. */

@@ -42,6 +42,7 @@ export const variables = [
   "RELAY_LOG_LEVEL",
   "RELAY_SHUTDOWN_TIMEOUT",
 ] as const;
+/** The name of one of {@link variables}: no other can be read. */
 export type Variable = (typeof variables)[number];
 
 /** The environment as a process has it. */

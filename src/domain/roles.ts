@@ -1,7 +1,9 @@
 /** Roles, lowest first. Ranks compare; codes are what requests and filters use. */
 export const roles = ["Viewer", "Developer", "Admin", "Owner"] as const;
+/** One of {@link roles}; each has all the rights of those before it. */
 export type Role = (typeof roles)[number];
 
+/** The numbers that stand for roles in requests; their order says nothing about rank. */
 export const roleCodes: Readonly<Record<Role, number>> = { Developer: 0, Admin: 1, Owner: 10, Viewer: 20 };
 
 /** The role of a code used in requests (0, 1, 10, 20), or undefined. */

@@ -12,7 +12,9 @@ export const commonHeaders: Readonly<Record<string, string>> = {
 /** The same as Node takes them with least effort: names and values in turn. */
 const commonPairs = Object.entries(commonHeaders).flat();
 
+/** The content type of errors, and of every text that names no other. */
 export const plainText = "text/plain; charset=utf-8";
+/** The content type of every JSON answer. */
 export const json = "application/json; charset=utf-8";
 
 const lingerMs = 2_000;

@@ -31,12 +31,14 @@ export interface Exchange {
   body(): Promise<object>;
 }
 
+/** The methods that routes have; HEAD, OPTIONS and 405 follow from them (docs/api.md). */
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** An operation of the API. `path` names its parameters with colons. */
 export interface Route {
   readonly method: Method;
   readonly path: string;
+  /** Does what is asked. What it throws is answered as errors.ts says: a Refusal by its kind. */
   readonly run: (exchange: Exchange) => Promise<Answer>;
 }
 

@@ -1,5 +1,6 @@
 /** A scheduled call that has not happened yet. */
 export interface Timer {
+  /** The call will not happen; nothing where it has happened already. */
   cancel(): void;
 }
 

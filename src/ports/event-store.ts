@@ -5,6 +5,7 @@ import type { DomainEvent, Metadata } from "../domain/domain-event.ts";
  * position. The empty string stands before the first entry.
  */
 export type Position = string;
+/** Before the first entry: a subscription that starts here gets the whole log. */
 export const logStart: Position = "";
 
 /** The revision of a stream without entries; as an expectation: "the stream must not exist". */
@@ -43,8 +44,10 @@ export interface UnreadableEntry extends EntryHead {
   readonly unreadable: string;
 }
 
+/** An entry of a stream or of the whole log; `unreadable` tells the two kinds apart. */
 export type LogEntry = RecordedEvent | UnreadableEntry;
 
+/** Where an append stands; one that was repeated is told where the first stands. */
 export interface Appended {
   /** The revision and position of the last entry appended. */
   readonly revision: number;
@@ -98,6 +101,7 @@ export class EntryTooLarge extends UnacceptableEntry {
  */
 export type BatchHandler = (entries: readonly LogEntry[], upTo: Position) => void | Promise<void>;
 
+/** Where a subscription begins, and which entries its handler gets. */
 export interface SubscriptionOptions {
   /** Entries after this position. */
   readonly after: Position;
@@ -107,6 +111,7 @@ export interface SubscriptionOptions {
   readonly types?: readonly string[];
 }
 
+/** A handler that follows the log until it is stopped, whatever fails meanwhile. */
 export interface Subscription {
   /** Resolves when no handler is running and none will be called. */
   stop(): Promise<void>;

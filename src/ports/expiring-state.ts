@@ -7,6 +7,7 @@ export interface RateLimit {
 /** An admission that may be taken back. */
 export interface Ticket {
   readonly id: string;
+  /** Under which it counts. */
   readonly keys: readonly string[];
 }
 

@@ -1,9 +1,11 @@
 import type { FailureReason } from "../domain/event/events.ts";
 
+/** A POST, made once: what fails is tried again by nobody but the caller. */
 export interface OutboundRequest {
   /** https only. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** A string goes out as UTF-8. */
   readonly body: Uint8Array | string;
   /** How much of the answer's body is kept, bytes. */
   readonly keepBytes: number;
@@ -22,8 +24,10 @@ export interface OutboundAnswer {
   readonly truncated: boolean;
 }
 
+/** No answer: none came in time, or the receiver could not, or may not, be called. */
 export interface OutboundFailure {
   readonly answered: false;
+  /** Of the reasons of a failed attempt, those that a call by itself can have. */
   readonly reason: Exclude<FailureReason, "status" | "token" | "not sent" | "outcome unknown">;
   /** For the log and the API: no secret in it. */
   readonly error: string;
@@ -33,7 +37,8 @@ export interface OutboundFailure {
 export interface OutboundClient {
   /** POSTs. Never throws, never follows a redirect, is over by the configured deadline whatever the receiver does. */
   post(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure>;
-  /** Why a URL can never be called (its host is a literal address that is not allowed), or null. */
+  /** Why a URL can never be called (not https, or its host a literal address that is not allowed), or null. */
   refusalOf(url: string): string | null;
+  /** Resolves when the calls under way are over; those that come later fail. */
   close(): Promise<void>;
 }

@@ -1,5 +1,10 @@
 /** bcrypt, off the request thread. */
 export interface Passwords {
+  /**
+   * The hash to store (`$2b$…`, 60 characters), with a fresh salt. Throws RangeError for what passwordProblem (see
+   * domain/tenant/password) says is no password, and, as {@link matches} does, a Refusal (unavailable) when too many
+   * passwords wait already.
+   */
   hash(password: string): Promise<string>;
   /** Costs the same time for any hash, a made-up one included. */
   matches(password: string, hash: string): Promise<boolean>;

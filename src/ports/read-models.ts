@@ -21,7 +21,9 @@ export interface CollectionDefinition {
   readonly personal?: true;
 }
 
+/** What a field holds, by its kind: a string for `id`, `text` and `time`, any JSON value for `json`. */
 export type FieldValue = string | number | boolean | null | object;
+/** A document by its fields. One that is read has every field of its collection, null where nothing was put. */
 export type Document = Readonly<Record<string, FieldValue>>;
 
 /** A change of a read model. Applying a batch in order is what counts: adapters may fold changes of one key. */
@@ -94,6 +96,7 @@ export interface Selection {
   readonly range?: { readonly field: string; readonly from?: FieldValue; readonly to?: FieldValue };
 }
 
+/** A page of the selected documents: `limit` of them after the first `offset` (0 when left out). */
 export interface Query extends Selection {
   /** Nulls come first, ascending. Ties are broken by the key, in the same direction. */
   readonly order: { readonly field: string; readonly descending: boolean };
@@ -119,7 +122,9 @@ export class ReadModelsTakenOver extends ReadModelsUnavailable {
 
 /** Read models as the API and the workers see them. */
 export interface ReadModels {
+  /** The document with this key, or null. Throws ReadModelsUnavailable, as all questions do. */
   get(collection: string, key: string): Promise<Document | null>;
+  /** The documents of one page, in the query's order. */
   find(query: Query): Promise<readonly Document[]>;
   /** Counts by looking at the selected documents: for selections known to be small. */
   count(selection: Selection): Promise<number>;

@@ -22,6 +22,7 @@ export interface Sealing {
   wrap(key: SealingKey, place: string): string;
   /** Throws Unsealable. */
   unwrap(wrapped: string, place: string): SealingKey;
+  /** A fresh envelope each time: that two of them hold the same text cannot be told. */
   seal(text: string, key: SealingKey, place: string): string;
   /** Throws Unsealable. */
   open(sealed: string, key: SealingKey, place: string): string;

@@ -14,6 +14,7 @@ export interface SessionClaims {
 
 /** Access tokens: signed, not encrypted. */
 export interface Tokens {
+  /** The token for the claims, in the one spelling that {@link verify} takes. */
   sign(claims: SessionClaims, key: Uint8Array): Promise<string>;
   /**
    * The claims of a token signed with `key` that is not over at `now` (ms since 1970), in its one canonical

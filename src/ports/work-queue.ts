@@ -8,6 +8,7 @@ export interface FirstAttempt {
   readonly eventId: string;
   readonly payload: string;
   readonly idempotencyKey: string | null;
+  /** ISO 8601 UTC. */
   readonly acceptedAt: string;
   /** Message id, position and revision of its EventAccepted. */
   readonly causationId: string;
@@ -24,6 +25,7 @@ export interface WakeUp {
   readonly position: Position;
 }
 
+/** What goes through the queue, keyed by its destination. */
 export type WorkItem = FirstAttempt | WakeUp;
 
 /** A worker's membership: while it lasts, the destinations of its items are this worker's alone. */
@@ -34,6 +36,7 @@ export interface QueueSession {
   readonly alive: boolean;
 }
 
+/** What a process does with its share of the items. */
 export interface WorkConsumer {
   /** Takes items over; returns at once, never waits for a delivery. */
   take(items: readonly WorkItem[], session: QueueSession): void;

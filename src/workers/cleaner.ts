@@ -35,6 +35,7 @@ export class Cleaner {
     });
   }
 
+  /** Begins after half a second, with what tenants keep no longer. */
   start(): void {
     this.#loop.start(tickMs);
   }

@@ -58,6 +58,7 @@ export class Follower {
     this.#loop.start(beatMs);
   }
 
+  /** Resolves when `handle` is told of nothing more; what is remembered counts as fresh for a second yet. */
   async stop(): Promise<void> {
     await Promise.all([this.#subscription?.stop(), this.#loop.stop()]);
   }

@@ -30,10 +30,12 @@ export class Forgetter {
     });
   }
 
+  /** Looks at once, and then every second. */
   start(): void {
     this.#loop.start();
   }
 
+  /** Resolves when the user being forgotten is; others are left to the next start. */
   stop(): Promise<void> {
     return this.#loop.stop();
   }

@@ -38,6 +38,7 @@ export class Forwarder {
     this.#subscription = log.subscribe({ after, types }, (entries, upTo) => this.#forward(entries, upTo));
   }
 
+  /** Resolves when nothing is being published any more and the checkpoint is stored, if it can be. */
   async stop(): Promise<void> {
     await this.#subscription?.stop();
     if (this.#done === undefined) return;

@@ -22,6 +22,7 @@ export class KeyRotator {
     this.#loop = new Loop(parts.clock, () => this.#tryToFinish());
   }
 
+  /** Begins at once, and ends by itself when every key that can be is re-wrapped. */
   start(): void {
     this.#loop.start();
   }

@@ -10,6 +10,7 @@ const renewEveryMs = 2_000;
 const marginMs = 1_000;
 const stopPatienceMs = 2_000;
 
+/** What leading works with; the leases are in the expiring state, under `role/<name>`. */
 export interface LeadershipParts {
   readonly state: Pick<ExpiringState, "lease" | "release">;
   readonly clock: Clock;

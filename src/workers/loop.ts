@@ -26,6 +26,7 @@ export class Loop {
     await this.#running;
   }
 
+  /** Whether it was told to stop; a long task looks now and then. */
   get stopped(): boolean {
     return this.#stopped;
   }

@@ -31,6 +31,7 @@ const shutOutPauseMs = 1_000;
 /** A part of the log, and how far that reaches. */
 type Stretch = Awaited<ReturnType<EventLog["readLog"]>>;
 
+/** What the runner reads, writes and asks; `writer` and `readModels` are of one store. */
 export interface ProjectionRunnerParts {
   readonly log: EventLog & Pick<EventStore, "readStream">;
   readonly writer: ReadModelWriter;

@@ -23,6 +23,7 @@ export class StreamsAside {
     return this.#streams.size;
   }
 
+  /** Whether the entry's stream was set aside, by the last load or since. */
   has({ stream }: Pick<LogEntry, "stream">): boolean {
     return this.#streams.has(stream);
   }

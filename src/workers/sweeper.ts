@@ -52,10 +52,12 @@ export class Sweeper {
     this.#sweptTo = parts.clock.now();
   }
 
+  /** Sweeps after 200 ms, and again 200 ms after each sweep. */
   start(): void {
     this.#loop.start(tickMs);
   }
 
+  /** Resolves when the sweep under way is through; no lease is given up after it. */
   stop(): Promise<void> {
     return this.#loop.stop();
   }

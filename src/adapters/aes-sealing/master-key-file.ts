@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
+/** The master key, and the file that an operator has to back up. */
 export interface MasterKeyFile {
   /** 32 bytes. */
   readonly key: Uint8Array;

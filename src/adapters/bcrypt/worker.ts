@@ -1,10 +1,12 @@
 import { compareSync, hashSync } from "bcryptjs";
 import { parentPort } from "node:worker_threads";
 
+/** What the thread is asked; `cost` is the logarithm of the rounds. */
 export type BcryptTask =
   | { readonly op: "hash"; readonly password: string; readonly cost: number }
   | { readonly op: "compare"; readonly password: string; readonly hash: string };
 
+/** What became of the task of that id: a hash, or whether the password matches; or bcrypt's own message. */
 export type BcryptAnswer =
   | { readonly id: number; readonly result: string | boolean }
   | { readonly id: number; readonly error: string };

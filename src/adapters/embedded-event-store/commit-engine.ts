@@ -54,6 +54,7 @@ export class CommitEngine {
     return this.#head;
   }
 
+  /** What was committed by this engine; a transaction that failed counts for nothing. */
   get counts(): EngineCounts {
     return { commits: this.#commits, entries: this.#entries, bytes: this.#bytes, deletions: this.#deletions };
   }

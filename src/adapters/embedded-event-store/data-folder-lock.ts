@@ -22,6 +22,7 @@ export class DataFolderLock {
     }
   }
 
+  /** Lets another process have the folder; once only. */
   release(): void {
     this.#db.close();
   }

@@ -24,6 +24,7 @@ export class Deadlines<Thing> {
     if (!this.#timed) this.#time(this.#ms);
   }
 
+  /** The thing came in time: its `late` is not called. Nothing where it is not watched. */
   over(thing: Thing): void {
     this.#watched.delete(thing);
   }

@@ -22,6 +22,9 @@ export const appendBytesLimit = 1024 * 1024;
 /** Windows without any wanted entry that `readLog` looks at before it lets others have their turn. */
 const windowsAtOnce = 16;
 
+/**
+ * What a client of the log needs, in whichever thread it is. What `tuning` leaves out is as in {@link defaultTuning}.
+ */
 export interface ClientOptions {
   readonly codec: EventCodec;
   readonly clock: Clock;
@@ -30,6 +33,7 @@ export interface ClientOptions {
   readonly tuning?: Partial<Tuning>;
 }
 
+/** What the client that opens the store needs besides: it starts the log thread, and ends it. */
 export interface EmbeddedEventStoreOptions extends ClientOptions {
   /** Made when it does not exist. Held for this process alone until `close`. */
   readonly dataDir: string;
@@ -202,6 +206,7 @@ export class EmbeddedEventStore implements EventStore {
     return connect(this.#thread);
   }
 
+  /** Counts and sizes as the log thread has them. Rejects with LogUnavailable. */
   async stats(): Promise<EmbeddedEventStoreStats> {
     return await this.#request({ kind: "stats" }) as EmbeddedEventStoreStats;
   }

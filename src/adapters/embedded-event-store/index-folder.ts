@@ -18,6 +18,7 @@ export class IndexFolder {
     this.#lastNumber = Math.max(0, ...numbers);
   }
 
+  /** The whole path of a segment's file; the manifest has names only. */
   path(file: string): string {
     return join(this.#folder, file);
   }

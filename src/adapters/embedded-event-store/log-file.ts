@@ -18,6 +18,7 @@ export interface ListedSegment {
   readonly upTo: Sequence;
 }
 
+/** An entry of a stream as the table holds it; `metadata` and `data` are JSON. */
 export interface Row {
   readonly sequence: Sequence;
   readonly revision: number;
@@ -99,12 +100,14 @@ export class LogFile {
     }
   }
 
+  /** Adds a row within a transaction of the caller's; a sequence that is there already throws. */
   insert(
     sequence: Sequence, stream: string, revision: number, id: string, type: string, metadata: string, data: string,
   ): void {
     this.#insert.run(sequence, stream, revision, id, type, metadata, data);
   }
 
+  /** Whose a row is, and whether it was deleted; undefined where there is no such sequence. */
   rowHead(sequence: Sequence): RowHead | undefined {
     const row = this.#rowHead.get(sequence) as { stream: string; type: string } | undefined;
     return row && { stream: row.stream, gone: row.type === "" };
@@ -115,6 +118,7 @@ export class LogFile {
     return this.#row.get(sequence, stream) as unknown as Row | undefined;
   }
 
+  /** Deletes an entry: its row stays, with its stream and revision. Within a transaction of the caller's. */
   empty(sequence: Sequence): void {
     this.#empty.run(sequence);
   }
@@ -139,6 +143,7 @@ export class LogFile {
     return this.#db.prepare(select).all() as unknown as ListedSegment[];
   }
 
+  /** Adds a segment to the manifest; its file must be whole and synced by then. */
   listSegment({ file, upTo }: ListedSegment): void {
     this.#db.prepare("INSERT INTO segments VALUES (?, ?)").run(file, upTo);
   }
@@ -152,6 +157,7 @@ export class LogFile {
     });
   }
 
+  /** Empties the manifest: the next start makes the index anew from the log. */
   forgetSegments(): void {
     this.#db.exec("DELETE FROM segments");
   }
@@ -171,6 +177,7 @@ export class LogFile {
     }
   }
 
+  /** No method may be called after it. */
   close(): void {
     this.#db.close();
   }

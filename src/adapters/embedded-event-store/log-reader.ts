@@ -49,6 +49,7 @@ export class LogReader {
     return { entries, upTo: Math.max(after, end) };
   }
 
+  /** Ends the connection; reads throw from then on. */
   close(): void {
     this.#db.close();
   }

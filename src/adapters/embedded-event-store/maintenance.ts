@@ -13,8 +13,10 @@ export type Job =
   | { readonly kind: "merge"; readonly path: string; readonly inputs: readonly string[] }
   | { readonly kind: "checkpoint" };
 
+/** To the maintenance thread: a job, or to end at once, for which a merge under way is given up. */
 export type JobMessage = { readonly id: number; readonly job: Job } | "stop";
 
+/** From it, for the job of that id. `summary` is null for a checkpoint, which makes no segment. */
 export type JobResult =
   | { readonly id: number; readonly summary: SegmentSummary | null }
   | { readonly id: number; readonly error: string };

@@ -12,6 +12,7 @@ const none = 0xffff_ffff;
  * stream", and {@link nextRevision} tells where its revisions go on (deletion does not set them back).
  */
 export type StreamState = number;
+/** The state of a stream of which the log holds nothing, not even a deletion. */
 export const neverSeen: StreamState = -1;
 
 /** The state of a stream whose entries up to a revision were deleted. */
@@ -43,6 +44,7 @@ export class Memtable {
     this.#words = new Uint32Array(new SharedArrayBuffer(capacity * recordWords * 4));
   }
 
+  /** How many records there are. */
   get count(): number {
     return this.#count;
   }

@@ -17,6 +17,7 @@ export interface AppendBatch {
   readonly texts: string[];
 }
 
+/** Deletes a stream. Its answer is null, or the revision that the stream is at instead. */
 export interface DeleteRequest {
   readonly kind: "delete";
   readonly request: number;
@@ -25,9 +26,11 @@ export interface DeleteRequest {
   readonly expected: number | null;
 }
 
+/** A read of a stream, as the port's options say; its answer is {@link StreamRows}. */
 export interface ReadRequest {
   readonly request: number;
   readonly stream: string;
+  /** A revision, inclusive; Infinity: the end. */
   readonly from: number;
   readonly limit: number;
   readonly backwards: boolean;
@@ -119,6 +122,7 @@ export interface Tuning {
   readonly scrubDelayMs: number;
 }
 
+/** In force where nothing else is given; docs/adr/0003 says why appends are paced. */
 export const defaultTuning: Tuning = {
   memtableRecords: 131_072,
   mergeFanout: 4,

@@ -45,6 +45,7 @@ export class Segment {
     this.#bloom = summary.bloom;
   }
 
+  /** False when no entry of it is under the hash; true says little: one in a hundred or so is a false alarm. */
   mayHave(hash: StreamHash): boolean {
     return bloomMayHave(this.#bloom, hash);
   }
@@ -79,6 +80,7 @@ export class Segment {
     return records;
   }
 
+  /** Closes the file; nothing may be looked up in it any more. */
   close(): void {
     closeSync(this.#file);
   }

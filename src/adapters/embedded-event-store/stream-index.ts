@@ -33,6 +33,7 @@ export class StreamIndex {
     this.#active = new Memtable(capacity);
   }
 
+  /** From old to new. */
   get segments(): readonly Segment[] {
     return this.#segments;
   }
@@ -42,6 +43,7 @@ export class StreamIndex {
     return this.#active.count;
   }
 
+  /** Where a stream stands, {@link neverSeen} where nowhere; may read a segment, and so throw SegmentDamaged. */
   stateOf(stream: string): StreamState {
     return this.#active.stateOf(stream) ?? this.#frozen?.stateOf(stream) ?? this.#stateInSegments(stream);
   }

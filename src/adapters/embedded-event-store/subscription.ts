@@ -17,6 +17,7 @@ export interface LogSource {
   readonly clock: Clock;
   /** The last committed sequence. */
   head(): Sequence;
+  /** Reads the log as LogReader does, up to the last committed sequence. Throws LogUnavailable. */
   read(after: Sequence, limit: number, wanted: Wanted): Stretch;
   /** Asks for {@link LogSubscription.wake} once others' entries are committed. */
   arm(): void;

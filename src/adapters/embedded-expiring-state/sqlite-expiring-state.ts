@@ -107,6 +107,7 @@ export class SqliteExpiringState implements ExpiringState {
     this.#write(() => this.#run("DELETE FROM entries WHERE key = ? AND value = ?", leaseKey(name), owner));
   }
 
+  /** Closes the file; calls that come later are refused as unavailable. */
   async close(): Promise<void> {
     this.#database.close();
   }

@@ -74,10 +74,12 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+/** The table of a collection, quoted. */
 export function tableOf(definition: CollectionDefinition): string {
   return quoted(`c_${definition.name}`);
 }
 
+/** An index of a collection, named after its fields and quoted. */
 export function indexOf(definition: CollectionDefinition, index: readonly string[]): string {
   return quoted(`i_${definition.name}_${index.join("_")}`);
 }

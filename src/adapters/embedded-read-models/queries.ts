@@ -16,6 +16,7 @@ export class Queries {
     this.#statements = new Statements(database);
   }
 
+  /** The document with this key, or null, also where the key is no value of its kind. */
   get(definition: CollectionDefinition, key: string): Document | null {
     const encoded = encode(definition.fields[definition.key] ?? "text", key);
     if (encoded === unmatched) return null;
@@ -23,6 +24,7 @@ export class Queries {
     return row ? decodeRow(definition, row) : null;
   }
 
+  /** One page, by the index that {@link accessPath} picks. */
   find(definition: CollectionDefinition, query: Query): Document[] {
     const orderField = orderFieldOf(definition, query, query.order.field);
     const path = this.#pathOf(definition, query, orderField);
@@ -35,6 +37,7 @@ export class Queries {
     return this.#rows(sql, values).map((row) => decodeRow(definition, row));
   }
 
+  /** Counts by looking at every selected document. */
   count(definition: CollectionDefinition, selection: Selection): number {
     const condition = conditionOf(definition, selection);
     if (!condition) return 0;
@@ -76,6 +79,7 @@ export class Queries {
     return found;
   }
 
+  /** The counters of a scope with `from` <= bucket <= `to`, together. */
   sum(scope: string, from: number, to: number): number {
     const counters = "counters JOIN scopes ON counters.scope = scopes.number";
     const sql = `SELECT coalesce(sum(total), 0) FROM ${counters} WHERE scopes.name = ? AND bucket BETWEEN ? AND ?`;

@@ -79,6 +79,7 @@ export class Scrubs {
     this.#pauseMs = Math.max(delayMs, share * (this.#clock.monotonic() - this.#startedAt));
   }
 
+  /** Nothing more is scrubbed; what is due is stored, and done by the next process. */
   close(): void {
     this.#closed = true;
     this.#timer?.cancel();

@@ -9,6 +9,7 @@ export class Statements {
     this.#database = database;
   }
 
+  /** The statement of a text, with rows as objects. */
   of(sql: string): StatementSync {
     let statement = this.#prepared.get(sql);
     if (!statement) this.#prepared.set(sql, (statement = this.#database.prepare(sql)));

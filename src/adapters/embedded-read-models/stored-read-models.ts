@@ -17,10 +17,12 @@ export class StoredReadModels {
     this.#queries = new Queries(this.#database);
   }
 
+  /** As ReadModels has it; throws an Error where the stored read models lack the collection, as all questions do. */
   async get(collection: string, key: string): Promise<Document | null> {
     return this.#queries.get(this.#definition(collection), key);
   }
 
+  /** As ReadModels has it. */
   async distinct(
     selection: Selection,
     field: string,
@@ -29,10 +31,12 @@ export class StoredReadModels {
     return this.#queries.distinct(this.#definition(selection.collection), selection, field, options);
   }
 
+  /** As ReadModels has it. */
   async count(selection: Selection): Promise<number> {
     return this.#queries.count(this.#definition(selection.collection), selection);
   }
 
+  /** Ends the connection; no question may be asked after it. */
   close(): void {
     this.#database.close();
   }

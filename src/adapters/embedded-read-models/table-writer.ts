@@ -39,6 +39,7 @@ export class TableWriter {
     this.#remove = database.prepare(`DELETE FROM ${tableOf(definition)} WHERE ${key} = ?`);
   }
 
+  /** Does to one document what a batch comes to. Throws a TypeError for a value that its field cannot hold. */
   write(key: string, effect: Effect): void {
     switch (effect.op) {
       case "none":

@@ -20,6 +20,10 @@ export class Writer {
     this.#tables = new Map([...definitions].map((one) => [one.name, new TableWriter(database, one)]));
   }
 
+  /**
+   * Writes it all, letting queries of this thread in between. Throws a TypeError for an unknown collection, or a value
+   * that a field cannot hold.
+   */
   async write({ documents, counters }: Folded): Promise<void> {
     let rows = 0;
     for (const [collection, effects] of documents) {

@@ -3,6 +3,7 @@ import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
 import type { Clock } from "../../ports/clock.ts";
 import { codeOf, grpcCode } from "./failures.ts";
 
+/** The client's generated stubs of the server's Streams service, on one channel. */
 export type StreamsClient = InstanceType<typeof streams.StreamsClient>;
 
 /**

@@ -19,6 +19,7 @@ import { StreamWriter } from "./stream-writer.ts";
 import { LogSubscription } from "./subscription.ts";
 import { defaultTuning, type Tuning } from "./tuning.ts";
 
+/** Where the server is, and what the store works with. What `tuning` leaves out is as in {@link defaultTuning}. */
 export interface EventStoreDbOptions {
   /** Such as `esdb://host:2113?tls=false`, or `esdb+discover://` for a cluster. */
   readonly url: string;

@@ -14,6 +14,7 @@ export interface SubscriptionContext {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly tuning: Tuning;
+  /** Told of a call or handler that failed and is tried again. */
   readonly onTrouble: (error: unknown) => void;
   /** The record as the port has it; undefined when it is not one of the service's. */
   readonly entry: (record: StoredRecord) => LogEntry | undefined;
@@ -77,6 +78,7 @@ export class Feed {
     return undefined;
   }
 
+  /** Ends the call; {@link next} then gives nothing more. */
   close(): void {
     this.#closed = true;
     this.#call?.cancel();

@@ -8,10 +8,12 @@ import type { Message } from "./requests.ts";
  */
 const fenceType = "$relay-fence";
 
+/** A fence to append; `id` is the UUID of the message. */
 export function fenceMessage(id: string): Message {
   return { id, type: fenceType, data: "{}", metadata: "{}" };
 }
 
+/** Whether a record is a fence: what stands before it in its stream was deleted. */
 export function isFence({ type }: StoredRecord): boolean {
   return type === fenceType;
 }

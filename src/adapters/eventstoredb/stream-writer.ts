@@ -40,6 +40,10 @@ export class StreamWriter {
     this.#context = context;
   }
 
+  /**
+   * Resolves when the append is durable. Throws RevisionConflict, UnacceptableEntry, or LogUnavailable when there is no
+   * outcome after `appendMs`: whether it happened is unknown then.
+   */
   async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
     const messages = messagesOf(this.#context.codec, stream, entries);
     const until = this.#until();
@@ -61,6 +65,10 @@ export class StreamWriter {
     }
   }
 
+  /**
+   * Resolves when the stream counts as deleted, also where there was none. Throws RevisionConflict, or LogUnavailable
+   * after `appendMs`: a fence may stand by then, and whoever next appends or deletes there finishes the deletion.
+   */
   async delete(stream: string, expected?: number): Promise<void> {
     const until = this.#until();
     const fence = fenceMessage(randomUUID());

@@ -6,6 +6,7 @@ export interface Tuning {
   readonly readMs: number;
   /** Appends wait, and none was answered for this long: the connection is given up for another. */
   readonly stallMs: number;
+  /** A ping that has no answer after this fails. */
   readonly pingMs: number;
   /** Between attempts: the first pause, doubled each time up to the longest. */
   readonly firstPauseMs: number;
@@ -21,9 +22,11 @@ export interface Tuning {
   readonly searchWindow: number;
   /** Bytes that one page of `readLog` has, about. */
   readonly pageBytes: number;
+  /** Closing waits no longer than this for the channel to end. */
   readonly closeMs: number;
 }
 
+/** In force where nothing else is given. */
 export const defaultTuning: Tuning = {
   appendMs: 10_000,
   readMs: 10_000,

@@ -8,6 +8,7 @@ export class FairQueue<Item> {
     return this.#lines.get(owner)?.length ?? 0;
   }
 
+  /** Puts an item behind all others of its owner; an owner without any gets the last turn. */
   push(owner: string, item: Item): void {
     const line = this.#lines.get(owner);
     if (line) line.push(item);
@@ -31,6 +32,7 @@ export class FairQueue<Item> {
     return undefined;
   }
 
+  /** Whether nobody's items wait. */
   get isEmpty(): boolean {
     return this.#lines.size === 0;
   }

@@ -32,6 +32,7 @@ interface Waiting {
   retried: boolean;
 }
 
+/** Bounds that an operator or the composition sets; the others are fixed (docs/adr/0009). */
 export interface JmespathMappingsOptions {
   /** The size of a mapped payload at most, as UTF-8. */
   readonly maxBytes: number;

@@ -58,6 +58,7 @@ export class MappingProcess {
     }
   }
 
+  /** Ends the process at once; the task under way, if any, gets null. */
   kill(): void {
     this.#child.kill("SIGKILL");
     this.#end(null);

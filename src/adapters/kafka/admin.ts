@@ -39,6 +39,7 @@ export class KafkaAdmin {
     }
   }
 
+  /** Cuts the connection, and so fails what is being asked; a later question opens another. */
   close(): void {
     this.#connected?.line.cut();
     this.#connected = undefined;

@@ -15,10 +15,12 @@ export interface KafkaSettings {
   readonly topic: TopicSettings;
 }
 
+/** How the topic is made; one that is there already is left as it is. */
 export interface TopicSettings {
   readonly partitions: number;
   /** Null: the brokers' default. */
   readonly replication: number | null;
+  /** How long messages are kept; an item that is lost so is in the due index. */
   readonly retentionMs: number;
 }
 

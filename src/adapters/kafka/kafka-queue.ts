@@ -10,6 +10,9 @@ const pingWithinMs = 1_000;
 const lagWithinMs = 2_000;
 const topicWithinMs = 5_000;
 
+/**
+ * What the queue works with. `config.topicPrefix` names the topic and the group: `<prefix>.work`, `<prefix>.delivery`.
+ */
 export interface KafkaQueueParts {
   readonly config: KafkaSettings;
   /** Null without SASL. */

@@ -21,7 +21,9 @@ const patienceMs = 12_000;
 const leaveWithinMs = 5_000;
 const metadataMaxAgeMs = 60_000;
 
+/** What the memberships of a process, one after the other, work with. */
 export interface MembershipParts {
+  /** Makes the member's own connections; they are cut when it ends. */
   readonly connect: () => Line;
   readonly topic: string;
   readonly groupId: string;

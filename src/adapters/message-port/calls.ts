@@ -73,6 +73,10 @@ export class Caller {
     port.on("close", () => this.#lose("its thread has ended"));
   }
 
+  /**
+   * Resolves to what the method answers. Rejects with the `unavailable` error, or with an Error that has the name and
+   * message of what the method threw.
+   */
   call(method: string, ...args: readonly unknown[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(this.#unavailable("closed"));
     if (this.#pending.size >= this.#maxPending) return Promise.reject(this.#unavailable("overloaded"));

@@ -69,6 +69,7 @@ export class Admissions {
     }
   }
 
+  /** Takes an admission back under all its keys; one that has ended or was dropped needs nothing. */
   async forgive({ id, keys }: Ticket): Promise<void> {
     if (keys.length === 0) return;
     const update = { $pull: { admissions: { id } } } as Stored;

@@ -39,7 +39,9 @@ export interface State {
   readonly building: Generation | null;
 }
 
+/** The `_id` of the {@link State}. */
 export const stateId = "read-models";
+/** What the collection of a generation's counters is called, see {@link storedIn}. */
 export const countersName = "counters";
 
 /** The collection of a generation that holds the documents of one of its collections. */
@@ -53,6 +55,7 @@ export function generationOf(collection: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
+/** The collection whose one document is the {@link State}. */
 export function states(connection: MongoConnection) {
   return connection.db.collection<State>("state");
 }

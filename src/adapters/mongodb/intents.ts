@@ -46,6 +46,7 @@ export class Intents {
     return { batch, checkpoint, body: null, parts, id };
   }
 
+  /** What a pending batch comes to. Throws ReadModelsUnavailable, also where a part of it is gone. */
   async load({ body, parts, id }: Pending): Promise<Folded> {
     if (body) return unpack(body.buffer);
     const pieces: Uint8Array[] = [];

@@ -38,6 +38,7 @@ export class Leftovers {
     });
   }
 
+  /** Looks no more; resolves when what is being dropped is. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();

@@ -5,6 +5,7 @@ import { counterId } from "./counters.ts";
 import { storable, storedName } from "./fields.ts";
 import { countersName } from "./generation.ts";
 
+/** A change of one stored document, as MongoDB's bulk writes take it. */
 export type Operation = AnyBulkWriteOperation<Stored>;
 
 /** What every document carries of the write that changed it last: the batch, and the epoch of the writer. */

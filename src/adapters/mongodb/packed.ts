@@ -24,6 +24,7 @@ interface Plain {
   ])[];
 }
 
+/** What {@link pack} was given. Throws where the bytes are not such. */
 export function unpack(bytes: Uint8Array): Folded {
   const plain = JSON.parse(zstdDecompressSync(bytes).toString()) as Plain;
   return {

@@ -30,6 +30,7 @@ export class Questions {
     this.#definitions = definitions;
   }
 
+  /** The document with this key, or null. Throws ReadModelsUnavailable, as all questions do. */
   async get(collection: string, key: string): Promise<Document | null> {
     const definition = this.#definition(collection);
     const encoded = encode(kindOf(definition, definition.key), key);
@@ -38,6 +39,7 @@ export class Questions {
     return found && decodeDocument(definition, found);
   }
 
+  /** One page, by the index that {@link indexFor} picks, or MongoDB itself where that picks none. */
   async find(query: Query): Promise<readonly Document[]> {
     const definition = this.#definition(query.collection);
     const conditions = conditionsOf(definition, query);
@@ -54,6 +56,7 @@ export class Questions {
     return found.map((stored) => decodeDocument(definition, stored));
   }
 
+  /** Counts by looking at every selected document. */
   async count(selection: Selection): Promise<number> {
     const definition = this.#definition(selection.collection);
     const conditions = conditionsOf(definition, selection);
@@ -90,6 +93,7 @@ export class Questions {
     return found.slice(0, limit).map((value) => decode(kind, value));
   }
 
+  /** The counters of a scope with `from` <= bucket <= `to`, together; all of them without a range. */
   async sum(scope: string, from = lowestBucket, to = highestBucket): Promise<number> {
     const counters = this.#connection.db.collection<{ _id: string }>(storedIn(this.generation, countersName));
     const within = { _id: { $gte: counterId(scope, from), $lte: counterId(scope, to) } };

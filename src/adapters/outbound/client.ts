@@ -6,6 +6,9 @@ import { Exchange } from "./exchange.ts";
 import { createGuardedAgent } from "./guarded-agent.ts";
 import { createResolver, type Resolve } from "./resolver.ts";
 
+/**
+ * How calls are bounded and whom they may reach. `resolve` left out: as the system does, see {@link createResolver}.
+ */
 export interface OutboundSettings {
   /** Name resolution, TCP and TLS together. */
   readonly connectTimeoutMs: number;

@@ -3,6 +3,7 @@ import type { Dispatcher } from "undici";
 import type { OutboundAnswer, OutboundFailure } from "../../ports/outbound.ts";
 import { CallFailure, connectionFailure } from "./failures.ts";
 
+/** What a call came to, as the port tells it. */
 export type Outcome = OutboundAnswer | OutboundFailure;
 
 /** The first piece of memory for a body; most answers say "ok". */

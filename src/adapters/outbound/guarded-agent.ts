@@ -6,6 +6,7 @@ import { meterAnswers } from "./answer-meter.ts";
 import { CallFailure, connectionFailure, handshakeFailure } from "./failures.ts";
 import type { Resolve } from "./resolver.ts";
 
+/** What the agent judges and connects by. `resolve` is asked at each new connection to a name. */
 export interface GuardSettings {
   readonly allows: AddressRules;
   readonly resolve: Resolve;

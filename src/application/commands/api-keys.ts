@@ -13,6 +13,7 @@ import { apiKeyView, type ApiKeyView } from "../views.ts";
 import type { Caller } from "./caller.ts";
 import { cleanName, parseDateTime } from "./input-rules.ts";
 
+/** A key as asked for. `expiresAt`: an ISO 8601 date or time to come; left out: good until it is revoked. */
 export interface NewApiKey {
   readonly name: string;
   readonly expiresAt?: string;

@@ -26,6 +26,7 @@ export interface BulkReplayInput {
   readonly dryRun?: boolean;
 }
 
+/** What a bulk replay came to; with `dryRun` nothing is replayed. */
 export interface BulkReplayOutcome {
   /** How many events were meant when it began. */
   readonly matched: number;

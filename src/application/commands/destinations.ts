@@ -20,6 +20,7 @@ import type { Caller } from "./caller.ts";
 import { readAuth, type AuthInput } from "./credentials.ts";
 import { checkOutboundUrl } from "./input-rules.ts";
 
+/** A destination as asked for; limits are in docs/api.md. `serverRateLimit`, requests at once, left out is 5. */
 export interface NewDestination {
   readonly url: string;
   readonly serverRateLimit?: number;
@@ -27,6 +28,7 @@ export interface NewDestination {
   readonly credentials?: object;
 }
 
+/** What is to change; what is left out stays. `authType` comes with `credentials`, and not with `removeAuth`. */
 export interface DestinationChange {
   readonly url?: string;
   readonly serverRateLimit?: number;

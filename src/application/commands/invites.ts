@@ -26,6 +26,7 @@ import { userView, type UserView } from "../views.ts";
 import type { Caller } from "./caller.ts";
 import { checkEmail, checkPassword } from "./input-rules.ts";
 
+/** Who is to be invited: nobody who is a user of any tenant. The invite is good for seven days. */
 export interface NewInvite {
   readonly email: string;
   /** A role's code. */

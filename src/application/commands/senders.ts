@@ -17,12 +17,14 @@ import type { SenderQueries, SenderView } from "../queries/senders.ts";
 import type { Caller } from "./caller.ts";
 import { cleanName } from "./input-rules.ts";
 
+/** A sender as asked for; `mapping` null: payloads are delivered as they come. */
 export interface NewSender {
   readonly name: string;
   readonly destinationUrlId: string;
   readonly mapping: Mapping | null;
 }
 
+/** What is to change; what is left out stays. `mapping` null removes the one there is. */
 export interface SenderChange {
   readonly name?: string;
   readonly destinationUrlId?: string;

@@ -23,6 +23,7 @@ import { tenantView, type TenantView } from "../views.ts";
 import type { Caller } from "./caller.ts";
 import { checkEmail, checkPassword, cleanName } from "./input-rules.ts";
 
+/** A tenant and its first user as asked for; `maxTrys` left out is 10, `circuitBreakerTimer` (seconds) 300. */
 export interface NewTenant {
   readonly name: string;
   readonly ownerEmail: string;
@@ -49,6 +50,7 @@ export interface CreatedTenant {
   readonly ownerCreatedAt: string;
 }
 
+/** What is to change; what is left out stays. `retentionDays` null: events are kept from now on. */
 export interface TenantChange {
   readonly name?: string;
   readonly maxTrys?: number;

@@ -24,6 +24,7 @@ import { userView, type UserView } from "../views.ts";
 import type { Caller } from "./caller.ts";
 import { checkEmail, checkPassword } from "./input-rules.ts";
 
+/** A user as asked for; limits are in docs/api.md. `role` left out is 0, Developer. */
 export interface NewUser {
   readonly email: string;
   readonly password: string;
@@ -31,6 +32,7 @@ export interface NewUser {
   readonly role?: number;
 }
 
+/** What is to change; what is left out stays. Another password, role or status ends the user's sessions. */
 export interface UserChange {
   readonly email?: string;
   readonly password?: string;

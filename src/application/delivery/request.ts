@@ -25,6 +25,7 @@ export interface AuthHeader {
   readonly secrets: readonly string[];
 }
 
+/** The headers of an attempt, as sent and as the log may have them. */
 export interface AttemptRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The same with credentials masked. Signatures stay: they prove what was sent and open nothing. */

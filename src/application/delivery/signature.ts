@@ -10,6 +10,7 @@ export interface Signer {
   readonly standardKey: KeyObject;
 }
 
+/** What a receiver verifies by (docs/verify-signatures.md); `webhook-timestamp` is in whole seconds since 1970. */
 export interface SignatureHeaders {
   readonly "X-Service-Signature": string;
   readonly "webhook-id": string;

@@ -3,6 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
 import type { ClientGrant } from "./request.ts";
 
+/** What came of asking for a token. A failure is not remembered: whoever asks next has it tried again. */
 export type TokenResult =
   | { readonly token: string }
   /** Why there is none; goes into the log under the reason "token", so there is no secret in it. */
@@ -19,6 +20,7 @@ export interface TokenCache {
   drop(grant: ClientGrant, token: string): void;
 }
 
+/** How tokens are fetched, and how many are kept. */
 export interface TokenCacheSettings {
   readonly outbound: OutboundClient;
   readonly clock: Clock;

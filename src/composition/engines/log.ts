@@ -21,7 +21,9 @@ export interface OpenLog {
   readonly outside: OutsideEngine | null;
   /** A link for another thread; its port is to be transferred. */
   readonly link: () => LogLink;
+  /** Takes the bytes of what was deleted out of this process's own files; an outside engine is left to itself. */
   readonly scrub: () => Promise<void>;
+  /** Resolves when handlers are through and the log is let go of. */
   readonly close: () => Promise<void>;
 }
 

@@ -10,7 +10,9 @@ export interface OpenQueue {
   readonly queue: WorkQueue;
   /** Null where it is this process's own. */
   readonly outside: OutsideEngine | null;
+  /** Null where nothing stays in the queue. */
   readonly lag: Lag | null;
+  /** Stops what consumes and lets go of the brokers; nothing to do for the embedded queue. */
   readonly close: () => Promise<void>;
 }
 

@@ -12,9 +12,11 @@ import { startReadThread, type Projector } from "./projector.ts";
 export interface ReadSide {
   readonly readModels: ReadModels;
   readonly state: ExpiringState;
+  /** Null where another process projects. */
   readonly projector: Projector | null;
   /** Null where it is this process's own. */
   readonly outside: OutsideEngine | null;
+  /** Resolves when nothing is being projected any more and the engine is let go of; questions under way fail. */
   readonly close: () => Promise<void>;
 }
 

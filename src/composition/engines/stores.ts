@@ -18,6 +18,7 @@ export interface Stores {
   readonly lingerMs: number;
   /** Tells of positions somebody waits for. */
   onWanted(listener: (position: Position) => void): void;
+  /** Lets go of the files or of the connection. Stop the projection runner first. */
   close(): Promise<void>;
 }
 

@@ -1,24 +1,30 @@
 import { refuse } from "../refusal.ts";
 import type { ApiKeyEvent } from "./events.ts";
 
+/** An API key as its own stream tells it. Who shows one is known by its hash; what lists show is in the read models. */
 export interface ApiKey {
   readonly id: string;
   readonly tenantId: string;
+  /** SHA-256 of the whole key, hex. */
   readonly keyHash: string;
+  /** From this time on it opens nothing; null: it does so until it is revoked. */
   readonly expiresAt: string | null;
   readonly revoked: boolean;
   /** The latest use that is written down in the key's own stream. */
   readonly usedAt: string | null;
 }
 
+/** Undefined before the key was issued; a revoked one stays, marked. */
 export type ApiKeyState = ApiKey | undefined;
 
+/** What can be asked of a key; `at` is when, and the time of the facts. */
 export type ApiKeyCommand =
   | {
       readonly type: "IssueApiKey";
       readonly key: Omit<Extract<ApiKeyEvent, { type: "ApiKeyIssued" }>["data"], "at">;
       readonly at: string;
     }
+  /** Keeps the latest use for when the event that tells of it is purged. */
   | { readonly type: "RecordUse"; readonly usedAt: string; readonly at: string }
   | { readonly type: "RevokeApiKey"; readonly at: string };
 

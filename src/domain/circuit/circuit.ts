@@ -27,6 +27,7 @@ export interface Circuit {
 
 type CircuitFact<Type extends string> = DomainEvent<Type, Circuit & { at: Timestamp }>;
 
+/** What happened to a circuit; each carries the whole of it as it stands then. */
 export type CircuitEvent =
   | CircuitFact<"CircuitCounted">
   | CircuitFact<"CircuitOpened">
@@ -46,6 +47,7 @@ export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circui
   return state;
 }
 
+/** What can be asked of a circuit; `at` is when, by the clock of whoever asks. */
 export type CircuitCommand =
   /** An attempt ended; `late` after it had been given up. `maxTrys` and `timerS` are the tenant's. */
   | {

@@ -1,7 +1,12 @@
 import type { DomainEvent } from "../domain-event.ts";
 import type { Timestamp } from "../time.ts";
 
+/**
+ * How destinations can have requests authenticated: a header of their own, a bearer token, one got by OAuth client
+ * credentials, or HTTP Basic.
+ */
 export const authTypes = ["ApiKey", "BearerToken", "JwtBearer", "BasicAuth"] as const;
+/** One of {@link authTypes}; decides which fields the credentials have (application/delivery/request). */
 export type AuthType = (typeof authTypes)[number];
 
 /** What an outbound request to the destination proves itself with; the credentials are sealed. */

@@ -5,15 +5,19 @@ export interface Destination {
   readonly id: string;
   readonly tenantId: string;
   readonly url: string;
+  /** Requests under way to it at once, at most. */
   readonly serverRateLimit: number;
+  /** As a person set it. */
   readonly active: boolean;
   readonly deleted: boolean;
   readonly auth: DestinationAuth | null;
+  /** SHA-256 of the token, hex. */
   readonly ingestTokenHash: string;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
+/** Undefined before it was registered; a deleted one stays, marked, and is never brought back. */
 export type DestinationState = Destination | undefined;
 
 /** Folds one fact in. */

@@ -3,6 +3,7 @@ import type { Answer, FailureReason, WebhookEvent } from "./events.ts";
 import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
 import type { Webhook, WebhookState } from "./state.ts";
 
+/** What can be asked of an event; `at` is when, and the time of the facts. */
 export type WebhookCommand =
   | {
       readonly type: "Accept";
@@ -33,6 +34,7 @@ export type WebhookCommand =
       readonly error: string;
       readonly requestHeaders: Readonly<Record<string, string>>;
       readonly answer: Answer | null;
+      /** What the receiver asked for by `Retry-After`, milliseconds. */
       readonly retryAfterMs: number | null;
       readonly policy: RetryPolicy & { readonly maxTrys: number };
       readonly destinationDeleted: boolean;

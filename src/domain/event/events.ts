@@ -2,6 +2,11 @@ import type { DomainEvent } from "../domain-event.ts";
 import type { AuthType } from "../destination/events.ts";
 import type { Timestamp } from "../time.ts";
 
+/**
+ * Where an accepted event can stand. Failed lasts only between two facts of one append, WaitingRetry until the next
+ * attempt; CriticalFailure is given up (and can be replayed), Cancelled was taken out by a person or with its
+ * destination.
+ */
 export const eventStatuses = [
   "Pending",
   "Processing",
@@ -11,6 +16,7 @@ export const eventStatuses = [
   "CriticalFailure",
   "Cancelled",
 ] as const;
+/** One of {@link eventStatuses}, as facts, read models and the API spell it. */
 export type EventStatus = (typeof eventStatuses)[number];
 
 /**
@@ -41,6 +47,7 @@ export const failureReasons = [
   "not sent",
   "outcome unknown",
 ] as const;
+/** One of {@link failureReasons}, as facts, the API and the metrics spell it. */
 export type FailureReason = (typeof failureReasons)[number];
 
 /** The receiver's answer as far as it is kept. */
@@ -76,11 +83,14 @@ export type WebhookEvent =
         attempt: number;
         /** When the attempt's lease is over, should nothing more be heard of it. */
         leaseUntil: Timestamp;
+        /** Which worker's it is: a UUID, made anew for each of its terms. */
         worker: string;
         url: string;
         authType: AuthType | null;
+        /** The revision of the destination's stream that told how to deliver. */
         destinationRevision: number;
         secretFingerprint: string;
+        /** Whether it tries a circuit that is not closed. */
         probe: boolean;
       }
     >

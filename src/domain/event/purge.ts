@@ -4,6 +4,7 @@ import { evolve, type Webhook, type WebhookState } from "./state.ts";
 
 /** Statuses in which nothing more is to be done. */
 export const finishedStatuses = ["Succeeded", "CriticalFailure", "Cancelled"] as const satisfies readonly EventStatus[];
+/** One of {@link finishedStatuses}: only events in these are ever purged. */
 export type FinishedStatus = (typeof finishedStatuses)[number];
 
 /** Which finished events a purge takes; null: whichever. */

@@ -5,6 +5,7 @@ export interface Webhook {
   readonly id: string;
   readonly tenantId: string;
   readonly destinationId: string;
+  /** The very text to deliver. */
   readonly payload: string;
   readonly idempotencyKey: string | null;
   readonly status: EventStatus;
@@ -16,12 +17,15 @@ export interface Webhook {
   readonly open: readonly number[];
   /** Attempts that were given up as "outcome unknown": their real outcome may still come in, late. */
   readonly lost: readonly number[];
+  /** When the newest attempt's lease is over; null when no attempt is open. */
   readonly leaseUntil: string | null;
+  /** When the next attempt is due, and during one when it was; null when there is none to come. */
   readonly nextAttemptAt: string | null;
   readonly acceptedAt: string;
   readonly deliveredAt: string | null;
 }
 
+/** Undefined before the event was accepted, and once its stream is deleted. */
 export type WebhookState = Webhook | undefined;
 
 /** Folds one fact in. */

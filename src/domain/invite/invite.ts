@@ -10,11 +10,14 @@ export const inviteValidMs = 7 * 86_400_000;
 /** What stands in the log; that an invite has expired is only a matter of time. */
 export type InviteStatus = "Pending" | "Accepted" | "Revoked";
 
+/** An invite as its own stream tells it; `id` will be the user's, too. */
 export interface Invite {
   readonly id: string;
   readonly tenantId: string;
+  /** Sealed under the key of the person to come. */
   readonly email: string;
   readonly role: Role;
+  /** SHA-256 of the token, hex. */
   readonly tokenHash: string;
   readonly status: InviteStatus;
   readonly createdAt: Timestamp;
@@ -22,8 +25,10 @@ export interface Invite {
   readonly acceptedAt: Timestamp | null;
 }
 
+/** Undefined before the invite was made; a revoked or forgotten one stays, as Revoked. */
 export type InviteState = Invite | undefined;
 
+/** What can be asked of an invite; `by` is whoever asks, `at` when. */
 export type InviteCommand =
   | {
       readonly type: "CreateInvite";

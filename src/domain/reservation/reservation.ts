@@ -12,11 +12,13 @@ export type ReservationEvent =
   | DomainEvent<"NameReserved", { holder: Holder; at: Timestamp }>
   | DomainEvent<"NameReleased", { holder: Holder; at: Timestamp }>;
 
+/** Who has a name, since when; `holder` null: it was given back at that time. */
 export interface Reservation {
   readonly holder: Holder | null;
   readonly since: Timestamp;
 }
 
+/** Undefined where nobody ever had the name. */
 export type ReservationState = Reservation | undefined;
 
 /** Folds one fact in. */

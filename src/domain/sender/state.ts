@@ -6,14 +6,18 @@ export interface Sender {
   readonly tenantId: string;
   readonly name: string;
   readonly destinationId: string;
+  /** What makes the payload of what is received; null: it is delivered as it came. */
   readonly mapping: Mapping | null;
+  /** As a person set it; one that is not takes nothing in. */
   readonly active: boolean;
   readonly deleted: boolean;
+  /** SHA-256 of the token, hex. */
   readonly ingestTokenHash: string;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
+/** Undefined before it was created; a deleted one stays, marked, and is never brought back. */
 export type SenderState = Sender | undefined;
 
 /** Folds one fact in. */

@@ -88,6 +88,7 @@ export type TenantCommand =
 
 interface NewUser {
   readonly userId: string;
+  /** Sealed under the person's key. */
   readonly email: string;
   readonly emailHash: string;
   readonly passwordHash: string;

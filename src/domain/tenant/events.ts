@@ -3,6 +3,7 @@ import type { PurgeFilter } from "../event/purge.ts";
 import type { Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
 
+/** As an Admin or Owner sets it: who is Inactive cannot log in, and no session of theirs goes on. */
 export type UserStatus = "Active" | "Inactive";
 
 /**
@@ -19,6 +20,7 @@ export type TenantEvent =
         /** Keyed hash of the comparable name; names its reservation. */
         nameHash: string;
         maxTrys: number;
+        /** Seconds. */
         circuitBreakerTimer: number;
         /** The tenant's data key, wrapped by the master key. */
         dataKey: string;
@@ -50,6 +52,7 @@ export type TenantEvent =
         userId: string;
         /** Sealed under the person's key. */
         email: string;
+        /** Keyed hash of the comparable email; names its reservation. */
         emailHash: string;
         passwordHash: string;
         role: Role;

@@ -2,10 +2,14 @@ import type { Purge } from "../event/purge.ts";
 import type { Role } from "../roles.ts";
 import type { TenantEvent, UserStatus } from "./events.ts";
 
+/** A person of a tenant, as the tenant's stream tells it; one that was deleted is not there. */
 export interface User {
   readonly id: string;
+  /** Sealed under the person's own key: unreadable once that is deleted. */
   readonly email: string;
+  /** Keyed hash of the comparable email; names its reservation. */
   readonly emailHash: string;
+  /** bcrypt. */
   readonly passwordHash: string;
   readonly role: Role;
   readonly status: UserStatus;
@@ -15,19 +19,27 @@ export interface User {
   readonly updatedAt: string;
 }
 
+/** An account with its settings and its users, as its own stream tells it; secrets in it are sealed. */
 export interface Tenant {
   readonly id: string;
   readonly name: string;
+  /** Keyed hash of the comparable name; names its reservation. */
   readonly nameHash: string;
+  /** Failed attempts after which an event is given up, and in a row after which a circuit opens. */
   readonly maxTrys: number;
+  /** How long an open circuit stays so before a probe, seconds. */
   readonly circuitBreakerTimer: number;
   /** Finished events older than this many days are purged; null: never. */
   readonly retentionDays: number | null;
+  /** The key that seals the tenant's secrets, wrapped by a master key. */
   readonly dataKey: string;
+  /** Sealed under the data key; signs what is delivered. */
   readonly webhookSecret: string;
+  /** 16 hex digits of its SHA-256: tells secrets apart and gives none away. */
   readonly webhookSecretFingerprint: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** By user id. */
   readonly users: ReadonlyMap<string, User>;
   /** Reservations taken from this tenant as stale; what still meant to rely on one must lose. */
   readonly refused: ReadonlySet<string>;
@@ -35,7 +47,7 @@ export interface Tenant {
   readonly purges: readonly Purge[];
 }
 
-/** The tenant, or undefined before it was created. */
+/** Undefined before the tenant was created, and after it was erased. */
 export type TenantState = Tenant | undefined;
 
 /**

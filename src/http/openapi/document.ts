@@ -6,6 +6,7 @@ import { referenceTo, schemaComponents, withComponents, type Schema } from "./sc
 /** The version of the API, raised when something is added to it; a change that breaks clients gets a new path. */
 const version = "1.0.0";
 
+/** A parameter in its full form; a path's are always required, others never. */
 export interface Parameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -14,6 +15,7 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
+/** What one status means; `content`, by media type, is missing where there is no body. */
 export interface Response {
   readonly description: string;
   readonly headers: object;
@@ -26,6 +28,7 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
+/** One method of a path, with all its answers by status; `security` is empty where nobody need be signed in. */
 export interface DocumentedOperation {
   readonly operationId: string;
   readonly tags: readonly [string];
@@ -37,6 +40,7 @@ export interface DocumentedOperation {
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
+/** Stands for a component of the document: `#/components/<kind>/<name>`. */
 export interface Reference {
   readonly $ref: string;
 }

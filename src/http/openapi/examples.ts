@@ -5,15 +5,20 @@ const destinationId = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03";
 const at = "2026-01-31T23:59:59.000Z";
 const later = "2026-01-31T23:59:59.412Z";
 
+/** What comes after the prefix of a key or token: 32 bytes in base64url. Opens nothing. */
 export const token = "q0Zk3s1vJ8pY2mXw5nB7rT4cG6hL9dFaE-uIoP_kZxA";
+/** The prefix and 32 bytes in base64; no tenant has it. */
 export const webhookSecret = "whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=";
+/** A password long enough to be taken. */
 export const password = "correct horse battery";
 
+/** A tenant with the default settings. */
 export const tenant = {
   id: tenantId, name: "Example Ltd", maxTrys: 10, circuitBreakerTimer: 300, retentionDays: null,
   createdAt: at, updatedAt: at,
 };
 
+/** The same tenant as its creator is told of it. */
 export const createdTenant = {
   tenantId,
   tenantName: "Example Ltd",
@@ -27,6 +32,7 @@ export const createdTenant = {
   ownerCreatedAt: at,
 };
 
+/** Its Owner. */
 export const user = {
   id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e02",
   tenantId,
@@ -37,10 +43,12 @@ export const user = {
   updatedAt: at,
 };
 
+/** A second user of it. */
 export const developer = {
   ...user, id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0a", email: "dev@example.com", role: "Developer",
 };
 
+/** The Owner's login, good for an hour. */
 export const session = {
   accessToken: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIuLi4ifQ.4kq0Zk3s1vJ8pY2mXw5nB7rT4cG6hL9dFaEuIoPkZxA",
   tokenType: "Bearer",
@@ -49,6 +57,7 @@ export const session = {
   user,
 };
 
+/** Where the tenant's events go. */
 export const destination = {
   id: destinationId,
   tenantId,
@@ -60,6 +69,7 @@ export const destination = {
   updatedAt: at,
 };
 
+/** A sender to that destination, with a mapping. */
 export const sender = {
   id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0b",
   tenantId,
@@ -71,6 +81,7 @@ export const sender = {
   updatedAt: at,
 };
 
+/** The producer's key, as lists show it. */
 export const apiKey = {
   id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e04",
   tenantId,
@@ -82,6 +93,7 @@ export const apiKey = {
   lastUsedAt: null,
 };
 
+/** An invite, open for seven days. */
 export const invite = {
   id: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e05",
   tenantId,
@@ -92,6 +104,7 @@ export const invite = {
   expiresAt: "2026-02-07T23:59:59.000Z",
 };
 
+/** An event that was delivered at its first attempt. */
 export const event = {
   id: "3f0c6d2e-8a41-5b7c-9e13-5d2f8b6a7c90",
   tenantId,
@@ -105,8 +118,10 @@ export const event = {
   deliveredAt: later,
 };
 
+/** The same event before that, as ingest and a replay leave it. */
 export const waitingEvent = { ...event, status: "Pending", nextAttemptAt: at, deliveredAt: null };
 
+/** The attempt that delivered it. */
 export const attempt = {
   number: 1,
   startedAt: "2026-01-31T23:59:59.004Z",
@@ -127,6 +142,7 @@ export const attempt = {
   destinationUrl: destination.url,
 };
 
+/** The first fact of its history; the position is the embedded log's. */
 export const fact = {
   type: "EventAccepted",
   revision: 0,

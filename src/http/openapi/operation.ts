@@ -8,6 +8,7 @@ export interface DescribedAnswer {
   readonly content?: Readonly<Record<string, Content>>;
 }
 
+/** A body as the document describes it, with examples by name. */
 export interface Content {
   readonly schema: Schema;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
@@ -63,6 +64,7 @@ export const tags = {
   Operation: "For whoever runs the service, and for tools.",
 } as const;
 
+/** The section an operation stands in. */
 export type Tag = keyof typeof tags;
 
 /** An answer with a JSON body of a response schema, named as its file is. */

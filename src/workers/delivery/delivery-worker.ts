@@ -30,6 +30,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     this.#clock = parts.clock;
   }
 
+  /** Takes part in the queue, and lets ingest claim first attempts here. Rejects as the queue's `consume` does. */
   async start(): Promise<void> {
     this.#consumption = await this.#queue.consume(this);
     this.#firstAttempts.claimer = this;
