@@ -4,7 +4,7 @@ import { decide } from "../domain/event/decide.ts";
 import { eventIdOf, keyOfEvent } from "../domain/event/event-id.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
 import { evolve } from "../domain/event/state.ts";
-import { refuse } from "../domain/refusal.ts";
+import { Refusal, refuse } from "../domain/refusal.ts";
 import type { Sender } from "../domain/sender/state.ts";
 import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
@@ -119,14 +119,14 @@ export class Ingest {
   ): Promise<{ readonly accepted: Acceptance } | { readonly duplicate: Duplicate }> {
     const { store, clock, ids, metrics } = this.#parts;
     const { key, destination, sender } = admission;
-    const payload = sender?.mapping ? await this.#mapped(sender, sender.mapping.expression, received) : received;
-    const obstacle = await this.#obstacle(admission);
-    if (obstacle !== null) {
-      const duplicate = await this.#find(destination.tenantId, idempotencyKey);
-      if (duplicate) return { duplicate };
-      refuse("rejected", obstacle);
-    }
     const { tenantId } = destination;
+    const payload = await this.#payload(admission, received);
+    if (payload instanceof Refusal) {
+      // A repeated request is answered whatever became of its sender and destination since.
+      const duplicate = await this.#find(tenantId, idempotencyKey);
+      if (duplicate) return { duplicate };
+      throw payload;
+    }
     const eventKey = idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : idempotentKey(tenantId, idempotencyKey);
     const now = clock.now();
     const at = timestamp(now);
@@ -182,9 +182,17 @@ export class Ingest {
     return destination && { destination, sender };
   }
 
-  async #mapped({ tenantId }: Sender, expression: string, received: string): Promise<string> {
-    const mapped = await this.#parts.mappings.apply(tenantId, expression, received);
-    return "text" in mapped ? mapped.text : refuse("invalid", `body: the sender's mapping ${mapped.problem}`);
+  /** What is to be delivered, as the sender maps it, or why nothing is taken in. */
+  async #payload(admission: Admission, received: string): Promise<string | Refusal> {
+    const { sender, destination } = admission;
+    let payload = received;
+    if (sender?.mapping) {
+      const mapped = await this.#parts.mappings.apply(destination.tenantId, sender.mapping.expression, received);
+      if ("problem" in mapped) return new Refusal("invalid", `body: the sender's mapping ${mapped.problem}`);
+      payload = mapped.text;
+    }
+    const obstacle = await this.#obstacle(admission);
+    return obstacle === null ? payload : new Refusal("rejected", obstacle);
   }
 
   /** Why nothing is taken in at the moment, or null. */

@@ -127,7 +127,7 @@ export class Sweeper {
     const outcome = {
       ok: false,
       reason: "outcome unknown",
-      error: "the worker was lost in the middle of the attempt",
+      error: "outcome unknown: the worker was lost in the middle of the attempt",
       durationMs: millis(lease.leaseUntil) - millis(lease.startedAt),
       requestHeaders: {},
       answer: null,

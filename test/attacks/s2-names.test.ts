@@ -8,7 +8,7 @@ import { makeAuthority } from "../support/tls.ts";
 
 /** Public by its number, and answered by nobody (the network that holds it is not routed from here). */
 const publicAddress = "192.31.196.1";
-const refusal = "the host has an address that may not be called";
+const refusal = "address refused: the host has an address that may not be called";
 
 /** What the names of this test resolve to, from one question to the next; the last answer stays. */
 const answers = new Map<string, readonly string[][]>();

@@ -321,7 +321,7 @@ describeOnEngines("senders", (freshEngines) => {
       });
     }
 
-    it("gives 422 while the sender or its destination takes nothing in, yet 400 and 200 before", async () => {
+    it("gives 422 while the sender or its destination takes nothing in, yet 200 for what it has already", async () => {
       const target = await openIngest(one.owner.client, one.tenantId);
       const { destinationId: destinationUrlId } = target;
       const { id, token } = await created({ destinationUrlId, mapping: jmespath("data") });
@@ -330,10 +330,12 @@ describeOnEngines("senders", (freshEngines) => {
       const closed = async (why: string) => {
         const refused = await send(token, '{"data":{}}');
         expect([refused.status, refused.text]).to.deep.equal([422, why]);
-        expect((await send(token, '{"data":1}', keyed)).status).to.equal(400);
-        const again = await send(token, '{"data":{"n":2}}', keyed);
-        expect([again.status, again.json["eventId"]]).to.deep.equal([200, first.event["id"]]);
-        expect(shaped(again, "duplicate")["payload"]).to.equal('{"n":1}');
+        expect((await send(token, '{"data":1}')).status).to.equal(400);
+        for (const body of ['{"data":{"n":2}}', '{"data":1}']) {
+          const again = await send(token, body, keyed);
+          expect([again.status, again.json["eventId"]]).to.deep.equal([200, first.event["id"]]);
+          expect(shaped(again, "duplicate")["payload"]).to.equal('{"n":1}');
+        }
       };
       await one.owner.client.patch(path(id), { status: "inactive" });
       await closed("the sender is inactive");

@@ -62,8 +62,16 @@ describeOnEngines("users", (freshEngines) => {
       }
     });
 
+    it("takes an email of 255 characters, however they are shared out", async () => {
+      const email = `${"x".repeat(242)}@long.example`;
+      expect(email).to.have.length(255);
+      const answer = await one.owner.client.post("/api/v1/users", { email, password });
+      expect([answer.status, answer.json["email"]], answer.text).to.deep.equal([201, email]);
+    });
+
     const bad: [object, string][] = [
       [{ email: "x" }, "email"],
+      [{ email: `${"x".repeat(243)}@long.example` }, "email"],
       [{ email: undefined }, "email"],
       [{ email: null }, "email"],
       [{ email: `${"x".repeat(64)}@${"y".repeat(60)}.${"z".repeat(60)}.${"w".repeat(60)}.${"v".repeat(20)}` }, "email"],

@@ -93,7 +93,7 @@ async function resolvedBy(resolve: Resolve, hostname: string): Promise<readonly 
 
 /** Does not name the address: which private ones a name has is nobody's business. */
 function refused(): CallFailure {
-  return new CallFailure("address refused", "the host has an address that may not be called");
+  return new CallFailure("address refused", "address refused: the host has an address that may not be called");
 }
 
 function open(

@@ -9,7 +9,7 @@ const mostUrlCharacters = 2_048;
 const control = /\p{Cc}/u;
 /** As browsers check it in a form, but that the domain must have a dot. */
 const emailForm =
-  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
+  /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /** Throws a Refusal (invalid) unless the text is an email address of at most 255 characters. */
 export function checkEmail(field: string, email: string): void {
@@ -50,8 +50,9 @@ export function checkOutboundUrl(field: string, text: string, outbound: Pick<Out
   checkPlainText(field, text);
   // Of what is no URL by RFC 3986 the parser would make one: without slashes, with backslashes, with spaces.
   const url = /^https:\/\/[^/\\\s][^\\\s]*$/i.test(text) ? URL.parse(text) : null;
-  if (url === null) refuse("invalid", `${field}: must be an HTTPS URL`);
-  if (url.username !== "" || url.password !== "") refuse("invalid", `${field}: must not contain a user or password`);
+  // An empty label no name server knows.
+  if (url === null || /^\.|\.\./.test(url.hostname)) refuse("invalid", `${field}: must be an HTTPS URL`);
+  if (/^[^/]+\/\/[^/?#]*@/.test(text)) refuse("invalid", `${field}: must not contain a user or password`);
   const refusal = outbound.refusalOf(text);
   if (refusal !== null) refuse("invalid", `${field}: ${refusal}`);
 }

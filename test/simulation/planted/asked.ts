@@ -42,8 +42,8 @@ export const asked: readonly PlantedBug[] = [
     name: "the payload is stored without its last byte",
     breaks: "the bytes received are the bytes stored",
     file: ingest,
-    find: ".expression, received) : received;",
-    instead: ".expression, received) : received.slice(0, -1);",
+    find: "let payload = received;",
+    instead: "let payload = received.slice(0, -1);",
   },
   {
     name: "events are taken in for whatever destination",
