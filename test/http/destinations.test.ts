@@ -126,6 +126,7 @@ describeOnEngines("destinations", (freshEngines) => {
         "credentials.headerName",
       ]),
       [{ authType: "BasicAuth", credentials: { username: "a:b", password: "p" } }, "credentials.username"],
+      [{ authType: "BasicAuth", credentials: { username: "a\nb", password: "p" } }, "credentials.username"],
       [{ authType: "BasicAuth", credentials: { username: "a" } }, "credentials.password"],
       [
         { authType: "JwtBearer", credentials: { ...credentials.JwtBearer, tokenEndpoint: "http://login.example" } },

@@ -124,6 +124,20 @@ describeOnEngines("R4 races of 50", (freshEngines) => {
     await renamed(`/api/v1/users/${owner.id}`, { email: freshEmail() }, "email: was changed by another request");
   });
 
+  it("between different new emails of one user leave none taken but the one in force", async () => {
+    const { owner } = await createTenant(url(0));
+    const emails = crowd.slice(0, 10).map(() => freshEmail());
+    await Promise.all(
+      emails.map((email, index) => owner.client.at(url(index)).patch(`/api/v1/users/${owner.id}`, { email })),
+    );
+    const { email: now } = (await owner.client.get(`/api/v1/users/${owner.id}`)).json;
+    const others = emails.filter((email) => email !== now);
+    expect(others).to.have.length(emails.length - 1);
+    for (const email of others) {
+      expect((await owner.client.post("/api/v1/users", { email, password })).status, email).to.equal(201);
+    }
+  });
+
   it("never leave a tenant without an active Owner", async () => {
     const { owner } = await createTenant(url(0));
     const second = await createUser(owner.client, "owner");

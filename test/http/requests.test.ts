@@ -79,6 +79,19 @@ describeOnEngines("requests", (freshEngines) => {
       }
     });
 
+    it("may come in pieces, cut wherever", async () => {
+      const head =
+        `POST ${ingest.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Api-Key: ${ingest.apiKey}\r\n` +
+        "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
+      const payload = '{"price":1.0,"name":"é\u{1f600}"}';
+      const bytes = Array.from(Buffer.from(payload).toString("latin1"), (byte) => `1\r\n${byte}\r\n`);
+      const answer = await raw(`${head}${bytes.join("")}0\r\n\r\n`);
+      expect(statusOf(answer), answer).to.equal(202);
+      const [, eventId = ""] = /"eventId":"([^"]+)"/.exec(answer) ?? [];
+      const event = await one.owner.client.get(`/api/v1/events/${eventId}`);
+      expect(event.json["payload"]).to.equal(payload);
+    });
+
     it("give 415 everywhere when they are of another type", async () => {
       for (const path of paths()) {
         for (const type of [

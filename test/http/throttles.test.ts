@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { LogUnavailable } from "../../src/ports/event-store.ts";
 import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
 import { createTenant, createUser, freshEmail, password, unique } from "../support/accounts.ts";
 import { http, type HttpAnswer } from "../support/http.ts";
@@ -126,6 +127,18 @@ describe("S6 throttles", () => {
       for (let n = 0; n < 5; n += 1) expect((await enter(owner.email, "wrong password")).status).to.equal(401);
       expect((await enter(owner.email, password)).status).to.equal(429);
       engines.clock.advance(2 * minutes);
+      expect((await enter(owner.email, password)).status).to.equal(200);
+    });
+
+    it("that nobody could judge, the log being away, are no failures", async () => {
+      await start();
+      const { owner } = await createTenant(api.url);
+      const readStream = engines.store.readStream.bind(engines.store);
+      engines.store.readStream = async () => {
+        throw new LogUnavailable("away");
+      };
+      for (let n = 0; n < 12; n += 1) expect((await enter(owner.email, password)).status).to.equal(503);
+      engines.store.readStream = readStream;
       expect((await enter(owner.email, password)).status).to.equal(200);
     });
 

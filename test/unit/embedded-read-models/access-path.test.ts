@@ -4,6 +4,7 @@ import { destinations, destinationSortFields } from "../../../projections/destin
 import { leases, waiting } from "../../../projections/due/due.ts";
 import { events, eventsOrdered, eventsSelected } from "../../../projections/events/events.ts";
 import { planTotal } from "../../../projections/events/totals.ts";
+import { invites, inviteSortFields } from "../../../projections/invites/invites.ts";
 import { tenants } from "../../../projections/tenants/tenants.ts";
 import { users, usersSelected, userSortFields } from "../../../projections/users/users.ts";
 import { accessPath, orderFieldOf } from "../../../src/adapters/embedded-read-models/access-path.ts";
@@ -36,6 +37,7 @@ describe("the index of a query", () => {
           ] satisfies (typeof lists)[number],
       ),
     ),
+    [invites, { collection: "invites", where: { tenantId } }, inviteSortFields],
     [waiting, { collection: "waiting", where: { destinationId: destinationUrlId } }, ["dueAt", "eventId"]],
     [leases, { collection: "leases" }, ["key"]],
     [leases, { collection: "leases", where: { destinationId: destinationUrlId } }, ["key"]],

@@ -4,7 +4,7 @@ import { authHeader, bearer } from "../../../src/application/delivery/request.ts
 
 const answer = (body: string, truncated = false, headers: Record<string, string> = {}) =>
   ({ statusCode: 200, headers, body, truncated });
-const secret = 'canary "quoted" /+ü=';
+const secret = 'Canary "Quoted" /+ü=';
 
 describe("an answer that sends a secret back", () => {
   it("is kept without it, however it is written", () => {

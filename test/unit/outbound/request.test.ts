@@ -54,7 +54,8 @@ describe("request of an attempt", () => {
       expect(isSettableHeader(name), name).to.be.false;
       expect(isSettableHeader(name.toUpperCase()), name).to.be.false;
     }
-    const framing = ["Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Upgrade", "Keep-Alive"];
+    const framing = ["Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Upgrade", "Keep-Alive",
+      "TE", "Trailer", "Proxy-Connection", "HTTP2-Settings", "Content-Encoding"];
     for (const name of framing) {
       expect(isSettableHeader(name), name).to.be.false;
     }

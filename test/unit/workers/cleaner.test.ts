@@ -106,6 +106,22 @@ describe("retention", () => {
     expect(await tenant.shown()).to.deep.equal([]);
   });
 
+  it("looks after a tenant again when the clock was set back", async () => {
+    const tenant = await open(1);
+    const finish = async () => bench.deliveries.succeed(await tenant.accept());
+    await finish();
+    bench.clock.advance(9 * dayMs);
+    await newRetention().run();
+    expect(await purges()).to.equal(1);
+    bench.clock.advance(-6 * dayMs);
+    await finish();
+    bench.clock.advance(-hourMs);
+    await newRetention().run();
+    bench.clock.advance(2 * dayMs);
+    await newRetention().run();
+    expect(await tenant.shown()).to.deep.equal([]);
+  });
+
   it("tries again at once what failed, and looks after the others meanwhile", async () => {
     const [one, other] = [await open(1), await open(2)];
     for (const { accept } of [one, other]) await bench.deliveries.succeed(await accept());

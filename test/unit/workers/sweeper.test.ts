@@ -2,9 +2,11 @@ import { expect } from "chai";
 import { circuits } from "../../../src/application/aggregate-types.ts";
 import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
+import type { Sender } from "../../../src/application/delivery/sender.ts";
 import { loadWebhook } from "../../../src/application/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { LogUnavailable } from "../../../src/ports/event-store.ts";
+import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Sweeper } from "../../../src/workers/sweeper.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { quiet, uncounted } from "../../support/api.ts";
@@ -113,6 +115,27 @@ describe("an attempt that is held for lost", () => {
       expect((await circuit())?.failures).to.equal(failures);
     });
   }
+
+  it("is counted by its worker once the log is back, and only once", async () => {
+    const headers = { "x-api-key": target.apiKey };
+    const eventId = String((await http("POST", bench.api.url + target.path, { json: {}, headers })).json["eventId"]);
+    const clock = new ManualClock();
+    const attempts = new Attempts({
+      ...bench.api.world, outcomes, clock, logger: quiet, metrics, workerId: "w1", deliveryTimeoutMs: 1_000,
+      sender: { send: async () => refusal } as unknown as Sender,
+    });
+    let away = true;
+    bench.store.beforeAppend = (stream) => {
+      if (stream === streams.circuit(target.destinationId) && away) throw new LogUnavailable("away");
+    };
+    const done = attempts.run({ kind: "due", eventId }, false);
+    await eventually(async () => clock.pending, ({ length }) => length > 0);
+    away = false;
+    clock.advance(500);
+    expect(await done).to.equal("done");
+    expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
+    expect(await circuit()).to.include({ failures: 1 });
+  });
 
   it("keeps the next sweep waiting, were another's failing meanwhile", async () => {
     const [one, other] = [await underWay(), await underWay()];
