@@ -32,7 +32,9 @@ const unparsable: Readonly<Record<string, readonly [status: number, text: string
 export function createHttpServer(app: RequestListener, ids: Ids, patience = usualPatience): Server {
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
-    app(request, response);
+    if (request.httpVersion === "1.1" && request.headers.host === undefined) {
+      send(response, 400, plainText, "Host: missing", requestIdOf(request, ids));
+    } else app(request, response);
   };
   const server = createServer(
     {
@@ -41,6 +43,8 @@ export function createHttpServer(app: RequestListener, ids: Ids, patience = usua
       requestTimeout: patience.request,
       connectionsCheckingInterval: patience.checkEvery,
       maxHeaderSize: headerBytes,
+      // Node's own answer says nothing.
+      requireHostHeader: false,
     },
     serve,
   );

@@ -284,6 +284,10 @@ describeOnEngines("requests", (freshEngines) => {
         expect(head).to.match(/\r\nX-Request-Id: [0-9a-f-]{36}\r\n/);
         expect(head).to.match(/\r\nX-Content-Type-Options: nosniff\r\n/);
       }
+      const hostless = await raw("GET /healthz HTTP/1.1\r\nX-Request-Id: my-id\r\nConnection: close\r\n\r\n");
+      expect([statusOf(hostless), hostless.split("\r\n\r\n")[1]]).to.deep.equal([400, "Host: missing"]);
+      expect(hostless).to.match(/\r\nX-Request-Id: my-id\r\n/);
+      expect(statusOf(await raw("GET /healthz HTTP/1.0\r\n\r\n"))).to.equal(200);
       const answer = await raw("NONSENSE\r\n\r\n");
       expect(answer.split("\r\n\r\n")[1]).to.equal("the request is not HTTP/1.1 that can be read");
     });
