@@ -12,7 +12,8 @@ import type { Sealing } from "../../ports/sealing.ts";
 import { ownTenant } from "../access.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { keyedHash, sha256 } from "../hashing.ts";
+import { secretFingerprint, webhookSecret } from "../delivery/signature.ts";
+import { keyedHash } from "../hashing.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
@@ -142,14 +143,14 @@ export class TenantCommands {
 
   /** Replaces the webhook secret; answers the new one. Throws a Refusal (not-found, forbidden). */
   async regenerateWebhookSecret(caller: Caller, id: string, origin: Origin): Promise<string> {
-    const { aggregates, vault } = this.#parts;
+    const { aggregates, vault, ids } = this.#parts;
     const tenant = await ownTenant(aggregates, id, caller);
-    const secret = this.#newSecret();
+    const secret = webhookSecret(ids.secretBytes(32));
     const command: TenantCommand = {
       type: "RegenerateWebhookSecret",
       by: caller,
       webhookSecret: vault.seal(secret, tenant, places.webhookSecret(id)),
-      webhookSecretFingerprint: fingerprint(secret),
+      webhookSecretFingerprint: secretFingerprint(secret),
       at: this.#now(),
     };
     await aggregates.change(tenants, id, origin, (state) => decide(state, command));
@@ -165,7 +166,7 @@ export class TenantCommands {
     const emailHash = keyedHash(nameHashKey, comparableEmail(input.ownerEmail));
     const dataKey = sealing.wrap({ bytes: ids.secretBytes(32) }, places.dataKey(tenantId));
     const tenant = { id: tenantId, dataKey };
-    const secret = this.#newSecret();
+    const secret = webhookSecret(ids.secretBytes(32));
     const claims = [
       { stream: streams.tenantName(nameHash), holder: { tenantId, userId: null }, taken: nameTaken },
       { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: "ownerEmail: is in use already" },
@@ -180,7 +181,7 @@ export class TenantCommands {
         tenant: {
           tenantId, name, nameHash, maxTrys, circuitBreakerTimer, dataKey,
           webhookSecret: vault.seal(secret, tenant, places.webhookSecret(tenantId)),
-          webhookSecretFingerprint: fingerprint(secret),
+          webhookSecretFingerprint: secretFingerprint(secret),
         },
         owner: { userId, email, emailHash, passwordHash },
         at,
@@ -200,16 +201,7 @@ export class TenantCommands {
     };
   }
 
-  #newSecret(): string {
-    return `whsec_${Buffer.from(this.#parts.ids.secretBytes(32)).toString("base64")}`;
-  }
-
   #now(): string {
     return timestamp(this.#parts.clock.now());
   }
-}
-
-/** Tells two secrets apart without telling anything about either. */
-function fingerprint(secret: string): string {
-  return sha256(secret).slice(0, 16);
 }
