@@ -1,5 +1,4 @@
 import { refuse } from "../../domain/refusal.ts";
-import { comparableEmail, comparableName } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
 import { timestamp } from "../../domain/time.ts";
@@ -13,7 +12,6 @@ import { ownTenant } from "../access.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { secretFingerprint, webhookSecret } from "../delivery/signature.ts";
-import { keyedHash } from "../hashing.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
@@ -112,7 +110,7 @@ export class TenantCommands {
     const text = input.name === undefined ? undefined : cleanName("name", input.name);
     const { aggregates, reservations, keys } = this.#parts;
     const tenant = await ownTenant(aggregates, id, caller);
-    const hash = text === undefined ? tenant.nameHash : keyedHash((await keys.get()).nameHashKey, comparableName(text));
+    const hash = text === undefined ? tenant.nameHash : await keys.nameHash(text);
     const command: Extract<TenantCommand, { type: "ChangeTenant" }> = {
       type: "ChangeTenant",
       by: caller,
@@ -159,11 +157,10 @@ export class TenantCommands {
 
   async #create(name: string, input: NewTenant, origin: Origin): Promise<CreatedTenant> {
     const { store, reservations, people, keys, vault, sealing, passwords, ids } = this.#parts;
-    const { nameHashKey } = await keys.get();
+    const nameHash = await keys.nameHash(name);
+    const emailHash = await keys.emailHash(input.ownerEmail);
     const passwordHash = await passwords.hash(input.ownerPassword);
     const [tenantId, userId] = [ids.uuid(), ids.uuid()];
-    const nameHash = keyedHash(nameHashKey, comparableName(name));
-    const emailHash = keyedHash(nameHashKey, comparableEmail(input.ownerEmail));
     const dataKey = sealing.wrap({ bytes: ids.secretBytes(32) }, places.dataKey(tenantId));
     const tenant = { id: tenantId, dataKey };
     const secret = webhookSecret(ids.secretBytes(32));

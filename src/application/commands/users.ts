@@ -1,5 +1,4 @@
 import { refuse } from "../../domain/refusal.ts";
-import { comparableEmail } from "../../domain/reservation/reservation.ts";
 import { roleOfCode, type Role } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
@@ -13,7 +12,6 @@ import { ownTenant } from "../access.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Forgetting } from "../forgetting.ts";
-import { keyedHash } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
@@ -71,11 +69,11 @@ export class UserCommands {
     checkEmail("email", input.email);
     checkPassword("password", input.password);
     const role = roleOf(input.role ?? 0);
-    const { aggregates, reservations, people, passwords, ids } = this.#parts;
+    const { aggregates, reservations, people, keys, passwords, ids } = this.#parts;
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, tenantId, caller);
     const userId = ids.uuid();
-    const emailHash = await this.#emailHash(input.email);
+    const emailHash = await keys.emailHash(input.email);
     const command = (email: string, passwordHash: string, reservation?: string): TenantCommand => ({
       type: "CreateUser",
       by: caller,
@@ -172,9 +170,9 @@ export class UserCommands {
     user: User,
     email: string | undefined,
   ): Promise<{ readonly sealed: string; readonly hash: string } | undefined> {
-    const { people } = this.#parts;
+    const { people, keys } = this.#parts;
     if (email === undefined || email === (await people.open(tenant, user.id, user.email))) return undefined;
-    return { sealed: await people.seal(tenant, user.id, email), hash: await this.#emailHash(email) };
+    return { sealed: await people.seal(tenant, user.id, email), hash: await keys.emailHash(email) };
   }
 
   async #view(tenantId: string, userId: string): Promise<UserView> {
@@ -183,10 +181,6 @@ export class UserCommands {
     const user = tenant?.users.get(userId);
     if (!tenant || !user) return refuse("not-found", "user not found");
     return userView(tenantId, user, await people.open(tenant, userId, user.email));
-  }
-
-  async #emailHash(email: string): Promise<string> {
-    return keyedHash((await this.#parts.keys.get()).nameHashKey, comparableEmail(email));
   }
 
   #now(): string {
