@@ -11,7 +11,7 @@ import type { OutboundClient } from "../../ports/outbound.ts";
 import { ownTenant, requireOwn } from "../access.ts";
 import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { sha256 } from "../hashing.ts";
+import { secretToken, sha256 } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import type { DestinationQueries } from "../queries/destinations.ts";
 import { places, type Vault } from "../vault.ts";
@@ -146,7 +146,7 @@ export class DestinationCommands {
   }
 
   #newToken(): string {
-    return `dst_${Buffer.from(this.#parts.ids.secretBytes(32)).toString("base64url")}`;
+    return secretToken(this.#parts.ids, "dst_");
   }
 
   #now(): string {

@@ -16,7 +16,7 @@ import { ownTenant, requireOwn } from "../access.ts";
 import { invites, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
-import { sha256 } from "../hashing.ts";
+import { secretToken, sha256 } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
@@ -75,7 +75,7 @@ export class InviteCommands {
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, tenantId, caller);
     const inviteId = ids.uuid();
-    const inviteToken = `inv_${Buffer.from(ids.secretBytes(32)).toString("base64url")}`;
+    const inviteToken = secretToken(ids, "inv_");
     const now = clock.now();
     const command = (email: string): InviteCommand => ({
       type: "CreateInvite",
