@@ -66,15 +66,7 @@ function expected(history: History): Record<string, Document[]> {
   const webhooks = [...history.webhooks.values()];
   const ended = endings(history);
   return {
-    tenants: tenants.map(({ id, name, maxTrys, circuitBreakerTimer, retentionDays, createdAt, updatedAt }) => ({
-      id,
-      name,
-      maxTrys,
-      circuitBreakerTimer,
-      retentionDays,
-      createdAt,
-      updatedAt,
-    })),
+    tenants: tenants.map(({ id, retentionDays }) => ({ id, retentionDays })),
     users: tenants.flatMap((tenant) =>
       [...tenant.users.values()].map(({ id, email, status, role, createdAt, updatedAt }) => ({
         id,
