@@ -20,7 +20,6 @@ export type LeaseDocument = {
   readonly startedAt: string;
   readonly leaseUntil: string;
   readonly worker: string;
-  readonly probe: boolean;
 };
 
 /** A circuit that is not closed. */
@@ -57,7 +56,6 @@ export const leases: Collection<LeaseDocument> = {
     startedAt: "time",
     leaseUntil: "time",
     worker: "text",
-    probe: "boolean",
   },
   indexes: [["startedAt"], ["destinationId", "startedAt"]],
 };
@@ -102,11 +100,11 @@ export const dueProjection: Projection = {
   on: {
     EventAccepted: () => [add(backlogCounter, 1)],
     DeliveryAttemptStarted: (started) => {
-      const { eventId, destinationId, attempt, at: startedAt, leaseUntil, worker, probe } = started;
+      const { eventId, destinationId, attempt, at: startedAt, leaseUntil, worker } = started;
       const key = `${eventId}:${attempt}`;
       return [
         ...leave(started),
-        create(leases, { key, eventId, destinationId, attempt, startedAt, leaseUntil, worker, probe }),
+        create(leases, { key, eventId, destinationId, attempt, startedAt, leaseUntil, worker }),
       ];
     },
     DeliverySucceeded: outcome,

@@ -89,11 +89,7 @@ function expected(history: History): Record<string, Document[]> {
       updatedAt,
       suspended: history.circuits.get(id)?.position === "Open",
     })),
-    tokenHashes: destinations.map(({ id, tenantId, ingestTokenHash }) => ({
-      tokenHash: ingestTokenHash,
-      destinationId: id,
-      tenantId,
-    })),
+    tokenHashes: destinations.map(({ id, ingestTokenHash }) => ({ tokenHash: ingestTokenHash, destinationId: id })),
     senders: senders.map(({ id, tenantId, name, destinationId, active, mapping, createdAt, updatedAt }) => ({
       id,
       tenantId,
@@ -104,12 +100,8 @@ function expected(history: History): Record<string, Document[]> {
       createdAt,
       updatedAt,
     })),
-    senderTokenHashes: senders.map(({ id, tenantId, ingestTokenHash }) => ({
-      tokenHash: ingestTokenHash,
-      senderId: id,
-      tenantId,
-    })),
-    keyHashes: keys.map(({ id, tenantId, keyHash }) => ({ keyHash, keyId: id, tenantId })),
+    senderTokenHashes: senders.map(({ id, ingestTokenHash }) => ({ tokenHash: ingestTokenHash, senderId: id })),
+    keyHashes: keys.map(({ id, keyHash }) => ({ keyHash, keyId: id })),
     events: webhooks.map(
       ({ id, tenantId, destinationId, status, idempotencyKey, retryCount, nextAttemptAt, ...rest }) => ({
         id,
