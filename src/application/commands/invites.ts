@@ -1,3 +1,4 @@
+import { inviteHashes } from "../../../projections/invites/invites.ts";
 import { decide, inviteValidMs, requireUsable, type Invite, type InviteCommand } from "../../domain/invite/invite.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { takeoverAfterMs } from "../../domain/reservation/reservation.ts";
@@ -149,7 +150,7 @@ export class InviteCommands {
   async #find(token: string): Promise<Invite | undefined> {
     const { aggregates, readModels, freshness } = this.#parts;
     const hash = sha256(token);
-    const lookUp = () => readModels.get("inviteHashes", hash);
+    const lookUp = () => readModels.get(inviteHashes.name, hash);
     let known = await lookUp();
     if (!known) {
       await freshness.wait();
