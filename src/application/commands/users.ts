@@ -2,7 +2,7 @@ import { refuse } from "../../domain/refusal.ts";
 import { roleOfCode, type Role } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
-import type { TenantEvent, UserStatus } from "../../domain/tenant/events.ts";
+import type { UserStatus } from "../../domain/tenant/events.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -40,7 +40,6 @@ export interface UserChange {
 
 const emailTaken = "email: a user with this email exists already";
 const emailOvertaken = "email: was changed by another request";
-const endsSessions: readonly TenantEvent["type"][] = ["UserPasswordChanged", "UserRoleChanged", "UserStatusChanged"];
 
 /** What the commands work with. */
 export interface UserParts {
@@ -97,7 +96,7 @@ export class UserCommands {
   async change(caller: Caller, userId: string, input: UserChange, origin: Origin): Promise<UserView> {
     if (input.email !== undefined) checkEmail("email", input.email);
     if (input.password !== undefined) checkPassword("password", input.password);
-    const { aggregates, reservations, passwords } = this.#parts;
+    const { aggregates, reservations, passwords, sessions } = this.#parts;
     const { tenantId } = caller;
     const { tenant, user } = await this.#target(caller, userId);
     const command: Extract<TenantCommand, { type: "ChangeUser" }> = {
@@ -117,19 +116,17 @@ export class UserCommands {
         if (email && current?.emailHash !== user.emailHash) refuse("conflict", emailOvertaken);
         return decide(state, { ...command, passwordHash, email, reservation });
       });
-    let events: readonly TenantEvent[];
-    if (!email || email.hash === user.emailHash) ({ events } = await change());
+    if (!email || email.hash === user.emailHash) await change();
     else {
       const previous = await reservations.find(streams.email(user.emailHash));
       const holder = { tenantId, userId };
       const claim = { stream: streams.email(email.hash), holder, taken: emailTaken, overtaken: emailOvertaken };
-      ({ events } = await reservations.during([claim], origin, ([held]) => change(held && nameOf(held))));
+      await reservations.during([claim], origin, ([held]) => change(held && nameOf(held)));
       if (previous?.holder.userId === userId) await reservations.release(previous, origin);
     }
-    if (events.some(({ type }) => endsSessions.includes(type))) {
-      const version = (await aggregates.read(tenants, tenantId)).state?.users.get(userId)?.sessionVersion;
-      await this.#parts.sessions.endBelow(userId, version ?? null);
-    }
+    const { state } = await aggregates.read(tenants, tenantId);
+    const version = state?.users.get(userId)?.sessionVersion ?? null;
+    if (version !== user.sessionVersion) await sessions.endBelow(userId, version);
     return this.#view(tenantId, userId);
   }
 
