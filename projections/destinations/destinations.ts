@@ -38,8 +38,13 @@ export const destinations: Collection<DestinationDocument> = {
   indexes: destinationSortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
+/** The shown status of a destination: its own setting, and its circuit's say. */
+export type DestinationStatus = "Active" | "Inactive" | "Suspended";
+
 /** The status to show: a person's Inactive stands above the circuit's say. */
-export function destinationStatus({ active, suspended }: DestinationDocument): "Active" | "Inactive" | "Suspended" {
+export function destinationStatus(
+  { active, suspended }: Pick<DestinationDocument, "active" | "suspended">,
+): DestinationStatus {
   if (!active) return "Inactive";
   return suspended ? "Suspended" : "Active";
 }

@@ -1,5 +1,6 @@
 import type { CircuitEvent, CircuitPosition } from "../../src/domain/circuit/circuit.ts";
-import type { EventStatus, WebhookEvent } from "../../src/domain/event/events.ts";
+import { isWaiting } from "../../src/domain/event/decide.ts";
+import type { WebhookEvent } from "../../src/domain/event/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import { add, create, put, remove, type Collection, type Projection } from "../projection.ts";
 
@@ -70,16 +71,11 @@ export const circuits: Collection<CircuitDocument> = {
 /** The scope whose one counter is the number of events that wait for an attempt. */
 export const backlogCounter = "due/backlog";
 
-/** Whether an event of this status waits for an attempt. */
-function waits(status: EventStatus): boolean {
-  return status === "Pending" || status === "WaitingRetry";
-}
-
 type Moved = Exclude<WebhookEvent, { type: "EventAccepted" }>["data"];
 
 /** Takes an event out of the waiting ones where a fact ends its wait. */
 function leave({ eventId, from, to }: Moved): Change[] {
-  if (!waits(from) || waits(to)) return [];
+  if (!isWaiting({ status: from }) || isWaiting({ status: to })) return [];
   return [...(from === "WaitingRetry" ? [remove(waiting, eventId)] : []), add(backlogCounter, -1)];
 }
 

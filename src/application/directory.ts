@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { destinationStatus, type DestinationStatus } from "../../projections/destinations/destinations.ts";
 import { keyHashes, tokenHashes } from "../../projections/directory/directory.ts";
 import { senderTokenHashes } from "../../projections/senders/senders.ts";
 import { isUsable, type ApiKey } from "../domain/api-key/api-key.ts";
@@ -17,13 +18,9 @@ import { apiKeys, circuits, destinations, senders } from "./aggregate-types.ts";
 import type { Aggregates, AggregateType } from "./aggregates.ts";
 import type { Freshness } from "./freshness.ts";
 
-/** The shown status of a destination: its own setting, and its circuit's say. */
-export type DestinationStatus = "Active" | "Inactive" | "Suspended";
-
 /** Active unless a person set it Inactive, or its circuit is open. */
-export function statusOf(destination: Destination, circuit: Circuit | undefined): DestinationStatus {
-  if (!destination.active) return "Inactive";
-  return circuit?.position === "Open" ? "Suspended" : "Active";
+export function statusOf({ active }: Destination, circuit: Circuit | undefined): DestinationStatus {
+  return destinationStatus({ active, suspended: circuit?.position === "Open" });
 }
 
 /** How far a process has seen what others changed. */
