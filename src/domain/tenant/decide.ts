@@ -145,7 +145,7 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
     case "ResetOwnerPassword": {
       const { userId, passwordHash, at } = command;
       const user = state.users.get(userId) ?? refuse("not-found", "user not found");
-      if (user.role !== "Owner") refuse("rejected", `the user is not an Owner but a ${user.role}`);
+      if (user.role !== "Owner") refuse("rejected", `the user is not an Owner; its role is ${user.role}`);
       return [{ type: "UserPasswordChanged", data: { tenantId: state.id, userId, passwordHash, at } }];
     }
     case "RewrapDataKey": {
@@ -186,7 +186,7 @@ function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "Ch
 function createUser(state: Tenant, { by, user, at }: Extract<TenantCommand, { type: "CreateUser" }>): TenantEvent[] {
   requireRole(by, "Developer", "create users");
   if (!atLeast(by.role, user.role)) {
-    refuse("forbidden", `role: a ${by.role} may not create a user with the role ${user.role}`);
+    refuse("forbidden", `role: ${by.role} may not create a user with the role ${user.role}`);
   }
   if (state.users.has(user.userId)) refuse("conflict", "the user exists already");
   return [{ type: "UserCreated", data: { tenantId: state.id, ...user, at } }];
@@ -198,7 +198,7 @@ function changeUser(state: Tenant, command: Extract<TenantCommand, { type: "Chan
   const self = by.userId === user.id;
   const newRole = command.role !== undefined && command.role !== user.role ? command.role : undefined;
   const newStatus = command.status !== undefined && command.status !== user.status ? command.status : undefined;
-  if (!self && !atLeast(by.role, "Admin")) refuse("forbidden", `a ${by.role} may change only itself`);
+  if (!self && !atLeast(by.role, "Admin")) refuse("forbidden", `${by.role} may change only itself`);
   if (user.role === "Owner" && !atLeast(by.role, "Owner") && !self) {
     refuse("forbidden", "only an Owner may change an Owner");
   }
