@@ -40,8 +40,8 @@ import { Sessions } from "./sessions.ts";
 import { ShownEvents } from "./shown-events.ts";
 import type { Vault } from "./vault.ts";
 
-/** What the services need of the world; `aggregates` and `directory` are fed by the log. */
-export interface World {
+/** What the services work with; `aggregates` and `directory` are fed by the log. */
+export interface ServiceParts {
   readonly store: EventStore;
   readonly readModels: ReadModels;
   readonly state: ExpiringState;
@@ -102,18 +102,18 @@ export interface Services {
 }
 
 /** Puts the services together. */
-export function createServices(world: World, settings: ServiceSettings): Services {
+export function createServices(parts: ServiceParts, settings: ServiceSettings): Services {
   const { limits } = settings;
-  const keys = new PlatformKeys(world);
-  const reservations = new Reservations(world);
-  const people = new People(world, { max: settings.peopleInMemory });
-  const sessions = new Sessions({ ...world, keys }, { ttlMs: settings.accessTokenTtlMs });
-  const users = new UserQueries({ ...world, people });
-  const destinations = new DestinationQueries(world);
-  const senders = new SenderQueries(world);
-  const guards = world.guards ?? openRegistration;
-  const shown = new ShownEvents(world);
-  const own = { ...world, guards, keys, reservations, people, sessions, shown };
+  const keys = new PlatformKeys(parts);
+  const reservations = new Reservations(parts);
+  const people = new People(parts, { max: settings.peopleInMemory });
+  const sessions = new Sessions({ ...parts, keys }, { ttlMs: settings.accessTokenTtlMs });
+  const users = new UserQueries({ ...parts, people });
+  const destinations = new DestinationQueries(parts);
+  const senders = new SenderQueries(parts);
+  const guards = parts.guards ?? openRegistration;
+  const shown = new ShownEvents(parts);
+  const own = { ...parts, guards, keys, reservations, people, sessions, shown };
   const forgetting = new Forgetting(own);
   return {
     commands: {

@@ -12,12 +12,8 @@ export type ReservationEvent =
   | DomainEvent<"NameReserved", { holder: Holder; at: Timestamp }>
   | DomainEvent<"NameReleased", { holder: Holder; at: Timestamp }>;
 
-export interface Reservation {
-  readonly holder: Holder | null;
-  readonly since: Timestamp;
-}
-
-export type ReservationState = Reservation | undefined;
+/** Who holds a name, or that nobody does, and since when; undefined before anybody held it. */
+export type ReservationState = { readonly holder: Holder | null; readonly since: Timestamp } | undefined;
 
 /** Folds one fact in. */
 export function evolve(_state: ReservationState, event: ReservationEvent): ReservationState {

@@ -5,7 +5,7 @@ import type { TenantEvent, UserStatus } from "./events.ts";
 import type { Tenant, TenantState, User } from "./state.ts";
 
 /** The user on whose behalf a command runs, as the verified token says. */
-export interface Caller {
+export interface ActingUser {
   readonly userId: string;
   readonly role: Role;
 }
@@ -15,12 +15,12 @@ export type TenantCommand =
   | {
       readonly type: "CreateTenant";
       readonly tenant: Omit<Extract<TenantEvent, { type: "TenantCreated" }>["data"], "at">;
-      readonly owner: NewUser;
+      readonly owner: UserData;
       readonly at: string;
     }
   | {
       readonly type: "ChangeTenant";
-      readonly by: Caller;
+      readonly by: ActingUser;
       readonly name?: { readonly text: string; readonly hash: string } | undefined;
       readonly reservation?: string | undefined;
       readonly maxTrys?: number | undefined;
@@ -32,7 +32,7 @@ export type TenantCommand =
   /** `by` null: the tenant's own retention asks for it. */
   | {
       readonly type: "PurgeEvents";
-      readonly by: Caller | null;
+      readonly by: ActingUser | null;
       readonly purgeId: string;
       readonly filter: PurgeFilter;
       readonly matched: number;
@@ -41,28 +41,28 @@ export type TenantCommand =
   | { readonly type: "CompletePurge"; readonly purgeId: string; readonly at: string }
   | {
       readonly type: "RegenerateWebhookSecret";
-      readonly by: Caller;
+      readonly by: ActingUser;
       readonly webhookSecret: string;
       readonly webhookSecretFingerprint: string;
       readonly at: string;
     }
   | {
       readonly type: "CreateUser";
-      readonly by: Caller;
-      readonly user: NewUser & { readonly role: Role };
+      readonly by: ActingUser;
+      readonly user: UserData & { readonly role: Role };
       readonly reservation?: string | undefined;
       readonly at: string;
     }
   /** A user whom an invite let in: whoever asks for it was told the invite's token. */
   | {
       readonly type: "RegisterUser";
-      readonly user: NewUser & { readonly role: Role };
+      readonly user: UserData & { readonly role: Role };
       readonly reservation?: string | undefined;
       readonly at: string;
     }
   | {
       readonly type: "ChangeUser";
-      readonly by: Caller;
+      readonly by: ActingUser;
       readonly userId: string;
       readonly email?: { readonly sealed: string; readonly hash: string } | undefined;
       readonly reservation?: string | undefined;
@@ -72,7 +72,7 @@ export type TenantCommand =
       readonly status?: UserStatus | undefined;
       readonly at: string;
     }
-  | { readonly type: "DeleteUser"; readonly by: Caller; readonly userId: string; readonly at: string }
+  | { readonly type: "DeleteUser"; readonly by: ActingUser; readonly userId: string; readonly at: string }
   /** Nothing opens a deleted user's addresses any more. */
   | { readonly type: "ForgetUser"; readonly userId: string; readonly at: string }
   /** An operator lets an Owner in again. */
@@ -86,7 +86,7 @@ export type TenantCommand =
   | { readonly type: "RewrapDataKey"; readonly from: string; readonly dataKey: string; readonly at: string }
   | { readonly type: "EraseTenant"; readonly at: string };
 
-interface NewUser {
+interface UserData {
   readonly userId: string;
   readonly email: string;
   readonly emailHash: string;
