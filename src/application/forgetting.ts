@@ -16,8 +16,7 @@ import type { Freshness } from "./freshness.ts";
 import type { Origin } from "./origin.ts";
 import type { People } from "./people.ts";
 
-/** What forgetting works with. */
-export interface ForgettingParts {
+interface ForgettingParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly people: People;

@@ -34,8 +34,7 @@ const page = 100;
 const mostMasterKeys = 1_000;
 const patienceMs = 5_000;
 
-/** What the rotation works with. */
-export interface KeyRotationParts {
+interface KeyRotationParts {
   readonly store: EventStore;
   readonly sealing: Sealing;
   readonly readModels: ReadModels;

@@ -10,8 +10,7 @@ import type { IssuedToken, Sessions } from "./sessions.ts";
 import { userByEmail } from "./user-by-email.ts";
 import { userView, type UserView } from "./views.ts";
 
-/** What logging in works with. */
-export interface LoginParts {
+interface LoginParts {
   readonly state: ExpiringState;
   readonly keys: PlatformKeys;
   readonly reservations: Reservations;

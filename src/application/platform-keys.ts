@@ -25,8 +25,7 @@ export interface StoredPlatformKeys {
   readonly fact: PlatformEvent;
 }
 
-/** What the platform's keys work with. */
-export interface PlatformKeyParts {
+interface PlatformKeyParts {
   readonly store: EventStore;
   readonly sealing: Sealing;
   readonly clock: Clock;

@@ -10,7 +10,7 @@ const pingWithinMs = 1_000;
 const lagWithinMs = 2_000;
 const topicWithinMs = 5_000;
 
-export interface KafkaQueueParts {
+interface KafkaQueueParts {
   readonly config: KafkaSettings;
   /** Null without SASL. */
   readonly password: string | null;

@@ -36,8 +36,7 @@ export interface DestinationChange {
   readonly removeAuth?: boolean;
 }
 
-/** What the commands work with. */
-export interface DestinationParts {
+interface DestinationParts {
   readonly aggregates: Aggregates;
   readonly queries: DestinationQueries;
   readonly vault: Vault;

@@ -12,8 +12,7 @@ import type { Sessions } from "../sessions.ts";
 import { userByEmail } from "../user-by-email.ts";
 import { checkPassword } from "./input-rules.ts";
 
-/** What the command works with. */
-export interface OwnerPasswordParts {
+interface OwnerPasswordParts {
   readonly aggregates: Aggregates;
   readonly reservations: Reservations;
   readonly keys: PlatformKeys;

@@ -55,8 +55,7 @@ export interface TenantChange {
   readonly retentionDays?: number | null;
 }
 
-/** What the commands work with. */
-export interface TenantParts {
+interface TenantParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly reservations: Reservations;

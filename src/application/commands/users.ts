@@ -41,8 +41,7 @@ export interface UserChange {
 const emailTaken = "email: a user with this email exists already";
 const emailOvertaken = "email: was changed by another request";
 
-/** What the commands work with. */
-export interface UserParts {
+interface UserParts {
   readonly aggregates: Aggregates;
   readonly reservations: Reservations;
   readonly people: People;
