@@ -34,7 +34,7 @@ import { InviteQueries } from "./queries/invites.ts";
 import { SenderQueries } from "./queries/senders.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
-import { openRegistration, type RegistrationGuards } from "./registration-guards.ts";
+import type { RegistrationGuards } from "./registration-guards.ts";
 import { Reservations } from "./reservations.ts";
 import { Sessions } from "./sessions.ts";
 import { ShownEvents } from "./shown-events.ts";
@@ -58,8 +58,8 @@ export interface ServiceParts {
   readonly freshness: Freshness;
   readonly vault: Vault;
   readonly firstAttempts: FirstAttempts;
-  /** Before the creation of tenants; none when left out. */
-  readonly guards?: RegistrationGuards;
+  /** Before the creation of tenants. */
+  readonly guards: RegistrationGuards;
 }
 
 export interface ServiceSettings {
@@ -111,9 +111,8 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
   const users = new UserQueries({ ...parts, people });
   const destinations = new DestinationQueries(parts);
   const senders = new SenderQueries(parts);
-  const guards = parts.guards ?? openRegistration;
   const shown = new ShownEvents(parts);
-  const own = { ...parts, guards, keys, reservations, people, sessions, shown };
+  const own = { ...parts, keys, reservations, people, sessions, shown };
   const forgetting = new Forgetting(own);
   return {
     commands: {

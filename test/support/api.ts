@@ -18,7 +18,7 @@ import { FirstAttempts } from "../../src/application/delivery/first-attempts.ts"
 import { Directory } from "../../src/application/directory.ts";
 import { Freshness } from "../../src/application/freshness.ts";
 import { EmailOpener } from "../../src/application/people.ts";
-import type { RegistrationGuards } from "../../src/application/registration-guards.ts";
+import { openRegistration, type RegistrationGuards } from "../../src/application/registration-guards.ts";
 import { createServices, type ServiceParts, type ServiceSettings } from "../../src/application/services.ts";
 import { Vault } from "../../src/application/vault.ts";
 import { openEngines } from "../../src/composition/engines/engines.ts";
@@ -254,7 +254,7 @@ export async function startApi(
     outbound: { refusalOf: (url) => (new URL(url).hostname === "127.0.0.1" ? "address refused" : null) },
     vault: new Vault(sealing),
     firstAttempts: new FirstAttempts(),
-    ...(options.guards && { guards: options.guards }),
+    guards: options.guards ?? openRegistration,
   };
   const services = createServices(world, {
     accessTokenTtlMs: 3_600_000,
