@@ -17,7 +17,6 @@ const homes = {
   "@jmespath-community/jmespath": ["src/adapters/jmespath"],
   "@koa/router": ["src/http"],
   ajv: ["src/adapters/event-codec", "src/http"],
-  "ajv-formats": ["src/adapters/event-codec", "src/http"],
   bcryptjs: ["src/adapters/bcrypt"],
   "disposable-email-domains-js": ["src/adapters/disposable-domains"],
   "google-protobuf": ["src/adapters/eventstoredb"],

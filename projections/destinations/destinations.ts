@@ -46,8 +46,13 @@ export const destinations: Collection<DestinationDocument> = {
   ],
 };
 
+/** The shown status of a destination: its own setting, and its circuit's say. */
+export type DestinationStatus = "Active" | "Inactive" | "Suspended";
+
 /** The status to show: a person's Inactive stands above the circuit's say. */
-export function destinationStatus({ active, circuit }: DestinationDocument): "Active" | "Inactive" | "Suspended" {
+export function destinationStatus(
+  { active, circuit }: Pick<DestinationDocument, "active" | "circuit">,
+): DestinationStatus {
   if (!active) return "Inactive";
   return circuit === "Open" ? "Suspended" : "Active";
 }

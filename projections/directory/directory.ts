@@ -1,20 +1,16 @@
 import { create, remove, type Collection, type Projection } from "../projection.ts";
 
 /** What an API key's SHA-256 (hex) belongs to. */
-export type KeyHashDocument = { readonly keyHash: string; readonly keyId: string; readonly tenantId: string };
+export type KeyHashDocument = { readonly keyHash: string; readonly keyId: string };
 
 /** What an ingest token's SHA-256 (hex) belongs to. */
-export type TokenHashDocument = {
-  readonly tokenHash: string;
-  readonly destinationId: string;
-  readonly tenantId: string;
-};
+export type TokenHashDocument = { readonly tokenHash: string; readonly destinationId: string };
 
 /** API keys that are not revoked, by hash: ingest asks for one that it does not remember. */
 export const keyHashes: Collection<KeyHashDocument> = {
   name: "keyHashes",
   key: "keyHash",
-  fields: { keyHash: "text", keyId: "id", tenantId: "id" },
+  fields: { keyHash: "text", keyId: "id" },
   indexes: [],
 };
 
@@ -22,7 +18,7 @@ export const keyHashes: Collection<KeyHashDocument> = {
 export const tokenHashes: Collection<TokenHashDocument> = {
   name: "tokenHashes",
   key: "tokenHash",
-  fields: { tokenHash: "text", destinationId: "id", tenantId: "id" },
+  fields: { tokenHash: "text", destinationId: "id" },
   indexes: [],
 };
 
@@ -35,14 +31,14 @@ export const directoryProjection: Projection = {
   version: 1,
   collections: [keyHashes, tokenHashes],
   on: {
-    ApiKeyIssued: ({ keyHash, keyId, tenantId }) => [create(keyHashes, { keyHash, keyId, tenantId })],
+    ApiKeyIssued: ({ keyHash, keyId }) => [create(keyHashes, { keyHash, keyId })],
     ApiKeyRevoked: ({ keyHash }) => [remove(keyHashes, keyHash)],
-    DestinationRegistered: ({ ingestTokenHash, destinationId, tenantId }) => [
-      create(tokenHashes, { tokenHash: ingestTokenHash, destinationId, tenantId }),
+    DestinationRegistered: ({ ingestTokenHash, destinationId }) => [
+      create(tokenHashes, { tokenHash: ingestTokenHash, destinationId }),
     ],
-    IngestTokenRegenerated: ({ ingestTokenHash, previousTokenHash, destinationId, tenantId }) => [
+    IngestTokenRegenerated: ({ ingestTokenHash, previousTokenHash, destinationId }) => [
       remove(tokenHashes, previousTokenHash),
-      create(tokenHashes, { tokenHash: ingestTokenHash, destinationId, tenantId }),
+      create(tokenHashes, { tokenHash: ingestTokenHash, destinationId }),
     ],
     DestinationDeleted: ({ ingestTokenHash }) => [remove(tokenHashes, ingestTokenHash)],
   },

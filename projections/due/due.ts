@@ -1,4 +1,5 @@
-import type { EventStatus, WebhookEvent } from "../../src/domain/event/events.ts";
+import { isWaiting } from "../../src/domain/event/decide.ts";
+import type { WebhookEvent } from "../../src/domain/event/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import { add, create, remove, type Collection, type Projection } from "../projection.ts";
 
@@ -20,7 +21,6 @@ export type LeaseDocument = {
   /** From `startedAt` to here is how long the sweeper waits before it gives the attempt up. */
   readonly leaseUntil: string;
   readonly worker: string;
-  readonly probe: boolean;
 };
 
 /** Events in WaitingRetry, by id; asked by a lane for its destination's, and by the sweeper for what is due. */
@@ -51,7 +51,6 @@ export const leases: Collection<LeaseDocument> = {
     startedAt: "time",
     leaseUntil: "time",
     worker: "text",
-    probe: "boolean",
   },
   indexes: [["destinationId"]],
 };
@@ -59,16 +58,11 @@ export const leases: Collection<LeaseDocument> = {
 /** The scope whose one counter is the number of events that wait for an attempt. */
 export const backlogCounter = "due/backlog";
 
-/** Whether an event of this status waits for an attempt. */
-function waits(status: EventStatus): boolean {
-  return status === "Pending" || status === "WaitingRetry";
-}
-
 type Moved = Exclude<WebhookEvent, { type: "EventAccepted" }>["data"];
 
 /** Takes an event out of the waiting ones where a fact ends its wait. */
 function leave({ eventId, from, to }: Moved): Change[] {
-  if (!waits(from) || waits(to)) return [];
+  if (!isWaiting({ status: from }) || isWaiting({ status: to })) return [];
   return [...(from === "WaitingRetry" ? [remove(waiting, eventId)] : []), add(backlogCounter, -1)];
 }
 
@@ -85,11 +79,11 @@ export const dueProjection: Projection = {
   on: {
     EventAccepted: () => [add(backlogCounter, 1)],
     DeliveryAttemptStarted: (started) => {
-      const { eventId, destinationId, attempt, at: startedAt, leaseUntil, worker, probe } = started;
+      const { eventId, destinationId, attempt, at: startedAt, leaseUntil, worker } = started;
       const key = `${eventId}:${attempt}`;
       return [
         ...leave(started),
-        create(leases, { key, eventId, destinationId, attempt, startedAt, leaseUntil, worker, probe }),
+        create(leases, { key, eventId, destinationId, attempt, startedAt, leaseUntil, worker }),
       ];
     },
     DeliverySucceeded: outcome,

@@ -14,11 +14,7 @@ export type SenderDocument = {
 };
 
 /** What a sender's ingest token's SHA-256 (hex) belongs to. */
-export type SenderTokenHashDocument = {
-  readonly tokenHash: string;
-  readonly senderId: string;
-  readonly tenantId: string;
-};
+export type SenderTokenHashDocument = { readonly tokenHash: string; readonly senderId: string };
 
 /** Fields that lists of senders can be sorted by. */
 export const senderSortFields = ["id", "name", "createdAt", "updatedAt"] as const;
@@ -44,7 +40,7 @@ export const senders: Collection<SenderDocument> = {
 export const senderTokenHashes: Collection<SenderTokenHashDocument> = {
   name: "senderTokenHashes",
   key: "tokenHash",
-  fields: { tokenHash: "text", senderId: "id", tenantId: "id" },
+  fields: { tokenHash: "text", senderId: "id" },
   indexes: [],
 };
 
@@ -71,7 +67,7 @@ export const sendersProjection: Projection = {
         updatedAt: at,
       }),
       add(sendersCounter(tenantId), 1),
-      create(senderTokenHashes, { tokenHash: ingestTokenHash, senderId, tenantId }),
+      create(senderTokenHashes, { tokenHash: ingestTokenHash, senderId }),
     ],
     SenderRenamed: ({ senderId, name, at }) => [set(senders, senderId, { name, updatedAt: at })],
     SenderDestinationChanged: ({ senderId, destinationId, at }) => [
@@ -80,10 +76,10 @@ export const sendersProjection: Projection = {
     SenderMappingChanged: ({ senderId, mapping, at }) => [set(senders, senderId, { mapping, updatedAt: at })],
     SenderActivated: ({ senderId, at }) => [set(senders, senderId, { active: true, updatedAt: at })],
     SenderDeactivated: ({ senderId, at }) => [set(senders, senderId, { active: false, updatedAt: at })],
-    SenderIngestTokenRegenerated: ({ senderId, tenantId, ingestTokenHash, previousTokenHash, at }) => [
+    SenderIngestTokenRegenerated: ({ senderId, ingestTokenHash, previousTokenHash, at }) => [
       set(senders, senderId, { updatedAt: at }),
       remove(senderTokenHashes, previousTokenHash),
-      create(senderTokenHashes, { tokenHash: ingestTokenHash, senderId, tenantId }),
+      create(senderTokenHashes, { tokenHash: ingestTokenHash, senderId }),
     ],
     SenderDeleted: ({ senderId, tenantId, ingestTokenHash }) => [
       remove(senders, senderId),

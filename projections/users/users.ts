@@ -47,7 +47,7 @@ export interface UserFilter {
 
 /** The users a filter means. */
 export function usersSelected({ tenantId, status, role }: UserFilter): Selection {
-  return { collection: "users", where: { tenantId, ...(status && { status }), ...(role && { role }) } };
+  return { collection: users.name, where: { tenantId, ...(status && { status }), ...(role && { role }) } };
 }
 
 /** The scope whose one counter is the number of users a filter means. */

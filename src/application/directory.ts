@@ -1,4 +1,7 @@
 import { LRUCache } from "lru-cache";
+import { destinationStatus, type DestinationStatus } from "../../projections/destinations/destinations.ts";
+import { keyHashes, tokenHashes } from "../../projections/directory/directory.ts";
+import { senderTokenHashes } from "../../projections/senders/senders.ts";
 import { isUsable, type ApiKey } from "../domain/api-key/api-key.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { Circuit } from "../domain/circuit/circuit.ts";
@@ -10,18 +13,14 @@ import { refuse } from "../domain/refusal.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { LogEntry } from "../ports/event-store.ts";
-import type { ReadModels } from "../ports/read-models.ts";
+import type { CollectionDefinition, ReadModels } from "../ports/read-models.ts";
 import { apiKeys, circuits, destinations, senders } from "./aggregate-types.ts";
-import type { Aggregates } from "./aggregates.ts";
+import type { Aggregates, AggregateType } from "./aggregates.ts";
 import type { Freshness } from "./freshness.ts";
 
-/** The shown status of a destination: its own setting, and its circuit's say. */
-export type DestinationStatus = "Active" | "Inactive" | "Suspended";
-
 /** Active unless a person set it Inactive, or its circuit is open. */
-export function statusOf(destination: Destination, circuit: Circuit | undefined): DestinationStatus {
-  if (!destination.active) return "Inactive";
-  return circuit?.position === "Open" ? "Suspended" : "Active";
+export function statusOf({ active }: Destination, circuit: Circuit | undefined): DestinationStatus {
+  return destinationStatus({ active, circuit: circuit?.position ?? "Closed" });
 }
 
 /** How far a process has seen what others changed. */
@@ -30,6 +29,17 @@ export interface Following {
   readonly fresh: boolean;
   /** Resolves true once everything is known that was changed before the call, false when that takes too long. */
   renewed(): Promise<boolean>;
+}
+
+/** One kind of secret, and whose its hashes are known to be. */
+interface Secrets<Owner> {
+  readonly owners: LRUCache<string, string>;
+  readonly type: AggregateType<Owner, never>;
+  /** Holds all hashes, with the owner's id in `field`. */
+  readonly collection: CollectionDefinition;
+  readonly field: string;
+  /** The owner as long as the secret of this hash is good, else undefined. */
+  readonly valid: (owner: Owner | undefined, hash: string) => Owner | undefined;
 }
 
 /**
@@ -43,9 +53,9 @@ export class Directory {
   readonly #freshness: Freshness;
   readonly #clock: Clock;
   readonly #following: Following;
-  readonly #keys: LRUCache<string, string>;
-  readonly #tokens: LRUCache<string, string>;
-  readonly #senderTokens: LRUCache<string, string>;
+  readonly #keys: Secrets<ApiKey>;
+  readonly #tokens: Secrets<Destination>;
+  readonly #senderTokens: Secrets<Sender>;
 
   constructor(
     parts: {
@@ -59,9 +69,15 @@ export class Directory {
     this.#freshness = parts.freshness;
     this.#clock = parts.clock;
     this.#following = parts.following;
-    this.#keys = new LRUCache({ max: options.max });
-    this.#tokens = new LRUCache({ max: options.max });
-    this.#senderTokens = new LRUCache({ max: options.max });
+    const owners = () => new LRUCache<string, string>({ max: options.max });
+    const usable = (key: ApiKey | undefined, hash: string) => this.#usable(key, hash);
+    this.#keys = { owners: owners(), type: apiKeys, collection: keyHashes, field: "keyId", valid: usable };
+    this.#tokens = {
+      owners: owners(), type: destinations, collection: tokenHashes, field: "destinationId", valid: reachable,
+    };
+    this.#senderTokens = {
+      owners: owners(), type: senders, collection: senderTokenHashes, field: "senderId", valid: reachable,
+    };
   }
 
   /** Remembers the hashes that new entries of the log bring. */
@@ -69,11 +85,11 @@ export class Directory {
     for (const entry of entries) {
       if (entry.unreadable !== undefined) continue;
       const event = entry as unknown as ApiKeyEvent | DestinationEvent | SenderEvent;
-      if (event.type === "ApiKeyIssued") this.#keys.set(event.data.keyHash, event.data.keyId);
+      if (event.type === "ApiKeyIssued") this.#keys.owners.set(event.data.keyHash, event.data.keyId);
       else if (event.type === "DestinationRegistered" || event.type === "IngestTokenRegenerated") {
-        this.#tokens.set(event.data.ingestTokenHash, event.data.destinationId);
+        this.#tokens.owners.set(event.data.ingestTokenHash, event.data.destinationId);
       } else if (event.type === "SenderCreated" || event.type === "SenderIngestTokenRegenerated") {
-        this.#senderTokens.set(event.data.ingestTokenHash, event.data.senderId);
+        this.#senderTokens.owners.set(event.data.ingestTokenHash, event.data.senderId);
       }
     }
   }
@@ -93,23 +109,17 @@ export class Directory {
 
   /** The usable API key of a hash, or undefined. Answers at once where everything is in memory. */
   apiKey(hash: string): ApiKey | undefined | Promise<ApiKey | undefined> {
-    const id = this.#keys.get(hash);
-    const cached = id === undefined ? undefined : this.#aggregates.peek(apiKeys, id);
-    return cached ? this.#usable(cached.state, hash) : this.#findApiKey(hash);
+    return this.#find(this.#keys, hash);
   }
 
   /** The destination whose ingest token has this hash, or undefined. */
   destinationByToken(hash: string): Destination | undefined | Promise<Destination | undefined> {
-    const id = this.#tokens.get(hash);
-    const cached = id === undefined ? undefined : this.#aggregates.peek(destinations, id);
-    return cached ? reachable(cached.state, hash) : this.#findDestination(hash);
+    return this.#find(this.#tokens, hash);
   }
 
   /** The sender whose ingest token has this hash, or undefined. */
   senderByToken(hash: string): Sender | undefined | Promise<Sender | undefined> {
-    const id = this.#senderTokens.get(hash);
-    const cached = id === undefined ? undefined : this.#aggregates.peek(senders, id);
-    return cached ? reachable(cached.state, hash) : this.#findSender(hash);
+    return this.#find(this.#senderTokens, hash);
   }
 
   /** A destination, deleted or not; undefined where there never was one. */
@@ -125,37 +135,27 @@ export class Directory {
     return this.#aggregates.read(circuits, destination.id).then(({ state }) => statusOf(destination, state));
   }
 
-  async #findApiKey(hash: string): Promise<ApiKey | undefined> {
-    const id = await this.#owner(this.#keys, "keyHashes", hash, "keyId");
-    return id === undefined ? undefined : this.#usable((await this.#aggregates.read(apiKeys, id)).state, hash);
+  #find<Owner>(secrets: Secrets<Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {
+    const { owners, type, valid } = secrets;
+    const id = owners.get(hash);
+    const cached = id === undefined ? undefined : this.#aggregates.peek(type, id);
+    return cached ? valid(cached.state, hash) : this.#read(secrets, hash);
   }
 
-  async #findDestination(hash: string): Promise<Destination | undefined> {
-    const id = await this.#owner(this.#tokens, "tokenHashes", hash, "destinationId");
-    return id === undefined ? undefined : reachable((await this.#aggregates.read(destinations, id)).state, hash);
+  async #read<Owner>(secrets: Secrets<Owner>, hash: string): Promise<Owner | undefined> {
+    const { owners, type, valid } = secrets;
+    const id = owners.get(hash) ?? (await this.#ownerOf(secrets, hash));
+    if (id === undefined) return undefined;
+    owners.set(hash, id);
+    return valid((await this.#aggregates.read(type, id)).state, hash);
   }
 
-  async #findSender(hash: string): Promise<Sender | undefined> {
-    const id = await this.#owner(this.#senderTokens, "senderTokenHashes", hash, "senderId");
-    return id === undefined ? undefined : reachable((await this.#aggregates.read(senders, id)).state, hash);
-  }
-
-  async #owner(
-    known: LRUCache<string, string>,
-    collection: string,
-    hash: string,
-    field: string,
-  ): Promise<string | undefined> {
-    const remembered = known.get(hash);
-    if (remembered !== undefined) return remembered;
-    const find = async () => (await this.#readModels.get(collection, hash))?.[field] as string | undefined;
-    let id = await find();
-    if (id === undefined) {
-      await this.#freshness.wait();
-      id = known.get(hash) ?? (await find());
-    }
-    if (id !== undefined) known.set(hash, id);
-    return id;
+  async #ownerOf<Owner>({ owners, collection, field }: Secrets<Owner>, hash: string): Promise<string | undefined> {
+    const lookUp = async () => (await this.#readModels.get(collection.name, hash))?.[field] as string | undefined;
+    const id = await lookUp();
+    if (id !== undefined) return id;
+    await this.#freshness.wait();
+    return owners.get(hash) ?? (await lookUp());
   }
 
   async #renewed(): Promise<void> {

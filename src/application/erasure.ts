@@ -14,8 +14,7 @@ import type { Aggregates } from "./aggregates.ts";
 import { entriesOf, type Origin } from "./origin.ts";
 import type { Reservations } from "./reservations.ts";
 
-/** What erasing works with. */
-export interface ErasureParts {
+interface ErasureParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly reservations: Reservations;

@@ -14,10 +14,10 @@ import { invites, tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Freshness } from "./freshness.ts";
 import type { Origin } from "./origin.ts";
+import { pagesByKey } from "./pages.ts";
 import type { People } from "./people.ts";
 
-/** What forgetting works with. */
-export interface ForgettingParts {
+interface ForgettingParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly people: People;
@@ -71,10 +71,8 @@ export class Forgetting {
     if (addresses.size === 0) return;
     await freshness.wait();
     const { name: collection, key } = inviteDocuments;
-    for (let offset = 0; ; offset += page) {
-      const order = { field: key, descending: false };
-      const where = { tenantId: tenant.id };
-      const found = await readModels.find({ collection, where, order, offset, limit: page });
+    const ofTenant = { collection, where: { tenantId: tenant.id } };
+    for await (const found of pagesByKey(readModels, ofTenant, { key, size: page })) {
       for (const { id, email } of found) {
         if (email === null || id === userId || !addresses.has(comparableEmail(email as string))) continue;
         const command = { type: "ForgetInvite", at: timestamp(clock.now()) } as const;
@@ -83,7 +81,6 @@ export class Forgetting {
         await aggregates.change(invites, id as string, origin, (current) => decideInvite(current, command));
         await people.forget(id as string);
       }
-      if (found.length < page) return;
     }
   }
 

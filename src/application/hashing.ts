@@ -1,4 +1,10 @@
 import { createHmac, hash } from "node:crypto";
+import type { Ids } from "../ports/ids.ts";
+
+/** A new token that nobody can guess: the prefix, which tells its kind, and 256 bits. */
+export function secretToken(ids: Ids, prefix: string): string {
+  return prefix + Buffer.from(ids.secretBytes(32)).toString("base64url");
+}
 
 /** SHA-256 in hex: how API keys and ingest tokens are kept. */
 export function sha256(text: string): string {

@@ -11,6 +11,7 @@ import { Unsealable, type Sealing } from "../ports/sealing.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { entriesOf, type Origin } from "./origin.ts";
+import { pagesByKey } from "./pages.ts";
 import {
   neededMasterKeys, openPlatformKeys, readPlatformKeys, wrapPlatformKeys, type StoredPlatformKeys,
 } from "./platform-keys.ts";
@@ -34,8 +35,7 @@ const page = 100;
 const mostMasterKeys = 1_000;
 const patienceMs = 5_000;
 
-/** What the rotation works with. */
-export interface KeyRotationParts {
+interface KeyRotationParts {
   readonly store: EventStore;
   readonly sealing: Sealing;
   readonly readModels: ReadModels;
@@ -99,15 +99,10 @@ export class KeyRotation {
     let [rewrapped, left] = [0, 0];
     for (const masterKeyId of found) {
       if (masterKeyId === this.#current) continue;
-      let after = "";
-      let full = true;
-      while (full && !stopped()) {
-        const wrapped = { collection, where: { masterKeyId }, range: { field: key, from: after } };
-        const documents = await readModels.find({ ...wrapped, order: { field: key, descending: false }, limit: page });
-        full = documents.length === page && documents.at(-1)?.[key] !== after;
-        for (const { name, tenantId } of documents) {
-          after = name as string;
-          if (tenantId === null || stopped()) continue;
+      for await (const wrapped of pagesByKey(readModels, { collection, where: { masterKeyId } }, { key, size: page })) {
+        for (const { tenantId } of wrapped) {
+          if (stopped()) return { rewrapped, left };
+          if (tenantId === null) continue;
           const outcome = await this.#rewrap(tenantId as string);
           if (outcome === "rewrapped") rewrapped += 1;
           else if (outcome === "left") left += 1;

@@ -1,23 +1,16 @@
 import { refuse } from "../domain/refusal.ts";
-import { comparableEmail } from "../domain/reservation/reservation.ts";
-import { streams } from "../domain/streams.ts";
 import type { Tenant, User } from "../domain/tenant/state.ts";
 import type { ExpiringState, RateLimit } from "../ports/expiring-state.ts";
 import type { Passwords } from "../ports/passwords.ts";
-import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
-import { keyedHash } from "./hashing.ts";
 import type { People } from "./people.ts";
 import type { PlatformKeys } from "./platform-keys.ts";
 import type { Reservations } from "./reservations.ts";
 import type { IssuedToken, Sessions } from "./sessions.ts";
+import { userByEmail } from "./user-by-email.ts";
 import { userView, type UserView } from "./views.ts";
 
-/** No tenant has it: what is read for an unknown email, so that it takes as long as for a known one. */
-const nobodysTenant = "00000000-0000-0000-0000-000000000000";
-
-/** What logging in works with. */
-export interface LoginParts {
+interface LoginParts {
   readonly state: ExpiringState;
   readonly keys: PlatformKeys;
   readonly reservations: Reservations;
@@ -45,7 +38,7 @@ export class Login {
    */
   async login(email: string, password: string, address: string): Promise<IssuedToken & { readonly user: UserView }> {
     const { state, keys, people, sessions } = this.#parts;
-    const hash = keyedHash((await keys.get()).nameHashKey, comparableEmail(email));
+    const hash = await keys.emailHash(email);
     const counters = [`login:address:${address}`, `login:email:${hash}`];
     const ticket = this.#limit && (await state.admit(counters, this.#limit));
     if (this.#limit && !ticket) refuse("too-many", "too many failed logins; try again later");
@@ -63,16 +56,8 @@ export class Login {
 
   async #check(hash: string, password: string): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
     const { passwords } = this.#parts;
-    const found = await this.#find(hash);
+    const found = await userByEmail(this.#parts, hash);
     const matches = await passwords.matches(password, found?.user.passwordHash ?? passwords.nobody);
     return matches && found?.user.status === "Active" ? found : undefined;
-  }
-
-  async #find(hash: string): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
-    const { reservations, aggregates } = this.#parts;
-    const holder = (await reservations.find(streams.email(hash)))?.holder;
-    const { state: tenant } = await aggregates.current(tenants, holder?.tenantId ?? nobodysTenant);
-    const user = tenant?.users.get(holder?.userId ?? "");
-    return tenant && user?.emailHash === hash ? { tenant, user } : undefined;
   }
 }

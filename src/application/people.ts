@@ -11,6 +11,7 @@ import type { Ids } from "../ports/ids.ts";
 import { Unsealable, type Sealing, type SealingKey } from "../ports/sealing.ts";
 import { entriesOf, type Origin } from "./origin.ts";
 import { neededMasterKeys, readPlatformKeys } from "./platform-keys.ts";
+import { Recent } from "./recent.ts";
 import { places, type Vault } from "./vault.ts";
 
 type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
@@ -21,14 +22,14 @@ type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
  */
 export class People {
   readonly #parts: { store: EventStore; sealing: Sealing; vault: Vault; clock: Clock; ids: Ids };
-  readonly #keys: LRUCache<string, SealingKey>;
+  readonly #keys: Recent<SealingKey>;
 
   constructor(
     parts: { store: EventStore; sealing: Sealing; vault: Vault; clock: Clock; ids: Ids },
     options: { readonly max: number },
   ) {
     this.#parts = parts;
-    this.#keys = new LRUCache({ max: options.max });
+    this.#keys = new Recent(parts.clock, options);
   }
 
   /** Makes the key of a new person. It is durable when the promise resolves. */

@@ -1,11 +1,13 @@
 import { masterKeyIdOf, type PlatformEvent } from "../domain/platform/platform.ts";
 import { Refusal } from "../domain/refusal.ts";
+import { comparableEmail, comparableName } from "../domain/reservation/reservation.ts";
 import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import { noStream, RevisionConflict, type EventStore } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Sealing } from "../ports/sealing.ts";
+import { keyedHash } from "./hashing.ts";
 import { entriesOf } from "./origin.ts";
 import { places } from "./vault.ts";
 
@@ -23,8 +25,7 @@ export interface StoredPlatformKeys {
   readonly fact: PlatformEvent;
 }
 
-/** What the platform's keys work with. */
-export interface PlatformKeyParts {
+interface PlatformKeyParts {
   readonly store: EventStore;
   readonly sealing: Sealing;
   readonly clock: Clock;
@@ -47,6 +48,16 @@ export class PlatformKeys {
       throw error;
     });
     return this.#keys;
+  }
+
+  /** The keyed hash that stands for an email. Throws as `get` does. */
+  async emailHash(email: string): Promise<string> {
+    return keyedHash((await this.get()).nameHashKey, comparableEmail(email));
+  }
+
+  /** The keyed hash that stands for a tenant's name. Throws as `get` does. */
+  async nameHash(name: string): Promise<string> {
+    return keyedHash((await this.get()).nameHashKey, comparableName(name));
   }
 
   async #load(): Promise<OpenedPlatformKeys> {

@@ -34,14 +34,14 @@ import { InviteQueries } from "./queries/invites.ts";
 import { SenderQueries } from "./queries/senders.ts";
 import { TenantQueries } from "./queries/tenants.ts";
 import { UserQueries } from "./queries/users.ts";
-import { openRegistration, type RegistrationGuards } from "./registration-guards.ts";
+import type { RegistrationGuards } from "./registration-guards.ts";
 import { Reservations } from "./reservations.ts";
 import { Sessions } from "./sessions.ts";
 import { ShownEvents } from "./shown-events.ts";
 import type { Vault } from "./vault.ts";
 
-/** What the services need of the world; `aggregates` and `directory` are fed by the log. */
-export interface World {
+/** What the services work with; `aggregates` and `directory` are fed by the log. */
+export interface ServiceParts {
   readonly store: EventStore;
   readonly readModels: ReadModels;
   readonly state: ExpiringState;
@@ -58,8 +58,8 @@ export interface World {
   readonly freshness: Freshness;
   readonly vault: Vault;
   readonly firstAttempts: FirstAttempts;
-  /** Before the creation of tenants; none when left out. */
-  readonly guards?: RegistrationGuards;
+  /** Before the creation of tenants. */
+  readonly guards: RegistrationGuards;
 }
 
 /** What an operator sets of the services; a limit that is null is not kept. */
@@ -103,18 +103,17 @@ export interface Services {
 }
 
 /** Puts the services together. */
-export function createServices(world: World, settings: ServiceSettings): Services {
+export function createServices(parts: ServiceParts, settings: ServiceSettings): Services {
   const { limits } = settings;
-  const keys = new PlatformKeys(world);
-  const reservations = new Reservations(world);
-  const people = new People(world, { max: settings.peopleInMemory });
-  const sessions = new Sessions({ ...world, keys }, { ttlMs: settings.accessTokenTtlMs });
-  const users = new UserQueries({ ...world, people });
-  const destinations = new DestinationQueries(world);
-  const senders = new SenderQueries(world);
-  const guards = world.guards ?? openRegistration;
-  const shown = new ShownEvents(world);
-  const own = { ...world, guards, keys, reservations, people, sessions, shown };
+  const keys = new PlatformKeys(parts);
+  const reservations = new Reservations(parts);
+  const people = new People(parts, { max: settings.peopleInMemory });
+  const sessions = new Sessions({ ...parts, keys }, { ttlMs: settings.accessTokenTtlMs });
+  const users = new UserQueries({ ...parts, people });
+  const destinations = new DestinationQueries(parts);
+  const senders = new SenderQueries(parts);
+  const shown = new ShownEvents(parts);
+  const own = { ...parts, keys, reservations, people, sessions, shown };
   const forgetting = new Forgetting(own);
   return {
     commands: {

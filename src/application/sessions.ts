@@ -30,8 +30,7 @@ export interface IssuedToken {
   readonly expiresAt: string;
 }
 
-/** What sessions work with. */
-export interface SessionParts {
+interface SessionParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly state: ExpiringState;

@@ -1,3 +1,4 @@
+import type { DestinationStatus } from "../../projections/destinations/destinations.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { AuthType } from "../domain/destination/events.ts";
 import type { Destination } from "../domain/destination/state.ts";
@@ -5,7 +6,6 @@ import type { Webhook } from "../domain/event/state.ts";
 import type { Role } from "../domain/roles.ts";
 import type { UserStatus } from "../domain/tenant/events.ts";
 import type { Tenant, User } from "../domain/tenant/state.ts";
-import type { DestinationStatus } from "./directory.ts";
 
 /** A tenant as the API shows it. */
 export interface TenantView {

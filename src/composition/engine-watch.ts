@@ -6,7 +6,7 @@ import type { OutsideEngine } from "./engines/settings.ts";
 const everyMs = 1_000;
 const startPatienceMs = 60_000;
 
-interface Parts {
+interface EngineWatchParts {
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -14,11 +14,11 @@ interface Parts {
 /** Asks the engines outside of this process every second whether they are there. */
 export class EngineWatch {
   readonly #engines: readonly OutsideEngine[];
-  readonly #parts: Parts;
+  readonly #parts: EngineWatchParts;
   readonly #loop: Loop;
   #away: ReadonlySet<string> = new Set();
 
-  constructor(engines: readonly OutsideEngine[], parts: Parts) {
+  constructor(engines: readonly OutsideEngine[], parts: EngineWatchParts) {
     this.#engines = engines;
     this.#parts = parts;
     this.#loop = new Loop(parts.clock, async () => {

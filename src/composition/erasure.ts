@@ -7,7 +7,7 @@ import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Projector } from "./engines/projector.ts";
 
-interface Parts {
+interface ErasureParts {
   readonly store: EventStore;
   readonly state: ExpiringState;
   readonly aggregates: Aggregates;
@@ -16,6 +16,6 @@ interface Parts {
 }
 
 /** Erasing, on engines that nothing follows yet. */
-export function erasureOf(parts: Parts, projector: Projector): Erasure {
+export function erasureOf(parts: ErasureParts, projector: Projector): Erasure {
   return new Erasure({ ...parts, reservations: new Reservations(parts) }, () => projector.rebuild());
 }

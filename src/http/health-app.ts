@@ -1,24 +1,22 @@
 import type { RequestListener } from "node:http";
 import { plainText, send } from "./answer.ts";
 import type { Common } from "./api.ts";
+import { createFailures } from "./failures.ts";
 import { requestIdOf } from "./identifiers.ts";
+import type { Answer } from "./route.ts";
 import { healthProbes } from "./routes/health.ts";
 
 /** What a process without the API answers: whether it lives, whether it can work, and its metrics. */
-export function createHealthApp({ health, ids, logger, metrics }: Common): RequestListener {
-  const probes = healthProbes(health);
+export function createHealthApp(common: Common): RequestListener {
+  const probes = healthProbes(common.health);
+  const fail = createFailures(common);
   return (request, response) => {
-    const requestId = requestIdOf(request, ids);
+    const requestId = requestIdOf(request, common.ids);
     const [path = ""] = (request.url ?? "").split("?", 1);
     const probe = request.method === "GET" ? probes.get(path) : undefined;
     if (!probe) return send(response, 404, plainText, "this process serves no API", requestId);
-    probe().then(
-      ({ status, text = "", type }) => send(response, status, type ?? plainText, String(text), requestId),
-      (error: unknown) => {
-        metrics.trouble("request failed");
-        logger.error({ err: error, requestId }, "a request failed");
-        send(response, 500, plainText, "internal error", requestId);
-      },
-    );
+    void probe()
+      .catch((error: unknown): Answer => fail(error, requestId))
+      .then(({ status, text = "", type = plainText }) => send(response, status, type, String(text), requestId));
   };
 }

@@ -41,7 +41,7 @@ export interface ProjectionRunnerParts {
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "trouble">;
   /** Turns entries into what projections are to see, as many in the same order. Asked again when it fails. */
-  readonly prepare?: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
+  readonly prepare: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
   /**
    * How long a small batch waits for more, ms: an event accepted, attempted and delivered within this
    * time costs one write. Whoever waits for the read models ends it, see {@link ProjectionRunner.hurry}.
@@ -209,11 +209,10 @@ export class ProjectionRunner {
   }
 
   async #project(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): Promise<void> {
-    const { prepare = async (same: readonly LogEntry[]) => same } = this.#parts;
     let batch: PositionedChanges[] = [];
     let done = this.#applied;
     for await (const { entries, upTo } of stretches) {
-      for (const entry of await this.#persist(() => prepare(entries))) {
+      for (const entry of await this.#persist(() => this.#parts.prepare(entries))) {
         const before = this.#purges.concerns(entry) ? await this.#persist(() => this.#changesBefore(entry)) : [];
         const changes = before === null || this.#aside.has(entry) ? [] : changesOf(entry);
         if ("unreadable" in changes) {

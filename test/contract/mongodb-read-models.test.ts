@@ -13,7 +13,6 @@ function open(url: string): ReadModelsUnderTest {
   const reader = new MongoReadModels(connection, { freshMs: 0 });
   const writer = new MongoReadModelWriter(connection, { dropAfterMs: 0 });
   const close = async () => {
-    reader.close();
     await writer.close();
     await connection.close();
   };

@@ -5,6 +5,7 @@ import { Directory } from "../../src/application/directory.ts";
 import { Freshness } from "../../src/application/freshness.ts";
 import { KeyRotation } from "../../src/application/key-rotation.ts";
 import { EmailOpener } from "../../src/application/people.ts";
+import { openRegistration } from "../../src/application/registration-guards.ts";
 import { createServices, type Services } from "../../src/application/services.ts";
 import { Vault } from "../../src/application/vault.ts";
 import { deliveryRoles } from "../../src/composition/delivery.ts";
@@ -77,7 +78,7 @@ export class Node {
     const services = createServices(
       {
         store, readModels, state, sealing, passwords, tokens, mappings, outbound, clock, ids, metrics, aggregates,
-        directory, freshness, vault, firstAttempts,
+        directory, freshness, vault, firstAttempts, guards: openRegistration,
       },
       {
         accessTokenTtlMs: 3_600_000,

@@ -18,8 +18,8 @@ import { FirstAttempts } from "../../src/application/delivery/first-attempts.ts"
 import { Directory } from "../../src/application/directory.ts";
 import { Freshness } from "../../src/application/freshness.ts";
 import { EmailOpener } from "../../src/application/people.ts";
-import type { RegistrationGuards } from "../../src/application/registration-guards.ts";
-import { createServices, type ServiceSettings, type World } from "../../src/application/services.ts";
+import { openRegistration, type RegistrationGuards } from "../../src/application/registration-guards.ts";
+import { createServices, type ServiceParts, type ServiceSettings } from "../../src/application/services.ts";
 import { Vault } from "../../src/application/vault.ts";
 import { openEngines } from "../../src/composition/engines/engines.ts";
 import type { Config } from "../../src/config/config.ts";
@@ -200,7 +200,7 @@ const alwaysFresh = { fresh: true, renewed: async () => true };
 /** An API process on shared engines. */
 export interface TestApi {
   readonly url: string;
-  readonly world: World;
+  readonly world: ServiceParts;
   readonly services: ReturnType<typeof createServices>;
   readonly server: Server;
   /** What was logged as an error: it should be nothing. */
@@ -237,7 +237,7 @@ export async function startApi(
   });
   const maxBodyBytes = options.maxBodyBytes ?? 262_144;
   const mappings = new JmespathMappings({ metrics: uncounted, clock }, { maxBytes: maxBodyBytes, processes: 2 });
-  const world: World = {
+  const world: ServiceParts = {
     store,
     readModels,
     state,
@@ -254,7 +254,7 @@ export async function startApi(
     outbound: { refusalOf: (url) => (new URL(url).hostname === "127.0.0.1" ? "address refused" : null) },
     vault: new Vault(sealing),
     firstAttempts: new FirstAttempts(),
-    ...(options.guards && { guards: options.guards }),
+    guards: options.guards ?? openRegistration,
   };
   const services = createServices(world, {
     accessTokenTtlMs: 3_600_000,

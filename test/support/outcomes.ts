@@ -1,5 +1,5 @@
 import { entriesOf } from "../../src/application/origin.ts";
-import type { World } from "../../src/application/services.ts";
+import type { ServiceParts } from "../../src/application/services.ts";
 import { loadWebhook } from "../../src/application/webhooks.ts";
 import { decide, type WebhookCommand } from "../../src/domain/event/decide.ts";
 import type { Answer } from "../../src/domain/event/events.ts";
@@ -16,9 +16,9 @@ const answered = (statusCode: number): Answer => ({
 
 /** Does to an event what a delivery worker would. */
 export class Deliveries {
-  readonly #world: World;
+  readonly #world: ServiceParts;
 
-  constructor(world: World) {
+  constructor(world: ServiceParts) {
     this.#world = world;
   }
 

@@ -109,7 +109,7 @@ export class Bench {
   newRunner(models: InMemoryReadModels): ProjectionRunner {
     const { store: log, clock } = this;
     const parts = { log, clock, writer: models, readModels: models, logger: quiet, metrics: uncounted, lingerMs: 0 };
-    return new ProjectionRunner(parts);
+    return new ProjectionRunner({ ...parts, prepare: async (entries) => entries });
   }
 
   /** As after a crash: what is not in the read models is done again. */

@@ -14,7 +14,7 @@ import type { StreamIndex } from "./stream-index.ts";
 /** How long something that failed is left alone, ms. */
 const retryDelayMs = 250;
 
-interface Parts {
+interface HousekeepingParts {
   /** Of the log. */
   readonly path: string;
   /** Of the log's file. */
@@ -28,7 +28,7 @@ interface Parts {
 
 /** Keeps memory, look-ups and the write-ahead log bounded; the heavy part happens in the maintenance thread. */
 export class Housekeeping {
-  readonly #parts: Parts;
+  readonly #parts: HousekeepingParts;
   readonly #worker: Worker;
   readonly #jobs = new Map<number, (result: JobResult) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -42,7 +42,7 @@ export class Housekeeping {
   #scrubTimer: NodeJS.Timeout | null = null;
   readonly counts = { flushes: 0, merges: 0, checkpoints: 0 };
 
-  constructor(parts: Parts) {
+  constructor(parts: HousekeepingParts) {
     this.#parts = parts;
     this.#worker = new Worker(new URL("./maintenance-thread.ts", import.meta.url), {
       workerData: { path: parts.path, descriptor: parts.descriptor } satisfies MaintainedLog,

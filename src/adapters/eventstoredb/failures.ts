@@ -5,13 +5,8 @@ export const grpcCode = { ok: 0, deadlineExceeded: 4, unavailable: 14 } as const
 
 /** What a call or a reply failed with, as the server names it in its trailers (`stream-deleted` and so on). */
 export function exceptionOf(error: unknown): string | undefined {
-  return trailerOf(error, "exception");
-}
-
-/** A trailer of a failed call. */
-export function trailerOf(error: unknown, name: string): string | undefined {
   const metadata = (error as { readonly metadata?: { get(name: string): readonly (string | Buffer)[] } }).metadata;
-  return metadata?.get(name)[0]?.toString();
+  return metadata?.get("exception")[0]?.toString();
 }
 
 /** The gRPC status of a failed call; undefined when it failed before there was one. */

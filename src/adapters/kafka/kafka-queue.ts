@@ -13,7 +13,7 @@ const topicWithinMs = 5_000;
 /**
  * What the queue works with. `config.topicPrefix` names the topic and the group: `<prefix>.work`, `<prefix>.delivery`.
  */
-export interface KafkaQueueParts {
+interface KafkaQueueParts {
   readonly config: KafkaSettings;
   /** Null without SASL. */
   readonly password: string | null;

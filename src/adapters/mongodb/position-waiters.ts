@@ -45,12 +45,6 @@ export class PositionWaiters {
     });
   }
 
-  /** Nothing more will be reached. */
-  close(): void {
-    this.#pause?.cancel();
-    for (const waiter of this.#waiting) waiter.settle(false);
-  }
-
   async #ask(): Promise<void> {
     if (this.#asking) return;
     this.#asking = true;

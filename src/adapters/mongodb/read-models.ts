@@ -72,11 +72,6 @@ export class MongoReadModels implements ReadModels {
     return this.#waiters.wait(position, Math.max(0, began + timeoutMs - clock.monotonic()));
   }
 
-  /** Whoever still waits for a position is told false. */
-  close(): void {
-    this.#waiters.close();
-  }
-
   async #current(): Promise<Questions> {
     const seen = this.#fresh() ?? (await this.#look());
     if (!seen) throw new ReadModelsUnavailable("the read models are not built yet");

@@ -7,7 +7,7 @@ import type { Ids } from "../../ports/ids.ts";
 import { requireOwn } from "../access.ts";
 import { apiKeys } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { sha256 } from "../hashing.ts";
+import { secretToken, sha256 } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import { apiKeyView, type ApiKeyView } from "../views.ts";
 import type { Caller } from "./caller.ts";
@@ -35,7 +35,7 @@ export class ApiKeyCommands {
     const name = cleanName("name", input.name);
     const expiresAt = input.expiresAt === undefined ? null : parseDateTime("expiresAt", input.expiresAt);
     const keyId = ids.uuid();
-    const apiKey = prefix + Buffer.from(ids.secretBytes(32)).toString("base64url");
+    const apiKey = secretToken(ids, prefix);
     const { tenantId } = caller;
     const key = { keyId, tenantId, name, keyHash: sha256(apiKey), prefix, last4: apiKey.slice(-4), expiresAt };
     const command: ApiKeyCommand = { type: "IssueApiKey", key, at: timestamp(clock.now()) };

@@ -2,7 +2,7 @@ import { authTypes, type AuthType } from "../../domain/destination/events.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OutboundClient } from "../../ports/outbound.ts";
 import { isSettableHeader } from "../delivery/request.ts";
-import { checkOutboundUrl } from "./input-rules.ts";
+import { checkOutboundUrl, checkPlainText } from "./input-rules.ts";
 
 /** How a destination wants to be shown who calls, as a caller gives it. */
 export interface AuthInput {
@@ -79,6 +79,5 @@ function username(field: string, value: string): void {
 
 function text(field: string, value: string): void {
   if (value === "") refuse("invalid", `${field}: must not be empty`);
-  if (/\p{Cc}/u.test(value)) refuse("invalid", `${field}: must not contain control characters`);
-  if (!value.isWellFormed()) refuse("invalid", `${field}: must be well-formed Unicode`);
+  checkPlainText(field, value);
 }

@@ -11,7 +11,7 @@ import type { OutboundClient } from "../../ports/outbound.ts";
 import { ownTenant, requireOwn } from "../access.ts";
 import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { sha256 } from "../hashing.ts";
+import { secretToken, sha256 } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import type { DestinationQueries } from "../queries/destinations.ts";
 import { places, type Vault } from "../vault.ts";
@@ -38,8 +38,7 @@ export interface DestinationChange {
   readonly removeAuth?: boolean;
 }
 
-/** What the commands work with. */
-export interface DestinationParts {
+interface DestinationParts {
   readonly aggregates: Aggregates;
   readonly queries: DestinationQueries;
   readonly vault: Vault;
@@ -148,7 +147,7 @@ export class DestinationCommands {
   }
 
   #newToken(): string {
-    return `dst_${Buffer.from(this.#parts.ids.secretBytes(32)).toString("base64url")}`;
+    return secretToken(this.#parts.ids, "dst_");
   }
 
   #now(): string {

@@ -1,6 +1,7 @@
+import { inviteHashes } from "../../../projections/invites/invites.ts";
 import { decide, inviteValidMs, requireUsable, type Invite, type InviteCommand } from "../../domain/invite/invite.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { comparableEmail, takeoverAfterMs } from "../../domain/reservation/reservation.ts";
+import { takeoverAfterMs } from "../../domain/reservation/reservation.ts";
 import { roleOfCode } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide as decideTenant } from "../../domain/tenant/decide.ts";
@@ -16,12 +17,13 @@ import { ownTenant, requireOwn } from "../access.ts";
 import { invites, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
-import { keyedHash, sha256 } from "../hashing.ts";
+import { secretToken, sha256 } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
 import { inviteView, type InviteView } from "../queries/invites.ts";
 import { nameOf, type Reservations } from "../reservations.ts";
+import { userByEmail } from "../user-by-email.ts";
 import { userView, type UserView } from "../views.ts";
 import type { Caller } from "./caller.ts";
 import { checkEmail, checkPassword } from "./input-rules.ts";
@@ -71,11 +73,11 @@ export class InviteCommands {
   ): Promise<InviteView & { readonly inviteToken: string }> {
     checkEmail("email", input.email);
     const role = roleOfCode(input.role) ?? refuse("invalid", "role: must be one of 0, 1, 10, 20");
-    const { aggregates, people, ids, clock } = this.#parts;
+    const { aggregates, people, keys, ids, clock } = this.#parts;
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, tenantId, caller);
     const inviteId = ids.uuid();
-    const inviteToken = `inv_${Buffer.from(ids.secretBytes(32)).toString("base64url")}`;
+    const inviteToken = secretToken(ids, "inv_");
     const now = clock.now();
     const command = (email: string): InviteCommand => ({
       type: "CreateInvite",
@@ -89,7 +91,7 @@ export class InviteCommands {
     });
     // Whether the caller may at all comes before what it would learn of other tenants' users.
     decide(undefined, command(""));
-    if (await this.#isUser(await this.#emailHash(input.email))) refuse("conflict", emailTaken);
+    if (await userByEmail(this.#parts, await keys.emailHash(input.email))) refuse("conflict", emailTaken);
     await people.create(tenant, inviteId, origin);
     const create = command(await people.seal(tenant, inviteId, input.email));
     await aggregates.change(invites, inviteId, origin, (state) => decide(state, create));
@@ -121,7 +123,7 @@ export class InviteCommands {
    */
   async register(token: string, password: string, origin: Origin): Promise<UserView> {
     checkPassword("password", password);
-    const { aggregates, reservations, people, passwords } = this.#parts;
+    const { aggregates, reservations, people, keys, passwords } = this.#parts;
     const invite = (await this.#find(token)) ?? refuse("not-found", "invite not found");
     const { id, tenantId, role, email: sealed } = invite;
     const abandoned = await this.#isAbandoned(invite);
@@ -129,7 +131,7 @@ export class InviteCommands {
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     if (!tenant) return refuse("not-found", "invite not found");
     const email = (await people.open(tenant, id, sealed)) ?? refuse("not-found", "invite not found");
-    const emailHash = await this.#emailHash(email);
+    const emailHash = await keys.emailHash(email);
     const passwordHash = await passwords.hash(password);
     const claim = { stream: streams.email(emailHash), holder: { tenantId, userId: id }, taken: emailTaken };
     await reservations.during([claim], origin, async ([held]) => {
@@ -149,7 +151,7 @@ export class InviteCommands {
   async #find(token: string): Promise<Invite | undefined> {
     const { aggregates, readModels, freshness } = this.#parts;
     const hash = sha256(token);
-    const lookUp = () => readModels.get("inviteHashes", hash);
+    const lookUp = () => readModels.get(inviteHashes.name, hash);
     let known = await lookUp();
     if (!known) {
       await freshness.wait();
@@ -169,18 +171,6 @@ export class InviteCommands {
     if (acceptedAt === null || clock.now() - millis(acceptedAt) <= takeoverAfterMs) return false;
     const facts = (await store.readStream(streams.tenant(tenantId))) as unknown as readonly UserEvent[];
     return !facts.some(({ type, data }) => type === "UserCreated" && data.userId === id);
-  }
-
-  async #isUser(emailHash: string): Promise<boolean> {
-    const { reservations, aggregates } = this.#parts;
-    const holder = (await reservations.find(streams.email(emailHash)))?.holder;
-    if (!holder || holder.userId === null) return false;
-    const { state } = await aggregates.current(tenants, holder.tenantId);
-    return state?.users.get(holder.userId)?.emailHash === emailHash;
-  }
-
-  async #emailHash(email: string): Promise<string> {
-    return keyedHash((await this.#parts.keys.get()).nameHashKey, comparableEmail(email));
   }
 
   #now(): string {

@@ -11,7 +11,7 @@ import type { Mappings } from "../../ports/mapping.ts";
 import { requireOwn } from "../access.ts";
 import { destinations, senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { sha256 } from "../hashing.ts";
+import { secretToken, sha256 } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import type { SenderQueries, SenderView } from "../queries/senders.ts";
 import type { Caller } from "./caller.ts";
@@ -134,7 +134,7 @@ export class SenderCommands {
   }
 
   #newToken(): string {
-    return `sndr_${Buffer.from(this.#parts.ids.secretBytes(32)).toString("base64url")}`;
+    return secretToken(this.#parts.ids, "sndr_");
   }
 
   #now(): string {

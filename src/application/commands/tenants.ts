@@ -1,5 +1,4 @@
 import { refuse } from "../../domain/refusal.ts";
-import { comparableEmail, comparableName } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
 import { timestamp } from "../../domain/time.ts";
@@ -12,7 +11,7 @@ import type { Sealing } from "../../ports/sealing.ts";
 import { ownTenant } from "../access.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { keyedHash, sha256 } from "../hashing.ts";
+import { secretFingerprint, webhookSecret } from "../delivery/signature.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
@@ -58,8 +57,7 @@ export interface TenantChange {
   readonly retentionDays?: number | null;
 }
 
-/** What the commands work with. */
-export interface TenantParts {
+interface TenantParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly reservations: Reservations;
@@ -113,7 +111,7 @@ export class TenantCommands {
     const text = input.name === undefined ? undefined : cleanName("name", input.name);
     const { aggregates, reservations, keys } = this.#parts;
     const tenant = await ownTenant(aggregates, id, caller);
-    const hash = text === undefined ? tenant.nameHash : keyedHash((await keys.get()).nameHashKey, comparableName(text));
+    const hash = text === undefined ? tenant.nameHash : await keys.nameHash(text);
     const command: Extract<TenantCommand, { type: "ChangeTenant" }> = {
       type: "ChangeTenant",
       by: caller,
@@ -144,14 +142,14 @@ export class TenantCommands {
 
   /** Replaces the webhook secret; answers the new one. Throws a Refusal (not-found, forbidden). */
   async regenerateWebhookSecret(caller: Caller, id: string, origin: Origin): Promise<string> {
-    const { aggregates, vault } = this.#parts;
+    const { aggregates, vault, ids } = this.#parts;
     const tenant = await ownTenant(aggregates, id, caller);
-    const secret = this.#newSecret();
+    const secret = webhookSecret(ids.secretBytes(32));
     const command: TenantCommand = {
       type: "RegenerateWebhookSecret",
       by: caller,
       webhookSecret: vault.seal(secret, tenant, places.webhookSecret(id)),
-      webhookSecretFingerprint: fingerprint(secret),
+      webhookSecretFingerprint: secretFingerprint(secret),
       at: this.#now(),
     };
     await aggregates.change(tenants, id, origin, (state) => decide(state, command));
@@ -160,14 +158,13 @@ export class TenantCommands {
 
   async #create(name: string, input: NewTenant, origin: Origin): Promise<CreatedTenant> {
     const { store, reservations, people, keys, vault, sealing, passwords, ids } = this.#parts;
-    const { nameHashKey } = await keys.get();
+    const nameHash = await keys.nameHash(name);
+    const emailHash = await keys.emailHash(input.ownerEmail);
     const passwordHash = await passwords.hash(input.ownerPassword);
     const [tenantId, userId] = [ids.uuid(), ids.uuid()];
-    const nameHash = keyedHash(nameHashKey, comparableName(name));
-    const emailHash = keyedHash(nameHashKey, comparableEmail(input.ownerEmail));
     const dataKey = sealing.wrap({ bytes: ids.secretBytes(32) }, places.dataKey(tenantId));
     const tenant = { id: tenantId, dataKey };
-    const secret = this.#newSecret();
+    const secret = webhookSecret(ids.secretBytes(32));
     const claims = [
       { stream: streams.tenantName(nameHash), holder: { tenantId, userId: null }, taken: nameTaken },
       { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: "ownerEmail: is in use already" },
@@ -182,7 +179,7 @@ export class TenantCommands {
         tenant: {
           tenantId, name, nameHash, maxTrys, circuitBreakerTimer, dataKey,
           webhookSecret: vault.seal(secret, tenant, places.webhookSecret(tenantId)),
-          webhookSecretFingerprint: fingerprint(secret),
+          webhookSecretFingerprint: secretFingerprint(secret),
         },
         owner: { userId, email, emailHash, passwordHash },
         at,
@@ -202,16 +199,7 @@ export class TenantCommands {
     };
   }
 
-  #newSecret(): string {
-    return `whsec_${Buffer.from(this.#parts.ids.secretBytes(32)).toString("base64")}`;
-  }
-
   #now(): string {
     return timestamp(this.#parts.clock.now());
   }
-}
-
-/** Tells two secrets apart without telling anything about either. */
-function fingerprint(secret: string): string {
-  return sha256(secret).slice(0, 16);
 }

@@ -1,9 +1,8 @@
 import { refuse } from "../../domain/refusal.ts";
-import { comparableEmail } from "../../domain/reservation/reservation.ts";
 import { roleOfCode, type Role } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
-import type { TenantEvent, UserStatus } from "../../domain/tenant/events.ts";
+import type { UserStatus } from "../../domain/tenant/events.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -13,7 +12,6 @@ import { ownTenant } from "../access.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Forgetting } from "../forgetting.ts";
-import { keyedHash } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
@@ -44,10 +42,8 @@ export interface UserChange {
 
 const emailTaken = "email: a user with this email exists already";
 const emailOvertaken = "email: was changed by another request";
-const endsSessions: readonly TenantEvent["type"][] = ["UserPasswordChanged", "UserRoleChanged", "UserStatusChanged"];
 
-/** What the commands work with. */
-export interface UserParts {
+interface UserParts {
   readonly aggregates: Aggregates;
   readonly reservations: Reservations;
   readonly people: People;
@@ -73,11 +69,11 @@ export class UserCommands {
     checkEmail("email", input.email);
     checkPassword("password", input.password);
     const role = roleOf(input.role ?? 0);
-    const { aggregates, reservations, people, passwords, ids } = this.#parts;
+    const { aggregates, reservations, people, keys, passwords, ids } = this.#parts;
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, tenantId, caller);
     const userId = ids.uuid();
-    const emailHash = await this.#emailHash(input.email);
+    const emailHash = await keys.emailHash(input.email);
     const command = (email: string, passwordHash: string, reservation?: string): TenantCommand => ({
       type: "CreateUser",
       by: caller,
@@ -101,7 +97,7 @@ export class UserCommands {
   async change(caller: Caller, userId: string, input: UserChange, origin: Origin): Promise<UserView> {
     if (input.email !== undefined) checkEmail("email", input.email);
     if (input.password !== undefined) checkPassword("password", input.password);
-    const { aggregates, reservations, passwords } = this.#parts;
+    const { aggregates, reservations, passwords, sessions } = this.#parts;
     const { tenantId } = caller;
     const { tenant, user } = await this.#target(caller, userId);
     const command: Extract<TenantCommand, { type: "ChangeUser" }> = {
@@ -121,18 +117,16 @@ export class UserCommands {
         if (email && current?.emailHash !== user.emailHash) refuse("conflict", emailOvertaken);
         return decide(state, { ...command, passwordHash, email, reservation });
       });
-    let events: readonly TenantEvent[];
-    if (!email || email.hash === user.emailHash) ({ events } = await change());
+    if (!email || email.hash === user.emailHash) await change();
     else {
       const previous = await reservations.find(streams.email(user.emailHash));
       const holder = { tenantId, userId };
       const claim = { stream: streams.email(email.hash), holder, taken: emailTaken, overtaken: emailOvertaken };
-      ({ events } = await reservations.during([claim], origin, ([held]) => change(held && nameOf(held))));
+      await reservations.during([claim], origin, ([held]) => change(held && nameOf(held)));
       if (previous?.holder.userId === userId) await reservations.release(previous, origin);
     }
-    if (events.some(({ type }) => endsSessions.includes(type))) {
-      await this.#parts.sessions.endOlder(tenantId, userId);
-    }
+    const { state } = await aggregates.read(tenants, tenantId);
+    if (state?.users.get(userId)?.sessionVersion !== user.sessionVersion) await sessions.endOlder(tenantId, userId);
     return this.#view(tenantId, userId);
   }
 
@@ -173,9 +167,9 @@ export class UserCommands {
     user: User,
     email: string | undefined,
   ): Promise<{ readonly sealed: string; readonly hash: string } | undefined> {
-    const { people } = this.#parts;
+    const { people, keys } = this.#parts;
     if (email === undefined || email === (await people.open(tenant, user.id, user.email))) return undefined;
-    return { sealed: await people.seal(tenant, user.id, email), hash: await this.#emailHash(email) };
+    return { sealed: await people.seal(tenant, user.id, email), hash: await keys.emailHash(email) };
   }
 
   async #view(tenantId: string, userId: string): Promise<UserView> {
@@ -184,10 +178,6 @@ export class UserCommands {
     const user = tenant?.users.get(userId);
     if (!tenant || !user) return refuse("not-found", "user not found");
     return userView(tenantId, user, await people.open(tenant, userId, user.email));
-  }
-
-  async #emailHash(email: string): Promise<string> {
-    return keyedHash((await this.#parts.keys.get()).nameHashKey, comparableEmail(email));
   }
 
   #now(): string {

@@ -1,9 +1,8 @@
-import { createHash, createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
+import { sha256 } from "../hashing.ts";
 
 /** A tenant's webhook secret made ready to sign with; make it once and keep it. Never logged or stored. */
 export interface Signer {
-  /** Names the secret without giving it away; goes into the log with each attempt. */
-  readonly fingerprint: string;
   /** Key of `X-Service-Signature`: the whole secret string, prefix included. */
   readonly serviceKey: KeyObject;
   /** Key of `webhook-signature`: the bytes behind the prefix. */
@@ -28,15 +27,17 @@ export function webhookSecret(bytes: Uint8Array): string {
 /** Readies a secret (`whsec_` and base64). */
 export function signerOf(secret: string): Signer {
   return {
-    fingerprint: secretFingerprint(secret),
     serviceKey: createSecretKey(secret, "utf8"),
     standardKey: createSecretKey(secret.slice(prefix.length), "base64"),
   };
 }
 
-/** 64 bits of a SHA-256, hex: enough to tell secrets apart, of no use for finding a random one. */
+/**
+ * Names a secret without giving it away; goes into the log with each attempt. 64 bits of a SHA-256, hex: enough to tell
+ * secrets apart, of no use for finding a random one.
+ */
 export function secretFingerprint(secret: string): string {
-  return createHash("sha256").update(secret).digest("hex").slice(0, 16);
+  return sha256(secret).slice(0, 16);
 }
 
 /** Both schemes' headers: ours, and those of Standard Webhooks. `at` is in milliseconds since 1970. */
@@ -44,20 +45,22 @@ export function sign(signer: Signer, eventId: string, at: number, body: Uint8Arr
   const seconds = Math.floor(at / 1000).toString();
   const standard = createHmac("sha256", signer.standardKey).update(`${eventId}.${seconds}.`).update(body);
   return {
-    "X-Service-Signature": serviceSignature(signer.serviceKey, body),
+    "X-Service-Signature": `sha256=${serviceDigest(signer.serviceKey, body).toString("hex")}`,
     "webhook-id": eventId,
     "webhook-timestamp": seconds,
     "webhook-signature": `v1,${standard.digest("base64")}`,
   };
 }
 
-/** Whether `signature` is the `X-Service-Signature` of the payload, in constant time; any other form is not. */
+/**
+ * Whether `signature` is the `X-Service-Signature` of the payload, in constant time. Its hex digits may be of either
+ * case; any other form is not.
+ */
 export function verify(secret: string, payload: string, signature: string): boolean {
-  const expected = Buffer.from(serviceSignature(createSecretKey(secret, "utf8"), payload));
-  const given = Buffer.from(signature);
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const [, hex] = /^sha256=([0-9A-Fa-f]{64})$/.exec(signature) ?? [];
+  return hex !== undefined && timingSafeEqual(Buffer.from(hex, "hex"), serviceDigest(secret, payload));
 }
 
-function serviceSignature(key: KeyObject, body: Uint8Array | string): string {
-  return `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
+function serviceDigest(key: KeyObject | string, body: Uint8Array | string): Buffer {
+  return createHmac("sha256", key).update(body).digest();
 }

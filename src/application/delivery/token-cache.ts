@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../ports/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
+import { sha256 } from "../hashing.ts";
 import type { ClientGrant } from "./request.ts";
 
 /** What came of asking for a token. A failure is not remembered: whoever asks next has it tried again. */
@@ -85,8 +86,9 @@ export function createTokenCache(settings: TokenCacheSettings): TokenCache {
   };
 }
 
+/** A hash: tokens are kept for long, and no secret of the client with them. */
 function keyOf({ tokenEndpoint, clientId, clientSecret, scope }: ClientGrant): string {
-  return JSON.stringify([tokenEndpoint, clientId, clientSecret, scope ?? null]);
+  return sha256(JSON.stringify([tokenEndpoint, clientId, clientSecret, scope ?? null]));
 }
 
 type Fetched = { readonly token: string; readonly lifetimeMs: number } | { readonly error: string };

@@ -1,10 +1,10 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/tenant/decide.ts";
 import { ownTenant } from "../access.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
+import { verify } from "../delivery/signature.ts";
 import type { Vault } from "../vault.ts";
 import { tenantView, type TenantView } from "../views.ts";
 
@@ -35,8 +35,6 @@ export class TenantQueries {
    */
   async verifySignature(caller: Caller, id: string, payload: string, signature: string): Promise<boolean> {
     const tenant = await ownTenant(this.#parts.aggregates, id, caller);
-    const expected = createHmac("sha256", this.#parts.vault.webhookSecret(tenant)).update(payload).digest();
-    const [, hex] = /^sha256=([0-9A-Fa-f]{64})$/.exec(signature) ?? [];
-    return hex !== undefined && timingSafeEqual(Buffer.from(hex, "hex"), expected);
+    return verify(this.#parts.vault.webhookSecret(tenant), payload, signature);
   }
 }

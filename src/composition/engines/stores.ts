@@ -22,7 +22,7 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-interface Parts {
+interface StoresParts {
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -32,7 +32,7 @@ const embeddedLingerMs = 200;
 const outsideLingerMs = 10;
 
 /** Opens the read models in the read thread; embedded ones are served to the main thread from here. */
-export async function openStores(link: ReadModelsLink, parts: Parts): Promise<Stores> {
+export async function openStores(link: ReadModelsLink, parts: StoresParts): Promise<Stores> {
   return link.engine === "embedded" ? openEmbedded(link, parts.clock) : openOutside(link.url, parts);
 }
 
@@ -53,7 +53,7 @@ function openEmbedded({ dataDir, ports }: Extract<ReadModelsLink, { engine: "emb
   };
 }
 
-async function openOutside(url: string, parts: Parts): Promise<Stores> {
+async function openOutside(url: string, parts: StoresParts): Promise<Stores> {
   const { connectMongoDb } = await import("../../adapters/mongodb/connection.ts");
   const { MongoReadModelWriter } = await import("../../adapters/mongodb/read-model-writer.ts");
   const connection = connectMongoDb(url, parts);

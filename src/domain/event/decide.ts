@@ -74,8 +74,8 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
 }
 
 /** Whether the event waits for an attempt, due or not. */
-export function isWaiting(state: Webhook): boolean {
-  return state.status === "Pending" || state.status === "WaitingRetry";
+export function isWaiting({ status }: Pick<Webhook, "status">): boolean {
+  return status === "Pending" || status === "WaitingRetry";
 }
 
 function startAttempt(state: Webhook, command: Extract<WebhookCommand, { type: "StartAttempt" }>): WebhookEvent[] {

@@ -74,7 +74,7 @@ export function decide(state: InviteState, command: InviteCommand): InviteEvent[
 /** Throws a Refusal (forbidden) unless the caller may invite users of the role. */
 export function requireInviter(by: { readonly role: Role }, role: Role): void {
   requireRole(by, "Admin", "invite users");
-  if (!atLeast(by.role, role)) refuse("forbidden", `role: a ${by.role} may not invite a user with the role ${role}`);
+  if (!atLeast(by.role, role)) refuse("forbidden", `role: ${by.role} may not invite a user with the role ${role}`);
 }
 
 /** Throws a Refusal: not-found when revoked, conflict when used (unless that was abandoned), rejected when expired. */

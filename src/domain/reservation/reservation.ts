@@ -12,14 +12,8 @@ export type ReservationEvent =
   | DomainEvent<"NameReserved", { holder: Holder; at: Timestamp }>
   | DomainEvent<"NameReleased", { holder: Holder; at: Timestamp }>;
 
-/** Who has a name, since when; `holder` null: it was given back at that time. */
-export interface Reservation {
-  readonly holder: Holder | null;
-  readonly since: Timestamp;
-}
-
-/** Undefined where nobody ever had the name. */
-export type ReservationState = Reservation | undefined;
+/** Who has a name, since when, undefined where nobody ever had it; `holder` null: it was given back at that time. */
+export type ReservationState = { readonly holder: Holder | null; readonly since: Timestamp } | undefined;
 
 /** Folds one fact in. */
 export function evolve(_state: ReservationState, event: ReservationEvent): ReservationState {

@@ -5,7 +5,7 @@ import type { TenantEvent, UserStatus } from "./events.ts";
 import type { Tenant, TenantState, User } from "./state.ts";
 
 /** The user on whose behalf a command runs, as the verified token says. */
-export interface Caller {
+export interface ActingUser {
   readonly userId: string;
   readonly role: Role;
 }
@@ -15,12 +15,12 @@ export type TenantCommand =
   | {
       readonly type: "CreateTenant";
       readonly tenant: Omit<Extract<TenantEvent, { type: "TenantCreated" }>["data"], "at">;
-      readonly owner: NewUser;
+      readonly owner: UserData;
       readonly at: string;
     }
   | {
       readonly type: "ChangeTenant";
-      readonly by: Caller;
+      readonly by: ActingUser;
       readonly name?: { readonly text: string; readonly hash: string } | undefined;
       readonly reservation?: string | undefined;
       readonly maxTrys?: number | undefined;
@@ -32,7 +32,7 @@ export type TenantCommand =
   /** `by` null: the tenant's own retention asks for it. */
   | {
       readonly type: "PurgeEvents";
-      readonly by: Caller | null;
+      readonly by: ActingUser | null;
       readonly purgeId: string;
       readonly filter: PurgeFilter;
       readonly matched: number;
@@ -41,28 +41,28 @@ export type TenantCommand =
   | { readonly type: "CompletePurge"; readonly purgeId: string; readonly at: string }
   | {
       readonly type: "RegenerateWebhookSecret";
-      readonly by: Caller;
+      readonly by: ActingUser;
       readonly webhookSecret: string;
       readonly webhookSecretFingerprint: string;
       readonly at: string;
     }
   | {
       readonly type: "CreateUser";
-      readonly by: Caller;
-      readonly user: NewUser & { readonly role: Role };
+      readonly by: ActingUser;
+      readonly user: UserData & { readonly role: Role };
       readonly reservation?: string | undefined;
       readonly at: string;
     }
   /** A user whom an invite let in: whoever asks for it was told the invite's token. */
   | {
       readonly type: "RegisterUser";
-      readonly user: NewUser & { readonly role: Role };
+      readonly user: UserData & { readonly role: Role };
       readonly reservation?: string | undefined;
       readonly at: string;
     }
   | {
       readonly type: "ChangeUser";
-      readonly by: Caller;
+      readonly by: ActingUser;
       readonly userId: string;
       readonly email?: { readonly sealed: string; readonly hash: string } | undefined;
       readonly reservation?: string | undefined;
@@ -72,7 +72,7 @@ export type TenantCommand =
       readonly status?: UserStatus | undefined;
       readonly at: string;
     }
-  | { readonly type: "DeleteUser"; readonly by: Caller; readonly userId: string; readonly at: string }
+  | { readonly type: "DeleteUser"; readonly by: ActingUser; readonly userId: string; readonly at: string }
   /** Nothing opens a deleted user's addresses any more. */
   | { readonly type: "ForgetUser"; readonly userId: string; readonly at: string }
   /** An operator lets an Owner in again. */
@@ -86,7 +86,7 @@ export type TenantCommand =
   | { readonly type: "RewrapDataKey"; readonly from: string; readonly dataKey: string; readonly at: string }
   | { readonly type: "EraseTenant"; readonly at: string };
 
-interface NewUser {
+interface UserData {
   readonly userId: string;
   /** Sealed under the person's key. */
   readonly email: string;
@@ -146,7 +146,7 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
     case "ResetOwnerPassword": {
       const { userId, passwordHash, at } = command;
       const user = state.users.get(userId) ?? refuse("not-found", "user not found");
-      if (user.role !== "Owner") refuse("rejected", `the user is not an Owner but a ${user.role}`);
+      if (user.role !== "Owner") refuse("rejected", `the user is not an Owner; its role is ${user.role}`);
       return [{ type: "UserPasswordChanged", data: { tenantId: state.id, userId, passwordHash, at } }];
     }
     case "RewrapDataKey": {
@@ -187,7 +187,7 @@ function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "Ch
 function createUser(state: Tenant, { by, user, at }: Extract<TenantCommand, { type: "CreateUser" }>): TenantEvent[] {
   requireRole(by, "Developer", "create users");
   if (!atLeast(by.role, user.role)) {
-    refuse("forbidden", `role: a ${by.role} may not create a user with the role ${user.role}`);
+    refuse("forbidden", `role: ${by.role} may not create a user with the role ${user.role}`);
   }
   if (state.users.has(user.userId)) refuse("conflict", "the user exists already");
   return [{ type: "UserCreated", data: { tenantId: state.id, ...user, at } }];
@@ -199,7 +199,7 @@ function changeUser(state: Tenant, command: Extract<TenantCommand, { type: "Chan
   const self = by.userId === user.id;
   const newRole = command.role !== undefined && command.role !== user.role ? command.role : undefined;
   const newStatus = command.status !== undefined && command.status !== user.status ? command.status : undefined;
-  if (!self && !atLeast(by.role, "Admin")) refuse("forbidden", `a ${by.role} may change only itself`);
+  if (!self && !atLeast(by.role, "Admin")) refuse("forbidden", `${by.role} may change only itself`);
   if (user.role === "Owner" && !atLeast(by.role, "Owner") && !self) {
     refuse("forbidden", "only an Owner may change an Owner");
   }

@@ -106,7 +106,7 @@ export const invite = {
 
 /** An event that was delivered at its first attempt. */
 export const event = {
-  id: "3f0c6d2e-8a41-5b7c-9e13-5d2f8b6a7c90",
+  id: "019c167f-c818-87c8-8ca8-64b1d472e0ea",
   tenantId,
   destinationUrlId: destinationId,
   payload: '{"type":"order.paid","amount":19.90}',

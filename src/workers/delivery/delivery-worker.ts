@@ -69,11 +69,6 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     }
   }
 
-  /** How many destinations have a lane now. */
-  get lanes(): number {
-    return this.#lanes.size;
-  }
-
   #laneOf(destinationId: string): Lane {
     let lane = this.#lanes.get(destinationId);
     if (!lane) {

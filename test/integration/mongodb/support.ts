@@ -17,10 +17,7 @@ export function openProcess(
     connection,
     writer,
     reader,
-    close: async () => {
-      reader.close();
-      await connection.close();
-    },
+    close: () => connection.close(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
 import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
-import { Sessions, type SessionParts } from "../../../src/application/sessions.ts";
+import { Sessions } from "../../../src/application/sessions.ts";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -42,7 +42,7 @@ describe("sessions", () => {
       tokens: { verify: async () => claims },
       keys: { get: async () => ({}) },
     };
-    const sessions = new Sessions(parts as unknown as SessionParts, { ttlMs: 60_000 });
+    const sessions = new Sessions(parts as unknown as ConstructorParameters<typeof Sessions>[0], { ttlMs: 60_000 });
     expect((await sessions.authenticate("a token")).userId).to.equal(userId);
     const passwordChanged = sessions.endOlder(tenantId, userId);
     await new Promise(setImmediate);

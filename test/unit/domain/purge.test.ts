@@ -6,7 +6,7 @@ import { eventStatuses, type EventStatus } from "../../../src/domain/event/event
 import { finishedStatuses, isFinished, isMeant, isPurged } from "../../../src/domain/event/purge.ts";
 import type { Placed, Purge, PurgeFilter } from "../../../src/domain/event/purge.ts";
 import { roles } from "../../../src/domain/roles.ts";
-import { decide, type Caller, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
+import { decide, type ActingUser, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
 import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
 import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
 import { specificationsOf } from "../../support/given.ts";
@@ -116,7 +116,7 @@ describe("purging, of a tenant", () => {
   });
   const completed = (id: string): TenantEvent => ({ type: "PurgeCompleted", data: { purgeId: id, tenantId, at } });
   const by = (role: (typeof roles)[number]) => ({ userId: "u", role });
-  const purge = (caller: Caller | null) =>
+  const purge = (caller: ActingUser | null) =>
     ({ type: "PurgeEvents", by: caller, purgeId, filter: all, matched: 7, at }) as const;
 
   it("is for Admin, Owner and the tenant's own retention", () => {

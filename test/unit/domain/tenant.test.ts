@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { decide, type Caller, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
+import { decide, type ActingUser, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
 import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
 import { roles } from "../../../src/domain/roles.ts";
 import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
@@ -26,8 +26,8 @@ const created: TenantEvent[] = [
   { type: "TenantCreated", data: { ...settings, at } },
   { type: "UserCreated", data: { ...person, tenantId, role: "Owner", at } },
 ];
-const as = (role: Caller["role"]): Caller => ({ userId: ownerId, role });
-const change = (by: Caller["role"], what: object): TenantCommand => ({
+const as = (role: ActingUser["role"]): ActingUser => ({ userId: ownerId, role });
+const change = (by: ActingUser["role"], what: object): TenantCommand => ({
   type: "ChangeTenant",
   by: as(by),
   ...what,

@@ -5,7 +5,6 @@ import { leases, waiting } from "../../../projections/due/due.ts";
 import { events, eventsOrdered, eventsSelected } from "../../../projections/events/events.ts";
 import { planTotal } from "../../../projections/events/totals.ts";
 import { invites, inviteSortFields } from "../../../projections/invites/invites.ts";
-import { tenants } from "../../../projections/tenants/tenants.ts";
 import { users, usersSelected, userSortFields } from "../../../projections/users/users.ts";
 import { accessPath, orderFieldOf } from "../../../src/adapters/embedded-read-models/access-path.ts";
 import type { CollectionDefinition, Selection } from "../../../src/ports/read-models.ts";
@@ -89,8 +88,9 @@ describe("the index of a query", () => {
   });
 
   it("is none where there is none", () => {
-    const all = { collection: "tenants" };
-    expect(accessPath(tenants, all, "name", "order")).to.include({ index: undefined, ordered: false });
-    expect(accessPath(tenants, all, "id", "order")).to.include({ index: undefined, ordered: true });
+    const things = { name: "things", key: "id", fields: { id: "id", at: "time" }, indexes: [] } as const;
+    const all = { collection: "things" };
+    expect(accessPath(things, all, "at", "order")).to.include({ index: undefined, ordered: false });
+    expect(accessPath(things, all, "id", "order")).to.include({ index: undefined, ordered: true });
   });
 });

@@ -75,12 +75,4 @@ describe("Those who wait for a position that another process reaches", () => {
     expect(answer).to.equal(false);
     expect(asked).to.be.greaterThan(3);
   });
-
-  it("are told false when nothing more will be reached", async () => {
-    const waiting = waiters.wait("2", 10_000);
-    waiters.close();
-    expect(await waiting).to.equal(false);
-    await turn();
-    expect(clock.pending).to.deep.equal([]);
-  });
 });

@@ -33,12 +33,13 @@ describe("signatures", () => {
     expect(headers["webhook-signature"]).to.equal(`v1,${hmac(key, content).toString("base64")}`);
   });
 
-  it("verify, in their one form only", () => {
+  it("verify in either case of their hex digits, and in no other form", () => {
     const payload = '{"n":"é"}';
     const good = sign(signerOf(secret), "id", 0, Buffer.from(payload))["X-Service-Signature"];
     expect(verify(secret, payload, good)).to.be.true;
     const hex = good.slice("sha256=".length);
-    const others = ["", "sha256=", hex, `sha256=${hex.toUpperCase()}`, `SHA256=${hex}`, `${good} `, good.slice(0, -1),
+    expect(verify(secret, payload, `sha256=${hex.toUpperCase()}`)).to.be.true;
+    const others = ["", "sha256=", hex, `SHA256=${hex}`, `${good} `, good.slice(0, -1),
       `${good.slice(0, -1)}${good.endsWith("0") ? "1" : "0"}`, `sha1=${hex}`, "é".repeat(good.length), `v1,${hex}`];
     for (const other of others) expect(verify(secret, payload, other), other).to.be.false;
     expect(verify(secret, `${payload} `, good)).to.be.false;
@@ -46,7 +47,7 @@ describe("signatures", () => {
   });
 
   it("name a secret by a fingerprint that does not contain it", () => {
-    expect(secretFingerprint(secret)).to.match(/^[0-9a-f]{16}$/).and.to.equal(signerOf(secret).fingerprint);
+    expect(secretFingerprint(secret)).to.match(/^[0-9a-f]{16}$/);
     expect(secretFingerprint(`${secret}x`)).to.not.equal(secretFingerprint(secret));
   });
 });

@@ -255,7 +255,6 @@ describe("projections", () => {
       expect(await given(registered).then("tokenHashes", hash("c"))).to.deep.equal({
         tokenHash: hash("c"),
         destinationId,
-        tenantId,
       });
       expect(await given(registered, regenerated).then("tokenHashes", hash("c"))).to.equal(null);
       expect(await given(registered, regenerated).then("tokenHashes", hash("e"))).to.include({ destinationId });
@@ -266,7 +265,6 @@ describe("projections", () => {
       expect(await given(keyIssued).then("keyHashes", hash("d"))).to.deep.equal({
         keyHash: hash("d"),
         keyId,
-        tenantId,
       });
       expect(await given(keyIssued, revoked).then("keyHashes", hash("d"))).to.equal(null);
       expect(await given(keyIssued, revoked, accepted).then("apiKeys", keyId)).to.equal(null);
@@ -386,7 +384,6 @@ describe("projections", () => {
         startedAt: at(2),
         leaseUntil: at(3),
         worker: "worker-1",
-        probe: false,
       });
       expect((await due(started(1, 2), succeeded(1, 3))).leases).to.deep.equal([]);
       expect((await due(started(1, 2), failed(1, 3, 1))).leases).to.deep.equal([]);

@@ -63,6 +63,7 @@ describe("projection runner", () => {
       clock,
       logger: { debug: silent, info: silent, warn: silent, error: silent },
       metrics: { trouble: (kind) => troubles.push(kind) },
+      prepare: async (entries) => entries,
       lingerMs: 200,
       ...parts,
     });

@@ -61,7 +61,7 @@ describe("projectors of the same read models", () => {
 
   const begin = () => {
     const parts = { log, readModels: models, clock, logger: quiet, metrics: uncounted, lingerMs: 0 };
-    const runner = new ProjectionRunner({ ...parts, writer: models.writer() });
+    const runner = new ProjectionRunner({ ...parts, writer: models.writer(), prepare: async (entries) => entries });
     runners.push(runner);
     runner.start();
     return runner;

@@ -22,7 +22,7 @@ export const inviteOperations: readonly Operation[] = [
       201: json("created-invite", "The invite and its token, shown here only.", { ...invite, inviteToken }),
       403: problem(
         "The caller's role does not allow it.",
-        "only Admin or above may invite users", "role: a Admin may not invite a user with the role Owner",
+        "only Admin or above may invite users", "role: Admin may not invite a user with the role Owner",
       ),
       409: problem("The email is a user's already.", emailTaken),
     },

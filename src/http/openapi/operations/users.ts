@@ -29,7 +29,7 @@ export const userOperations: readonly Operation[] = [
       201: json("user", "The user.", developer),
       403: problem(
         "The caller's role does not allow it.",
-        "role: a Developer may not create a user with the role Admin", "only Developer or above may create users",
+        "role: Developer may not create a user with the role Admin", "only Developer or above may create users",
       ),
       404: problem("The caller's tenant is gone.", "tenant not found"),
       409: problem("The email is in use on the platform.", emailTaken),
