@@ -47,11 +47,12 @@ export class Cleaner {
 
   async #tick(): Promise<void> {
     const { purger, retention, clock } = this.#parts;
+    const isOver = () => this.#loop.stopped;
     if (clock.monotonic() - this.#retainedAt >= retentionEveryMs) {
-      await retention.run();
+      await retention.run(isOver);
       this.#retainedAt = clock.monotonic();
     }
     let worked = true;
-    while (worked && !this.#loop.stopped) worked = await purger.step();
+    while (worked && !isOver()) worked = await purger.step(isOver);
   }
 }

@@ -40,8 +40,8 @@ export class Purger {
     this.#parts = parts;
   }
 
-  /** Does a part of the work of each purge there is; resolves false when there was none. */
-  async step(): Promise<boolean> {
+  /** Does a part of the work of each purge there is, unless it is over before; resolves false when there was none. */
+  async step(isOver: () => boolean): Promise<boolean> {
     const found = await this.#parts.readModels.find({
       collection: purges.name,
       where: { hiding: false, completed: false },
@@ -50,6 +50,7 @@ export class Purger {
     });
     let worked = false;
     for (const purge of found as unknown as readonly PurgeDocument[]) {
+      if (isOver()) return worked;
       if (!(await this.#isUnderWay(purge))) continue;
       await this.#work(purge);
       worked = true;

@@ -1,5 +1,6 @@
-import { tenants, type TenantDocument } from "../../projections/tenants/tenants.ts";
+import { retention, type RetentionDocument } from "../../projections/retention/retention.ts";
 import type { PurgeCommands } from "../application/commands/purge.ts";
+import { pagesByKey } from "../application/pages.ts";
 import { millis, timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
@@ -11,6 +12,8 @@ const dayMs = 86_400_000;
 /** A tenant's events are looked through no more often than this. */
 const everyMs = 3_600_000;
 const pageSize = 100;
+
+const lookedAfter = (tenantId: string) => `retention/${tenantId}`;
 
 interface RetentionParts {
   readonly readModels: ReadModels;
@@ -30,39 +33,36 @@ export class Retention {
     this.#parts = parts;
   }
 
-  /** Looks after every tenant that has not been looked after within the hour. */
-  async run(): Promise<void> {
-    for (let offset = 0; ; offset += pageSize) {
-      const found = await this.#parts.readModels.find({
-        collection: tenants.name,
-        range: { field: "retentionDays", from: 1 },
-        order: { field: "retentionDays", descending: false },
-        offset,
-        limit: pageSize,
-      });
-      for (const tenant of found as unknown as readonly TenantDocument[]) await this.#lookAfter(tenant);
-      if (found.length < pageSize) return;
+  /** Looks after every tenant that has not been looked after within the hour, unless it is over before. */
+  async run(isOver: () => boolean): Promise<void> {
+    const { readModels, state, clock } = this.#parts;
+    const pages = pagesByKey(readModels, { collection: retention.name }, { key: retention.key, size: pageSize });
+    for await (const page of pages) {
+      const tenants = page as unknown as readonly RetentionDocument[];
+      const times = await state.get(tenants.map(({ tenantId }) => lookedAfter(tenantId)));
+      const now = clock.now();
+      for (const [at, tenant] of tenants.entries()) {
+        if (isOver()) return;
+        const last = times[at];
+        if (last == null || Math.abs(now - millis(last)) >= everyMs) await this.#lookAfter(tenant);
+      }
     }
   }
 
-  async #lookAfter({ id, retentionDays }: TenantDocument): Promise<void> {
+  async #lookAfter({ tenantId, retentionDays }: RetentionDocument): Promise<void> {
     const { purge, state, clock, ids, logger, metrics } = this.#parts;
-    if (retentionDays === null) return;
     const now = clock.now();
-    const key = `retention/${id}`;
-    const [last] = await state.get([key]);
-    if (last != null && Math.abs(now - millis(last)) < everyMs) return;
     const actor = { type: "service", part: "retention" } as const;
     try {
-      await purge.purgeOlder(id, timestamp(now - retentionDays * dayMs), {
+      await purge.purgeOlder(tenantId, timestamp(now - retentionDays * dayMs), {
         actor,
         correlationId: ids.uuid(),
         causationId: null,
       });
-      await state.put(key, timestamp(now), 2 * everyMs);
+      await state.put(lookedAfter(tenantId), timestamp(now), 2 * everyMs);
     } catch (error) {
       metrics.trouble("retention");
-      logger.warn({ err: error, tenantId: id }, "a tenant's old events could not be purged; it is tried again");
+      logger.warn({ err: error, tenantId }, "a tenant's old events could not be purged; it is tried again");
     }
   }
 }

@@ -8,7 +8,7 @@ import { createTenant, login, openIngest } from "../../support/accounts.ts";
 import { quiet } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { Bench } from "../../support/purge-bench.ts";
+import { Bench, never } from "../../support/purge-bench.ts";
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -66,10 +66,10 @@ describe("retention", () => {
     bench.clock.advance(dayMs - 60_000);
     const young = await short.accept();
     await bench.deliveries.succeed(young);
-    await newRetention().run();
+    await newRetention().run(never);
     expect(await short.shown()).to.have.members([old.short, waiting, young]);
     bench.clock.advance(hourMs);
-    await newRetention().run();
+    await newRetention().run(never);
     expect(await short.shown()).to.have.members([waiting, young]);
     expect(await long.shown()).to.deep.equal([old.long]);
     expect(await none.shown()).to.deep.equal([old.none]);
@@ -84,7 +84,7 @@ describe("retention", () => {
     const tenant = await open(1);
     await tenant.accept();
     bench.clock.advance(3 * dayMs);
-    await newRetention().run();
+    await newRetention().run(never);
     expect(await purges()).to.equal(0);
   });
 
@@ -95,13 +95,13 @@ describe("retention", () => {
     bench.clock.advance(hourMs / 2);
     await finish();
     bench.clock.advance(dayMs - hourMs / 2 + 1_000);
-    await newRetention().run();
+    await newRetention().run(never);
     expect(await purges()).to.equal(1);
     bench.clock.advance(hourMs / 2);
-    await newRetention().run();
+    await newRetention().run(never);
     expect(await purges()).to.equal(1);
     bench.clock.advance(hourMs / 2);
-    await newRetention().run();
+    await newRetention().run(never);
     expect(await purges()).to.equal(2);
     expect(await tenant.shown()).to.deep.equal([]);
   });
@@ -111,15 +111,26 @@ describe("retention", () => {
     const finish = async () => bench.deliveries.succeed(await tenant.accept());
     await finish();
     bench.clock.advance(9 * dayMs);
-    await newRetention().run();
+    await newRetention().run(never);
     expect(await purges()).to.equal(1);
     bench.clock.advance(-6 * dayMs);
     await finish();
     bench.clock.advance(-hourMs);
-    await newRetention().run();
+    await newRetention().run(never);
     bench.clock.advance(2 * dayMs);
-    await newRetention().run();
+    await newRetention().run(never);
     expect(await tenant.shown()).to.deep.equal([]);
+  });
+
+  it("is over in the middle of the tenants", async () => {
+    const two = [await open(1), await open(1)];
+    for (const { accept } of two) await bench.deliveries.succeed(await accept());
+    bench.clock.advance(2 * dayMs);
+    let begun = 0;
+    await newRetention().run(() => (begun += 1) > 1);
+    expect(await purges()).to.equal(1);
+    await newRetention().run(never);
+    expect(await purges()).to.equal(2);
   });
 
   it("tries again at once what failed, and looks after the others meanwhile", async () => {
@@ -129,11 +140,11 @@ describe("retention", () => {
     bench.store.beforeAppend = (stream) => {
       if (stream === `tenant-${one.tenantId}`) throw new LogUnavailable("away");
     };
-    await newRetention().run();
+    await newRetention().run(never);
     expect([troubles, await purges()]).to.deep.equal([["retention"], 1]);
     expect(await other.shown()).to.deep.equal([]);
     bench.store.beforeAppend = () => undefined;
-    await newRetention().run();
+    await newRetention().run(never);
     expect(await purges()).to.equal(2);
     expect(await one.shown()).to.deep.equal([]);
   });
@@ -159,8 +170,8 @@ describe("cleaner", () => {
           if (found instanceof Error) throw found;
           return found;
         },
-      } as Purger,
-      retention: { run: async () => void steps.push("retains") } as Retention,
+      } as unknown as Purger,
+      retention: { run: async () => void steps.push("retains") } as unknown as Retention,
       clock,
       logger: quiet,
       metrics: { trouble: (of) => troubles.push(of) },

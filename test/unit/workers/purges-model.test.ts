@@ -6,7 +6,7 @@ import { Refusal } from "../../../src/domain/refusal.ts";
 import { RevisionConflict } from "../../../src/ports/event-store.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
-import { Bench } from "../../support/purge-bench.ts";
+import { Bench, never } from "../../support/purge-bench.ts";
 import { sized } from "../../support/size.ts";
 
 interface Step {
@@ -85,10 +85,10 @@ class Play {
         ...(number % 3 === 0 && { before }),
       });
     },
-    delete: () => this.#bench.purger.step(),
+    delete: () => this.#bench.purger.step(never),
     deleteAnew: () => {
       this.#bench.newPurger();
-      return this.#bench.purger.step();
+      return this.#bench.purger.step(never);
     },
     pass: async ({ number }) => this.#bench.clock.advance(number),
     failToWrite: async ({ number }) => this.#bench.models.failures.push(number % 2 ? "before" : "after"),

@@ -1,0 +1,28 @@
+import { put, remove, type Collection, type Projection } from "../projection.ts";
+
+/** After how many days a tenant's finished events are purged. */
+export type RetentionDocument = {
+  readonly tenantId: string;
+  readonly retentionDays: number;
+};
+
+/** Tenants that do not keep their events for ever, by id; asked by whoever purges what is too old. */
+export const retention: Collection<RetentionDocument> = {
+  name: "retention",
+  key: "tenantId",
+  fields: { tenantId: "id", retentionDays: "number" },
+  indexes: [],
+};
+
+/** How long tenants keep their events; all else of a tenant is read from its own stream. */
+export const retentionProjection: Projection = {
+  name: "retention",
+  version: 1,
+  collections: [retention],
+  on: {
+    TenantRetentionChanged: ({ tenantId, retentionDays }) => [
+      retentionDays === null ? remove(retention, tenantId) : put(retention, { tenantId, retentionDays }),
+    ],
+    TenantErased: ({ tenantId }) => [remove(retention, tenantId)],
+  },
+};
