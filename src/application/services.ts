@@ -7,7 +7,7 @@ import type { OutboundClient } from "../ports/outbound.ts";
 import type { Passwords } from "../ports/passwords.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Sealing } from "../ports/sealing.ts";
-import type { Metrics } from "../ports/telemetry.ts";
+import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Tokens } from "../ports/tokens.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { ApiKeyCommands } from "./commands/api-keys.ts";
@@ -52,6 +52,7 @@ export interface ServiceParts {
   readonly outbound: Pick<OutboundClient, "refusalOf">;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly logger: Logger;
   readonly metrics: Metrics;
   readonly aggregates: Aggregates;
   readonly directory: Directory;

@@ -115,8 +115,8 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const firstAttempts = new FirstAttempts();
   const services = createServices(
     {
-      store, readModels, state, sealing, passwords, outbound, clock, ids, metrics, aggregates, directory, freshness,
-      vault, mappings, guards, firstAttempts, tokens: new JwtTokens(),
+      store, readModels, state, sealing, passwords, outbound, clock, ids, logger, metrics, aggregates, directory,
+      freshness, vault, mappings, guards, firstAttempts, tokens: new JwtTokens(),
     },
     { accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory },
   );

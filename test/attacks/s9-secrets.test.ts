@@ -248,6 +248,11 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     for (const list of ["users", "destinations", "senders", "api-keys", "invites", "events"]) {
       await ask("GET", `/api/v1/${list}?Qt=100`, as(token));
     }
+    const { items } = (await ask("GET", "/api/v1/destinations?Qt=100", as(token))).json;
+    for (const { id } of items as { id: string }[]) {
+      const destination = `/api/v1/destinations/${id}`;
+      for (const rest of ["/history", "/circuit/history"]) await ask("GET", destination + rest, as(token));
+    }
     for (const page of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]) await ask("GET", page);
     for (const authorization of [`Bearer ${token}x`, `Basic ${token}`, token]) {
       await ask("GET", `/api/v1/tenants/${tenantId}?access_token=${token}`, { headers: { authorization } });

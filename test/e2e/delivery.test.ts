@@ -68,6 +68,28 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     expect(history.map(({ revision }) => revision)).to.deep.equal([0, 1, 2]);
   });
 
+  it("notes at each attempt the revision of the settings it is made under", async () => {
+    const account = await openAccount(relay.url);
+    const urls = [receiver.url(path()), receiver.url(path())] as const;
+    const { id, ingest } = await account.destination({ url: urls[0] });
+    const attempted = async () => {
+      const eventId = await post(account, ingest);
+      await eventReaches(account.owner, eventId, "Succeeded");
+      return (await items(account, `/api/v1/events/${eventId}/history`))[1]?.["data"] as Json;
+    };
+    const before = await attempted();
+    await account.owner.patch(`/api/v1/destinations/${id}`, { url: urls[1] });
+    // A worker of another process may learn of the change a moment later.
+    const after = await eventually(attempted, ({ url }) => url === urls[1]);
+    const settings = await items(account, `/api/v1/destinations/${id}/history`);
+    const told = settings.map(({ type, revision, data }) => [type, revision, (data as Json)["url"]]);
+    expect(told).to.deep.equal([
+      ["DestinationRegistered", before["destinationRevision"], before["url"]],
+      ["DestinationUrlChanged", after["destinationRevision"], after["url"]],
+    ]);
+    expect(before["url"]).to.equal(urls[0]);
+  });
+
   it("retries on the schedule until the receiver answers 2xx", async () => {
     const account = await openAccount(relay.url);
     const hook = path();
@@ -155,6 +177,11 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     await eventReaches(account.owner, eventId, "Succeeded");
     const started = (await items(account, `/api/v1/events/${eventId}/history`))[1];
     expect((started?.["data"] as Json)["probe"]).to.equal(true);
+    const facts = await eventually(() => items(account, `/api/v1/destinations/${id}/circuit/history`),
+      (told) => told.at(-1)?.["type"] === "CircuitClosed");
+    const types = ["CircuitOpened", "CircuitHalfOpened", "CircuitProbeClaimed", "CircuitClosed"];
+    expect(facts.map(({ type }) => type)).to.deep.equal(types);
+    expect((facts[2]?.["data"] as Json)["probe"]).to.include({ eventId });
   });
 
   it("holds the events of an Inactive destination and resumes them when it is active again", async () => {

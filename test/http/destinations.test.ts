@@ -4,8 +4,9 @@ import { streams } from "../../src/domain/streams.ts";
 import { entriesOf } from "../../src/application/origin.ts";
 import { circuits, destinations, tenants } from "../../src/application/aggregate-types.ts";
 import { timestamp } from "../../src/domain/time.ts";
-import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
@@ -21,11 +22,13 @@ const credentials = {
 type AuthType = keyof typeof credentials;
 
 describeOnEngines("destinations", (freshEngines) => {
+  let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
   let other: Account;
   before(async () => {
-    api = await startApi(await freshEngines());
+    engines = await freshEngines();
+    api = await startApi(engines);
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
   });
   after(() => api.close());
@@ -292,6 +295,26 @@ describeOnEngines("destinations", (freshEngines) => {
       const listed = (await one.owner.client.get("/api/v1/destinations?Qt=100")).json["items"] as { id: string }[];
       expect(listed.map(({ id }) => id)).not.to.include(destinationId);
     });
+  });
+
+  it("has a log line of its circuit when that opens, half-opens or closes, and of nothing else", async () => {
+    const id = await registered({ authType: "BasicAuth", credentials: credentials.BasicAuth });
+    const ids = { destinationId: id, tenantId: one.tenantId };
+    const [failure, success] = [attemptEnded(nowhere, false, 2), attemptEnded(nowhere, true, 2)];
+    const lines = () => api.lines.filter((line) => "destinationId" in line && line.destinationId === id);
+    await tellCircuit(api.world, ids, failure, success);
+    expect(lines()).to.deep.equal([]);
+    // What fails while it is open moves nothing.
+    await tellCircuit(api.world, ids, failure, failure, failure);
+    const openUntil = (await api.world.aggregates.current(circuits, id)).state?.openUntil;
+    engines.clock.advance(300_000);
+    await tellCircuit(api.world, ids, { type: "HalfOpen", leaseOver: false });
+    for (const _twice of [1, 2]) await one.owner.client.patch(path(id), { status: "active" });
+    expect(lines()).to.deep.equal([
+      { ...ids, failures: 2, openUntil, message: "circuit opened" },
+      { ...ids, failures: 2, openUntil: null, message: "circuit half-opened" },
+      { ...ids, failures: 0, openUntil: null, message: "circuit closed" },
+    ]);
   });
 
   it("is guarded alike in every change: 401, 404, 403 for the tenant, 403 for the role", async () => {

@@ -68,6 +68,8 @@ deleteApiKey                                | 401    | 403 204 204 204 | 403 403
 createDestination                           | 401    | 403 201 201 201 |                 |
 listDestinations                            | 401    | 200 200 200 200 |                 |
 getDestination                              | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+listDestinationHistory                      | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+listCircuitHistory                          | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 updateDestination                           | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 updateDestination to inactive               | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 deleteDestination                           | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404

@@ -88,6 +88,8 @@ describe("secrets", () => {
         path,
         `/api/v1/tenants/${one.tenantId}`,
         `/api/v1/destinations/${ingest.destinationId}`,
+        `/api/v1/destinations/${ingest.destinationId}/history`,
+        `/api/v1/destinations/${ingest.destinationId}/circuit/history`,
         `/api/v1/events/${items[0]?.id ?? ""}/history`,
         "/metrics",
       ].map((known) => client.get(known)),
@@ -95,7 +97,7 @@ describe("secrets", () => {
     const places = {
       "the log": JSON.stringify(entries),
       "the read models": JSON.stringify(engines.readModels.contents()),
-      "the log lines": JSON.stringify(api.errors),
+      "the log lines": JSON.stringify([api.lines, api.errors]),
       "the answers": answers.map(({ text, headers }) => text + JSON.stringify([...headers])).join("\n"),
     };
     expect(secrets).to.have.length(15);

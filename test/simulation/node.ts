@@ -77,8 +77,8 @@ export class Node {
     const firstAttempts = new FirstAttempts();
     const services = createServices(
       {
-        store, readModels, state, sealing, passwords, tokens, mappings, outbound, clock, ids, metrics, aggregates,
-        directory, freshness, vault, firstAttempts, guards: openRegistration,
+        store, readModels, state, sealing, passwords, tokens, mappings, outbound, clock, ids, logger, metrics,
+        aggregates, directory, freshness, vault, firstAttempts, guards: openRegistration,
       },
       {
         accessTokenTtlMs: 3_600_000,

@@ -203,6 +203,8 @@ export interface TestApi {
   readonly world: ServiceParts;
   readonly services: ReturnType<typeof createServices>;
   readonly server: Server;
+  /** What an operator was told, in lines at level info. */
+  readonly lines: readonly { readonly message: string }[];
   /** What was logged as an error: it should be nothing. */
   readonly errors: readonly object[];
   readonly close: () => Promise<void>;
@@ -237,6 +239,13 @@ export async function startApi(
   });
   const maxBodyBytes = options.maxBodyBytes ?? 262_144;
   const mappings = new JmespathMappings({ metrics: uncounted, clock }, { maxBytes: maxBodyBytes, processes: 2 });
+  const lines: { message: string }[] = [];
+  const errors: object[] = [];
+  const logger: Logger = {
+    ...quiet,
+    info: (fields, message) => lines.push({ ...fields, message }),
+    error: (fields) => errors.push(fields),
+  };
   const world: ServiceParts = {
     store,
     readModels,
@@ -250,6 +259,7 @@ export async function startApi(
     freshness,
     tokens: new JwtTokens(),
     mappings,
+    logger,
     metrics: uncounted,
     outbound: { refusalOf: (url) => (new URL(url).hostname === "127.0.0.1" ? "address refused" : null) },
     vault: new Vault(sealing),
@@ -262,8 +272,6 @@ export async function startApi(
     peopleInMemory: 1_000,
     ...options,
   });
-  const errors: object[] = [];
-  const logger: Logger = { ...quiet, error: (fields) => errors.push(fields) };
   const server = createHttpServer(createApp({
     services,
     clock,
@@ -281,6 +289,7 @@ export async function startApi(
     world,
     services,
     server,
+    lines,
     errors,
     close: async () => {
       await feed.stop();

@@ -3,6 +3,7 @@ import {
   createUser, freshEmail, login, openIngest, password, roleCodes, unique, type Account, type Client,
 } from "./accounts.ts";
 import type { TestApi } from "./api.ts";
+import { attemptEnded, tellCircuit } from "./circuits.ts";
 import { http } from "./http.ts";
 import { Deliveries } from "./outcomes.ts";
 
@@ -28,6 +29,8 @@ export interface GoodRequest {
 type Make = (scene: Scene) => GoodRequest | Promise<GoodRequest>;
 
 const url = "https://receiver.example/hook";
+/** An event's id that no event has. */
+const unheld = "0193a1b2-0000-7000-8000-00000000eeee";
 
 /** An event of the first tenant, as it was accepted. */
 export async function acceptedEvent({ api, ingest }: Scene, to = ingest): Promise<string> {
@@ -88,6 +91,12 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   createDestination: () => ({ json: { url } }),
   listDestinations: () => ({}),
   getDestination: ownDestination,
+  listDestinationHistory: ownDestination,
+  listCircuitHistory: async ({ api, one }) => {
+    const id = await idOf(one, "destinations", { url });
+    await tellCircuit(api.world, { destinationId: id, tenantId: one.tenantId }, attemptEnded(unheld, false));
+    return { params: { id } };
+  },
   updateDestination: async (scene) => ({ ...(await ownDestination(scene)), json: { serverRateLimit: 9 } }),
   deleteDestination: async ({ one }) => ({ params: { id: await idOf(one, "destinations", { url }) } }),
   regenerateDestinationToken: async ({ one }) => ({ params: { id: await idOf(one, "destinations", { url }) } }),

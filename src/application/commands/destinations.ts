@@ -1,4 +1,3 @@
-import { decide as decideCircuit, newCircuit } from "../../domain/circuit/circuit.ts";
 import { decide, type DestinationCommand } from "../../domain/destination/decide.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -8,9 +7,11 @@ import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { OutboundClient } from "../../ports/outbound.ts";
+import type { Logger } from "../../ports/telemetry.ts";
 import { ownTenant, requireOwn } from "../access.ts";
 import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { changeCircuit } from "../circuits.ts";
 import { secretToken, sha256 } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import type { DestinationQueries } from "../queries/destinations.ts";
@@ -45,6 +46,7 @@ interface DestinationParts {
   readonly outbound: Pick<OutboundClient, "refusalOf">;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly logger: Logger;
 }
 
 /** What is done to destinations. */
@@ -135,10 +137,8 @@ export class DestinationCommands {
 
   /** A person's word stands above the circuit's. */
   async #closeCircuit({ tenantId }: Caller, id: string, origin: Origin): Promise<void> {
-    const { aggregates } = this.#parts;
-    await aggregates.current(circuits, id);
-    await aggregates.change(circuits, id, origin, (state = newCircuit(id, tenantId)) =>
-      decideCircuit(state, { type: "Close", at: this.#now() }));
+    await this.#parts.aggregates.current(circuits, id);
+    await changeCircuit(this.#parts, { destinationId: id, tenantId }, origin, { type: "Close", at: this.#now() });
   }
 
   #seal({ type, credentials }: AuthInput, tenant: Tenant, destinationId: string) {

@@ -1,4 +1,3 @@
-import { decide as decideCircuit, newCircuit } from "../../domain/circuit/circuit.ts";
 import type { CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { decide as decideWebhook } from "../../domain/event/decide.ts";
 import type { Answer, FailureReason, WebhookEvent } from "../../domain/event/events.ts";
@@ -9,8 +8,10 @@ import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
-import { circuits, destinations, tenants } from "../aggregate-types.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+import { destinations, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { changeCircuit } from "../circuits.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { loadWebhook, type LoadedWebhook } from "../webhooks.ts";
 
@@ -38,11 +39,21 @@ interface TenantPolicy {
   readonly circuitBreakerTimer: number;
 }
 
+/** What the ends of attempts are written with. */
+export interface OutcomeParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly retry: RetryPolicy;
+  readonly logger: Logger;
+}
+
 /** Writes the ends of attempts into the log: first the event's own stream, then the destination's circuit. */
 export class Outcomes {
-  readonly #parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids; retry: RetryPolicy };
+  readonly #parts: OutcomeParts;
 
-  constructor(parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids; retry: RetryPolicy }) {
+  constructor(parts: OutcomeParts) {
     this.#parts = parts;
   }
 
@@ -78,14 +89,12 @@ export class Outcomes {
   }
 
   /** Decides on a destination's circuit and appends what follows; whether anything did. */
-  async changeCircuit(
-    { destinationId, tenantId }: { readonly destinationId: string; readonly tenantId: string },
+  changeCircuit(
+    destination: { readonly destinationId: string; readonly tenantId: string },
     origin: Origin,
     command: CircuitCommand,
   ): Promise<boolean> {
-    const decide = (state = newCircuit(destinationId, tenantId)) => decideCircuit(state, command);
-    const { appended } = await this.#parts.aggregates.change(circuits, destinationId, origin, decide);
-    return appended !== null;
+    return changeCircuit(this.#parts, destination, origin, command);
   }
 
   async #recordEvent(

@@ -1,7 +1,6 @@
 import {
   eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
 } from "../../../projections/events/events.ts";
-import type { Actor } from "../../domain/domain-event.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -15,17 +14,8 @@ import { eventView, type EventView } from "../views.ts";
 import type { ShownEvents } from "../shown-events.ts";
 import { loadShown, type LoadedWebhook } from "../webhooks.ts";
 import { attemptsOf, type AttemptView } from "./attempts.ts";
+import { historyItem, type HistoryItem } from "./history.ts";
 import { pageFrom, pageOf, sliceOf, type Page, type PageRequest } from "./paging.ts";
-
-/** A fact of an event's history. */
-export interface HistoryItem {
-  readonly type: string;
-  readonly revision: number;
-  readonly position: string;
-  readonly time: string;
-  readonly actor: Actor;
-  readonly data: object;
-}
 
 /** What is asked of accepted events. */
 export class EventQueries {
@@ -48,9 +38,7 @@ export class EventQueries {
   /** Every fact of the event. Throws a Refusal (not-found, forbidden). */
   async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
     const { facts } = await this.#load(caller, id);
-    const items = facts.map(({ type, revision, position, metadata: { actor, at: time }, data }) =>
-      ({ type, revision, position, time, actor, data }));
-    return pageOf(items, page);
+    return pageOf(facts.map(historyItem), page);
   }
 
   /** The events of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */

@@ -162,6 +162,32 @@ export const fact = {
   },
 };
 
+export const destinationFact = {
+  type: "DestinationUrlChanged",
+  revision: 3,
+  position: "0000000000004693",
+  time: at,
+  actor: { type: "user", id: user.id, role: user.role },
+  data: { destinationId, tenantId, url: destination.url, at },
+};
+
+export const circuitFact = {
+  type: "CircuitOpened",
+  revision: 12,
+  position: "0000000000004712",
+  time: later,
+  actor: { type: "service", part: "delivery/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0c" },
+  data: {
+    destinationId,
+    tenantId,
+    position: "Open",
+    failures: tenant.maxTrys,
+    openUntil: "2026-02-01T00:04:59.412Z",
+    probe: null,
+    at: later,
+  },
+};
+
 /** A page that holds one thing. */
 export function pageOf(item: object) {
   return { total: 1, items: [item] };

@@ -19,6 +19,15 @@ export function destinationRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.destinations.get(call.caller, pathId(call, "destination")),
     })),
+    signedIn("GET", "/api/v1/destinations/:id/history", async (call) => {
+      const { page } = lists.history(call.query);
+      return { status: 200, body: await queries.destinations.history(call.caller, pathId(call, "destination"), page) };
+    }),
+    signedIn("GET", "/api/v1/destinations/:id/circuit/history", async (call) => {
+      const { page } = lists.history(call.query);
+      const id = pathId(call, "destination");
+      return { status: 200, body: await queries.destinations.circuitHistory(call.caller, id, page) };
+    }),
     signedInWith("PATCH", "/api/v1/destinations/:id", bodies.updateDestination, async (call) => ({
       status: 200,
       body: await commands.destinations.change(call.caller, pathId(call, "destination"), call.input, call.origin),

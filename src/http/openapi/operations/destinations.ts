@@ -1,6 +1,6 @@
 import { bodies } from "../../bodies.ts";
 import { lists } from "../../lists.ts";
-import { destination, pageOf, token } from "../examples.ts";
+import { circuitFact, destination, destinationFact, pageOf, token } from "../examples.ts";
 import { json, nothing, problem, type Operation } from "../operation.ts";
 
 const id = "The destination's id.";
@@ -73,6 +73,45 @@ export const destinationOperations: readonly Operation[] = [
     parameters: { id },
     answers: {
       200: json("destination", "The destination.", destination),
+      403: problem("The destination belongs to another tenant.", othersDestination),
+    },
+  },
+  {
+    id: "listDestinationHistory",
+    method: "GET",
+    path: "/api/v1/destinations/:id/history",
+    tag,
+    summary: "List every fact about a destination",
+    description:
+      "Any role. Each change of a setting: what it became, by whom and when. The `destinationRevision` of an attempt " +
+      "is the `revision` of the newest fact it was made under. Of authentication only the kind is shown, of the " +
+      "ingest token only that it was replaced. Stays readable when the destination is deleted.",
+    security: "bearer",
+    parameters: { id },
+    query: lists.history,
+    answers: {
+      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(destinationFact)),
+      403: problem("The destination belongs to another tenant.", othersDestination),
+    },
+  },
+  {
+    id: "listCircuitHistory",
+    method: "GET",
+    path: "/api/v1/destinations/:id/circuit/history",
+    tag,
+    summary: "List every fact about a destination's circuit",
+    description:
+      "Any role. Why deliveries were held and went on: the consecutive failures were counted (CircuitCounted), the " +
+      "circuit opened (CircuitOpened) or waits half-open for its next event (CircuitHalfOpened), one event's attempt " +
+      "is to try the receiver (CircuitProbeClaimed) or came to nothing (CircuitProbeReleased), the circuit closed " +
+      "(CircuitClosed). Each fact has the circuit as it was from then on: `position` (Closed, Open or HalfOpen), " +
+      "`failures`, `openUntil`, and the `probe` under way with its `eventId` and `leaseUntil`. Empty where no " +
+      "attempt ever failed. Stays readable when the destination is deleted.",
+    security: "bearer",
+    parameters: { id },
+    query: lists.history,
+    answers: {
+      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(circuitFact)),
       403: problem("The destination belongs to another tenant.", othersDestination),
     },
   },

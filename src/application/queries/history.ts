@@ -1,0 +1,47 @@
+import type { Actor } from "../../domain/domain-event.ts";
+import { Refusal } from "../../domain/refusal.ts";
+import { noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
+import { sliceOf, type Page, type PageRequest } from "./paging.ts";
+
+/** A fact of a history. */
+export interface HistoryItem {
+  readonly type: string;
+  readonly revision: number;
+  readonly position: string;
+  readonly time: string;
+  readonly actor: Actor;
+  readonly data: object;
+}
+
+/** A fact as the API shows it. */
+export function historyItem({ type, revision, position, metadata, data }: RecordedEvent): HistoryItem {
+  const { actor, at: time } = metadata;
+  return { type, revision, position, time, actor, data };
+}
+
+/**
+ * A page of the facts of a stream that was never deleted: its revisions count from 0 without a gap. Only the newest
+ * fact and the page itself are read, however many there are. Throws LogUnavailable, or a Refusal where one of the
+ * page cannot be read. `shown` is given the data of each, and answers what of it there is to see.
+ */
+export async function historyPage(
+  store: EventStore,
+  stream: string,
+  request: PageRequest,
+  shown: (data: object) => object = (data) => data,
+): Promise<Page<HistoryItem>> {
+  const { offset, limit } = sliceOf(request);
+  const backwards = request.order.descending;
+  const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
+  const last = newest?.revision ?? noStream;
+  const total = last + 1;
+  if (offset >= total) return { total, items: [] };
+  // What is appended meanwhile is beyond the total, so it is not asked for.
+  const slice = { from: backwards ? last - offset : offset, limit: Math.min(limit, total - offset), backwards };
+  const facts = await store.readStream(stream, slice);
+  const items = facts.map((fact) => {
+    if (fact.unreadable !== undefined) throw new Refusal("unavailable", "a fact of this history cannot be read");
+    return historyItem({ ...fact, data: shown(fact.data) });
+  });
+  return { total, items };
+}

@@ -1,0 +1,23 @@
+import { changeCircuit } from "../../src/application/circuits.ts";
+import type { ServiceParts } from "../../src/application/services.ts";
+import type { Circuit, CircuitCommand } from "../../src/domain/circuit/circuit.ts";
+import { timestamp } from "../../src/domain/time.ts";
+
+type Asked<Command> = Command extends CircuitCommand ? Omit<Command, "at"> : never;
+
+/** Does to a destination's circuit, one after the other, what a delivery worker would. */
+export async function tellCircuit(
+  world: ServiceParts,
+  destination: Pick<Circuit, "destinationId" | "tenantId">,
+  ...commands: readonly Asked<CircuitCommand>[]
+): Promise<void> {
+  const origin = { actor: { type: "service", part: "test" } as const, correlationId: "test", causationId: null };
+  for (const command of commands) {
+    await changeCircuit(world, destination, origin, { ...command, at: timestamp(world.clock.now()) });
+  }
+}
+
+/** An event's attempt ends; as a failure it opens the circuit when it is the `maxTrys`th. */
+export function attemptEnded(eventId: string, ok: boolean, maxTrys = 1) {
+  return { type: "Record", ok, late: false, eventId, maxTrys, timerS: 300 } as const;
+}
