@@ -17,7 +17,7 @@ interface Sources {
   readonly readModels: ReadModels;
   readonly clock: Clock;
   readonly sealing: Pick<Sealing, "masterKeyIds">;
-  readonly engines: Pick<Engines, "outside" | "queueLag">;
+  readonly engines: Pick<Engines, "watched" | "queueLag">;
   readonly watch: Pick<EngineWatch, "answers">;
   readonly roles: readonly Role[];
 }
@@ -45,7 +45,7 @@ export function readingsOf(sources: Sources): Partial<Readings> {
       const count = (position: string) => readModels.count({ collection: circuits.name, where: { position } });
       return { Open: await count("Open"), HalfOpen: await count("HalfOpen") };
     },
-    engines: () => Object.fromEntries(engines.outside.map((engine) => [engine.name, Number(watch.answers(engine))])),
+    engines: () => Object.fromEntries(engines.watched.map((engine) => [engine.name, Number(watch.answers(engine))])),
     leading: () => Object.fromEntries(leaderships.map(({ name, leading }) => [name, Number(leading)])),
     ...(engines.queueLag && { queueLag: engines.queueLag }),
   };

@@ -75,14 +75,13 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   let broken = false;
   const onFatal = (error: Error) => {
     broken = true;
-    metrics.trouble("engine");
     logger.error({ err: error }, "an engine has failed; the relay must be started again");
     settings.onFatal?.(error);
   };
   const projects = config.roles.has("projector");
   const engines = await openEngines({ config, secrets, masterKey, projects, clock, logger, metrics, onFatal });
   const { store, readModels, state, queue, shared } = engines;
-  const watch = new EngineWatch(engines.outside, { clock, logger });
+  const watch = new EngineWatch(engines.watched, { clock, logger, metrics });
   await watch.start();
 
   const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });

@@ -99,6 +99,11 @@ export class LogFile {
     }
   }
 
+  /** Writes without changing anything, as durably as a transaction. Throws when it cannot. */
+  probe(): void {
+    this.transaction(() => this.#db.exec(`PRAGMA user_version = ${schemaVersion}`));
+  }
+
   insert(
     sequence: Sequence, stream: string, revision: number, id: string, type: string, metadata: string, data: string,
   ): void {

@@ -16,7 +16,7 @@ export interface Readings {
   readonly keysUnderOldMasterKeys: Reading<number>;
   /** How many circuits are in each position. */
   readonly circuits: Reading<Readonly<Record<string, number>>>;
-  /** 1 for each outside engine that answers, else 0. */
+  /** 1 for each engine that is there and can do its work, else 0. */
   readonly engines: Reading<Readonly<Record<string, number>>>;
   /** 1 for each single role that this process has now, 0 for those it stands by for. */
   readonly leading: Reading<Readonly<Record<string, number>>>;
@@ -98,7 +98,7 @@ export class PrometheusMetrics implements Metrics {
       "relay_keys_under_old_master_keys", "Keys that another master key than the newest wraps", keysUnderOldMasterKeys,
     );
     this.#watch("relay_circuits", "Circuits that are not closed, by position", circuits, "position");
-    this.#watch("relay_engine_up", "Whether an engine outside of this process answers", engines, "engine");
+    this.#watch("relay_engine_up", "Whether an engine that may be away is there", engines, "engine");
     this.#watch("relay_role_active", "Whether a role that is single runs in this process", leading, "role");
     this.#watch("relay_queue_lag_messages", "Messages that no worker took yet", queueLag, "partition");
   }
