@@ -1,3 +1,5 @@
+import type { FailureReason } from "../domain/event/events.ts";
+
 /** One structured line; pino has this shape. Secrets never get here. */
 export interface Logger {
   debug(fields: object, message: string): void;
@@ -6,13 +8,21 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
+/** Oddities that an operator should look at: a closed list, so that each is shown before it first happens. */
+export const troubles = [
+  "attempt not given up", "cleaner", "engine away", "event not readable", "following the log", "forgetter",
+  "key rotation", "leadership", "mapping process lost", "mapping process start", "metric not readable", "projection",
+  "queue message", "request failed", "retention", "stream set aside", "subscription", "sweeper", "turnstile",
+] as const;
+export type Trouble = (typeof troubles)[number];
+
 /** What is counted for `/metrics`. */
 export interface Metrics {
   accepted(): void;
   ingest(seconds: number): void;
-  attempt(outcome: "succeeded" | "failed", reason: string, seconds: number): void;
+  /** The reason is "none" where it succeeded. */
+  attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number): void;
   /** From acceptance to the first attempt's start, seconds. */
   firstAttemptDelay(seconds: number): void;
-  /** Something odd that an operator should look at, by kind. */
-  trouble(kind: string): void;
+  trouble(kind: Trouble): void;
 }

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Metrics } from "../../ports/telemetry.ts";
+import { failureReasons, type FailureReason } from "../../domain/event/events.ts";
+import { troubles, type Metrics, type Trouble } from "../../ports/telemetry.ts";
 
 type Reading<T> = () => T | Promise<T>;
 
@@ -63,6 +64,10 @@ export class PrometheusMetrics implements Metrics {
       name: "relay_troubles_total", help: "Oddities that an operator should look at, by kind",
       labelNames: ["kind"], registers,
     });
+    // A series that is born at 1 shows no increase: what may be counted is 0 before.
+    this.#attempts.inc({ outcome: "succeeded", reason: "none" }, 0);
+    for (const reason of failureReasons) this.#attempts.inc({ outcome: "failed", reason }, 0);
+    for (const kind of troubles) this.#troubles.inc({ kind }, 0);
   }
 
   accepted(): void {
@@ -73,7 +78,7 @@ export class PrometheusMetrics implements Metrics {
     this.#ingest.observe(seconds);
   }
 
-  attempt(outcome: "succeeded" | "failed", reason: string, seconds: number): void {
+  attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number): void {
     this.#attempts.inc({ outcome, reason });
     this.#attemptSeconds.observe({ outcome }, seconds);
   }
@@ -82,7 +87,7 @@ export class PrometheusMetrics implements Metrics {
     this.#firstAttemptDelay.observe(seconds);
   }
 
-  trouble(kind: string): void {
+  trouble(kind: Trouble): void {
     this.#troubles.inc({ kind });
   }
 

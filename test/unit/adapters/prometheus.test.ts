@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { PrometheusMetrics } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
+import { failureReasons } from "../../../src/domain/event/events.ts";
+import { troubles } from "../../../src/ports/telemetry.ts";
 
 /** The samples of a scrape by their name with labels. */
 async function samples(metrics: PrometheusMetrics): Promise<Map<string, number>> {
@@ -19,7 +21,7 @@ describe("Prometheus metrics", () => {
     metrics.attempt("failed", "timeout", 15);
     metrics.attempt("succeeded", "none", 0.02);
     metrics.firstAttemptDelay(0.003);
-    metrics.trouble("unreadable entry");
+    metrics.trouble("stream set aside");
     const found = await samples(metrics);
     expect(found.get("relay_events_accepted_total")).to.equal(2);
     expect(found.get("relay_ingest_duration_seconds_sum")).to.equal(0.004);
@@ -29,8 +31,18 @@ describe("Prometheus metrics", () => {
     expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(1);
     expect(found.get('relay_delivery_attempt_duration_seconds_sum{outcome="failed"}')).to.equal(15);
     expect(found.get("relay_first_attempt_delay_seconds_count")).to.equal(1);
-    expect(found.get('relay_troubles_total{kind="unreadable entry"}')).to.equal(1);
+    expect(found.get('relay_troubles_total{kind="stream set aside"}')).to.equal(1);
     expect([...found.keys()]).to.include("process_cpu_seconds_total").and.include("nodejs_eventloop_lag_p99_seconds");
+  });
+
+  it("shows at 0 what may be counted, so that its first time is an increase", async () => {
+    const found = await samples(new PrometheusMetrics());
+    for (const kind of troubles) expect(found.get(`relay_troubles_total{kind="${kind}"}`), kind).to.equal(0);
+    for (const reason of failureReasons) {
+      const series = `relay_delivery_attempts_total{outcome="failed",reason="${reason}"}`;
+      expect(found.get(series), reason).to.equal(0);
+    }
+    expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(0);
   });
 
   it("keeps a registry of its own", async () => {
