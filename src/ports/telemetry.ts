@@ -16,10 +16,14 @@ export const troubles = [
 ] as const;
 export type Trouble = (typeof troubles)[number];
 
+/** What ingest requests are answered with. */
+export const ingestStatuses = [200, 202, 400, 401, 403, 404, 413, 415, 422, 500, 503] as const;
+
 /** What is counted for `/metrics`. */
 export interface Metrics {
   accepted(): void;
-  ingest(seconds: number): void;
+  /** An ingest request that was answered with this status. */
+  ingest(status: number, seconds: number): void;
   /** The reason is "none" where it succeeded. */
   attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number): void;
   /** From acceptance to the first attempt's start, seconds. */

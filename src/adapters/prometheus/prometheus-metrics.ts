@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { failureReasons, type FailureReason } from "../../domain/event/events.ts";
-import { troubles, type Metrics, type Trouble } from "../../ports/telemetry.ts";
+import { ingestStatuses, troubles, type Metrics, type Trouble } from "../../ports/telemetry.ts";
 
 type Reading<T> = () => T | Promise<T>;
 
@@ -34,6 +34,9 @@ export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #accepted: Counter;
   readonly #ingest: Histogram;
+  readonly #ingestRequests: Counter<"status">;
+  /** By status: looking a series up by its label costs more than counting. */
+  readonly #ingestSeries: ReadonlyMap<number, Counter.Internal>;
   readonly #attempts: Counter<"outcome" | "reason">;
   readonly #attemptSeconds: Histogram<"outcome">;
   readonly #firstAttemptDelay: Histogram;
@@ -47,6 +50,10 @@ export class PrometheusMetrics implements Metrics {
     });
     this.#ingest = new Histogram({
       name: "relay_ingest_duration_seconds", help: "Time to answer an ingest request", buckets: fast, registers,
+    });
+    this.#ingestRequests = new Counter({
+      name: "relay_ingest_requests_total", help: "Ingest requests that were answered, by status",
+      labelNames: ["status"], registers,
     });
     this.#attempts = new Counter({
       name: "relay_delivery_attempts_total", help: "Delivery attempts that ended, by outcome and reason of failure",
@@ -65,6 +72,8 @@ export class PrometheusMetrics implements Metrics {
       labelNames: ["kind"], registers,
     });
     // A series that is born at 1 shows no increase: what may be counted is 0 before.
+    this.#ingestSeries = new Map(ingestStatuses.map((status) => [status, this.#ingestRequests.labels({ status })]));
+    for (const series of this.#ingestSeries.values()) series.inc(0);
     this.#attempts.inc({ outcome: "succeeded", reason: "none" }, 0);
     for (const reason of failureReasons) this.#attempts.inc({ outcome: "failed", reason }, 0);
     for (const kind of troubles) this.#troubles.inc({ kind }, 0);
@@ -74,7 +83,8 @@ export class PrometheusMetrics implements Metrics {
     this.#accepted.inc();
   }
 
-  ingest(seconds: number): void {
+  ingest(status: number, seconds: number): void {
+    (this.#ingestSeries.get(status) ?? this.#ingestRequests.labels({ status })).inc();
     this.#ingest.observe(seconds);
   }
 

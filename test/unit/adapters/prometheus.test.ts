@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { PrometheusMetrics } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
 import { failureReasons } from "../../../src/domain/event/events.ts";
-import { troubles } from "../../../src/ports/telemetry.ts";
+import { ingestStatuses, troubles } from "../../../src/ports/telemetry.ts";
 
 /** The samples of a scrape by their name with labels. */
 async function samples(metrics: PrometheusMetrics): Promise<Map<string, number>> {
@@ -17,16 +17,19 @@ describe("Prometheus metrics", () => {
     const metrics = new PrometheusMetrics();
     metrics.accepted();
     metrics.accepted();
-    metrics.ingest(0.004);
+    metrics.ingest(202, 0.004);
+    metrics.ingest(422, 0.004);
     metrics.attempt("failed", "timeout", 15);
     metrics.attempt("succeeded", "none", 0.02);
     metrics.firstAttemptDelay(0.003);
     metrics.trouble("stream set aside");
     const found = await samples(metrics);
     expect(found.get("relay_events_accepted_total")).to.equal(2);
-    expect(found.get("relay_ingest_duration_seconds_sum")).to.equal(0.004);
+    expect(found.get("relay_ingest_duration_seconds_sum")).to.equal(0.008);
+    expect(found.get('relay_ingest_requests_total{status="202"}')).to.equal(1);
+    expect(found.get('relay_ingest_requests_total{status="422"}')).to.equal(1);
     expect(found.get('relay_ingest_duration_seconds_bucket{le="0.0025"}')).to.equal(0);
-    expect(found.get('relay_ingest_duration_seconds_bucket{le="0.005"}')).to.equal(1);
+    expect(found.get('relay_ingest_duration_seconds_bucket{le="0.005"}')).to.equal(2);
     expect(found.get('relay_delivery_attempts_total{outcome="failed",reason="timeout"}')).to.equal(1);
     expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(1);
     expect(found.get('relay_delivery_attempt_duration_seconds_sum{outcome="failed"}')).to.equal(15);
@@ -43,6 +46,9 @@ describe("Prometheus metrics", () => {
       expect(found.get(series), reason).to.equal(0);
     }
     expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(0);
+    for (const status of ingestStatuses) {
+      expect(found.get(`relay_ingest_requests_total{status="${status}"}`), String(status)).to.equal(0);
+    }
   });
 
   it("keeps a registry of its own", async () => {
