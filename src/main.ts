@@ -1,4 +1,5 @@
 import { text as consume } from "node:stream/consumers";
+import { describeBacklog } from "./composition/backlog.ts";
 import { backUp } from "./composition/backup.ts";
 import { describeKeys } from "./composition/keys.ts";
 import { eraseTenant, resetPassword, rewrapKeys } from "./composition/operator.ts";
@@ -20,6 +21,7 @@ const usage = `usage: npm start [-- command]
   serve             run the relay (the default)
   rebuild           drop the read models and build them again from the log, then exit
   backup FOLDER     copy the log and the expiring state of a running relay into FOLDER, then exit
+  backlog           tell which destinations most events wait for; a relay may be running
   keys              tell what each master key wraps, and which old ones may go; a relay may be running
   rewrap            bring every key under the newest master key, then exit (a running relay does it by itself)
   reset-owner-password EMAIL
@@ -89,6 +91,13 @@ async function keys({ config, secrets }: Settings): Promise<void> {
   process.stdout.write(`${lines.join("\n")}\n`);
 }
 
+async function backlog({ config, secrets }: Settings): Promise<void> {
+  const logger = createLogger(config.logLevel);
+  const lines = await describeBacklog({ config, secrets, logger }).catch((error: unknown) =>
+    exitBecause("the backlog cannot be told", error));
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
 async function rewrap({ config, secrets }: Settings): Promise<void> {
   const count = await rewrapKeys({ config, secrets, logger: createLogger(config.logLevel) }).catch((error: unknown) =>
     exitBecause("the keys cannot be re-wrapped", error));
@@ -127,7 +136,7 @@ function exitBecause(what: string, error: unknown): never {
 process.umask(0o077);
 const command = process.argv[2] ?? "serve";
 const commands: Readonly<Record<string, (settings: Settings) => Promise<void>>> = {
-  serve, rebuild, backup, keys, rewrap, "reset-owner-password": resetOwnerPassword, "erase-tenant": eraseOne,
+  serve, rebuild, backup, backlog, keys, rewrap, "reset-owner-password": resetOwnerPassword, "erase-tenant": eraseOne,
 };
 const run = commands[command] ?? exitWithUsage();
 await run(settingsOrExit());

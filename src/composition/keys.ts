@@ -1,13 +1,8 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
-import { StoredReadModels } from "../adapters/embedded-read-models/stored-read-models.ts";
-import { SystemClock } from "../adapters/system/system-clock.ts";
 import { keyInventory } from "../application/key-inventory.ts";
-import type { Config } from "../config/config.ts";
-import type { Logger } from "../ports/telemetry.ts";
 import { masterKeyOf } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";
+import { openReadModels } from "./stored-read-models.ts";
 
 /**
  * What the master keys wrap, a line each, whether a relay is running or not; and at last which may go. Throws
@@ -31,21 +26,4 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
   } finally {
     await close();
   }
-}
-
-/** The read models beside a relay that may be using them. */
-async function openReadModels(
-  { dataDir, readModels: chosen }: Config,
-  logger: Logger,
-): Promise<{ readModels: Parameters<typeof keyInventory>[0]; readonly close: () => void | Promise<void> }> {
-  if (chosen.engine === "mongodb") {
-    const { connectMongoDb } = await import("../adapters/mongodb/connection.ts");
-    const { MongoReadModels } = await import("../adapters/mongodb/read-models.ts");
-    const connection = connectMongoDb(chosen.url, { clock: new SystemClock(), logger });
-    return { readModels: new MongoReadModels(connection), close: () => connection.close() };
-  }
-  const file = join(dataDir, "read-models.db");
-  if (!existsSync(file)) throw new Error(`RELAY_DATA_DIR: ${file} is not there: start the relay once`);
-  const readModels = new StoredReadModels(file);
-  return { readModels, close: () => readModels.close() };
 }

@@ -68,6 +68,24 @@ describe("operator commands", () => {
     expect(new Set(modes.trim().split("\n"))).to.deep.equal(new Set(["600"]));
   });
 
+  it("tell of the backlog beside a running relay: the destinations that most events wait for", async () => {
+    expect(await relay.command("backlog")).to.deep.equal({ code: 0, stderr: "", stdout: "no event waits\n" });
+    receiver.on("/failing", () => ({ status: 500 }));
+    const other = await openAccount(relay.url);
+    const places = [await account.destination({ url: receiver.url("/failing") }),
+      await other.destination({ url: receiver.url("/failing") })] as const;
+    await account.producer.post(places[0].ingest, {});
+    for (let n = 0; n < 3; n += 1) await other.producer.post(places[1].ingest, { n });
+    await relay.at(account.owner).patch(`/api/v1/destinations/${places[0].id}`, { status: "inactive" });
+    const told = async () => (await relay.command("backlog")).stdout.split("\n");
+    const lines = await eventually(told, (said) => said.at(-2) === "4 events wait for 2 destinations", 20_000);
+    const due = "oldest due \\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z$";
+    expect(lines[0]).to.match(
+      new RegExp(`^waiting 3  tenant ${other.tenantId}  destination ${places[1].id}  Active     ${due}`));
+    expect(lines[1]).to.match(
+      new RegExp(`^waiting 1  tenant ${account.tenantId}  destination ${places[0].id}  Inactive   ${due}`));
+  });
+
   describe("reset-owner-password", () => {
     it("sets the password given, ends the Owner's sessions, and says in the log who did it", async () => {
       await relay.sigterm();

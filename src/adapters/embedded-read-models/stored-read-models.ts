@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { CollectionDefinition, Document, FieldValue, Selection } from "../../ports/read-models.ts";
+import type { CollectionDefinition, Document, FieldValue, Query, Selection } from "../../ports/read-models.ts";
 import { Queries } from "./queries.ts";
 
 /** Read models as they are stored, for a look from outside while another process may be writing them. */
@@ -19,6 +19,10 @@ export class StoredReadModels {
 
   async get(collection: string, key: string): Promise<Document | null> {
     return this.#queries.get(this.#definition(collection), key);
+  }
+
+  async find(query: Query): Promise<readonly Document[]> {
+    return this.#queries.find(this.#definition(query.collection), query);
   }
 
   async distinct(
