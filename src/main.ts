@@ -5,6 +5,7 @@ import { describeKeys } from "./composition/keys.ts";
 import { eraseTenant, resetPassword, rewrapKeys } from "./composition/operator.ts";
 import { startRelay } from "./composition/relay.ts";
 import { rebuildReadModels } from "./composition/rebuild.ts";
+import { version } from "./composition/version.ts";
 import { createLogger } from "./adapters/pino/logger.ts";
 import { configWarnings, readConfig, type Config } from "./config/config.ts";
 import { ConfigError } from "./config/parse.ts";
@@ -28,6 +29,7 @@ const usage = `usage: npm start [-- command]
                     give an Owner the password on standard input, or one that is made and printed, then exit
   erase-tenant TENANT_ID --yes
                     take a tenant and all that is its own out of every file, for good, then exit
+  help, --version   print this, or the version, and exit
 `;
 
 function settingsOrExit(): Settings {
@@ -135,8 +137,14 @@ function exitBecause(what: string, error: unknown): never {
 // Whatever this makes holds payloads, hashes or keys.
 process.umask(0o077);
 const command = process.argv[2] ?? "serve";
-const commands: Readonly<Record<string, (settings: Settings) => Promise<void>>> = {
+const commands = new Map(Object.entries({
   serve, rebuild, backup, backlog, keys, rewrap, "reset-owner-password": resetOwnerPassword, "erase-tenant": eraseOne,
-};
-const run = commands[command] ?? exitWithUsage();
-await run(settingsOrExit());
+}));
+const answers = new Map(Object.entries({
+  help: usage, "--help": usage, "-h": usage, "--version": `${version}\n`, "-v": `${version}\n`,
+}));
+const answer = answers.get(command);
+if (answer === undefined) {
+  const run = commands.get(command) ?? exitWithUsage();
+  await run(settingsOrExit());
+} else process.stdout.write(answer);

@@ -37,6 +37,7 @@ import { readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
 import { registrationGuards } from "./registration-guards.ts";
 import { projectingRole } from "./roles.ts";
+import { version } from "./version.ts";
 
 /** A running relay. */
 export interface Relay {
@@ -68,7 +69,7 @@ const drainShare = 0.8;
 export async function startRelay({ config, secrets, logger, ...settings }: RelaySettings): Promise<Relay> {
   const clock = new SystemClock();
   const ids = new SystemIds();
-  const metrics = new PrometheusMetrics();
+  const metrics = new PrometheusMetrics(version);
   const owner = ids.uuid();
   const masterKey = startingMasterKeyOf(config, secrets, logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
@@ -157,7 +158,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
     await stop();
     throw error;
   }
-  logger.info({ url, dataDir: config.dataDir, roles: [...config.roles] }, "ready");
+  logger.info({ url, version, dataDir: config.dataDir, roles: [...config.roles] }, "ready");
 
   return {
     url,

@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { text as consume } from "node:stream/consumers";
 import { expect } from "chai";
 import { ApiClient, text } from "../../demo/api-client.ts";
+import packageJson from "../../package.json" with { type: "json" };
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
-import { RelayProcess } from "../support/relay-process.ts";
+import { RelayProcess, runRelay } from "../support/relay-process.ts";
 
+const { version } = packageJson;
 const main = join(import.meta.dirname, "../../src/main.ts");
 
 describe("operator commands", () => {
@@ -66,6 +68,19 @@ describe("operator commands", () => {
     expect((await told("", "backup", backup)).code).to.equal(0);
     const modes = execFileSync("find", [relay.dataDir, backup, "-type", "f", "-printf", "%m\n"], { encoding: "utf8" });
     expect(new Set(modes.trim().split("\n"))).to.deep.equal(new Set(["600"]));
+  });
+
+  it("tell the version and their usage, whatever the environment, and the relay its version once it is ready", async () => {
+    const bare = (...args: readonly string[]) => runRelay({ RELAY_PORT: "none" }, args);
+    expect(await bare("--version")).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: "" });
+    const help = await bare("help");
+    expect([help.code, help.stderr]).to.deep.equal([0, ""]);
+    expect(help.stdout).to.match(/^usage: npm start/);
+    expect(await bare("nonsense")).to.deep.equal({ code: 2, stdout: "", stderr: help.stdout });
+    expect(relay.lines.find(({ msg }) => msg === "ready")).to.include({ version });
+    expect(await relay.metric(`relay_build_info{version="${version}"}`)).to.equal(1);
+    const document = await (await fetch(`${relay.url}/openapi.json`)).json() as { info: { version: string } };
+    expect(document.info.version).to.equal(version);
   });
 
   it("tell of the backlog beside a running relay: the destinations that most events wait for", async () => {

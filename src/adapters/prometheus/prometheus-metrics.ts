@@ -42,9 +42,13 @@ export class PrometheusMetrics implements Metrics {
   readonly #firstAttemptDelay: Histogram;
   readonly #troubles: Counter<"kind">;
 
-  constructor() {
+  /** `version`: the program's own. */
+  constructor(version: string) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
+    new Gauge({
+      name: "relay_build_info", help: "1, with the version of the program", labelNames: ["version"], registers,
+    }).set({ version }, 1);
     this.#accepted = new Counter({
       name: "relay_events_accepted_total", help: "Events accepted for delivery", registers,
     });

@@ -14,7 +14,7 @@ async function samples(metrics: PrometheusMetrics): Promise<Map<string, number>>
 
 describe("Prometheus metrics", () => {
   it("counts and measures", async () => {
-    const metrics = new PrometheusMetrics();
+    const metrics = new PrometheusMetrics("1.2.3");
     metrics.accepted();
     metrics.accepted();
     metrics.ingest(202, 0.004);
@@ -24,6 +24,7 @@ describe("Prometheus metrics", () => {
     metrics.firstAttemptDelay(0.003);
     metrics.trouble("stream set aside");
     const found = await samples(metrics);
+    expect(found.get('relay_build_info{version="1.2.3"}')).to.equal(1);
     expect(found.get("relay_events_accepted_total")).to.equal(2);
     expect(found.get("relay_ingest_duration_seconds_sum")).to.equal(0.008);
     expect(found.get('relay_ingest_requests_total{status="202"}')).to.equal(1);
@@ -39,7 +40,7 @@ describe("Prometheus metrics", () => {
   });
 
   it("shows at 0 what may be counted, so that its first time is an increase", async () => {
-    const found = await samples(new PrometheusMetrics());
+    const found = await samples(new PrometheusMetrics("1.2.3"));
     for (const kind of troubles) expect(found.get(`relay_troubles_total{kind="${kind}"}`), kind).to.equal(0);
     for (const reason of failureReasons) {
       const series = `relay_delivery_attempts_total{outcome="failed",reason="${reason}"}`;
@@ -52,13 +53,13 @@ describe("Prometheus metrics", () => {
   });
 
   it("keeps a registry of its own", async () => {
-    const [one, other] = [new PrometheusMetrics(), new PrometheusMetrics()];
+    const [one, other] = [new PrometheusMetrics("1.2.3"), new PrometheusMetrics("1.2.3")];
     one.accepted();
     expect((await samples(other)).get("relay_events_accepted_total")).to.equal(0);
   });
 
   it("reads the gauges at every scrape", async () => {
-    const metrics = new PrometheusMetrics();
+    const metrics = new PrometheusMetrics("1.2.3");
     let circuits: Record<string, number> = { Open: 2, HalfOpen: 1 };
     let backlog = 7;
     metrics.watch({ backlog: () => backlog, circuits: () => Promise.resolve(circuits) });
@@ -76,7 +77,7 @@ describe("Prometheus metrics", () => {
   });
 
   it("leaves a gauge out whose reading fails or takes too long, and says so", async () => {
-    const metrics = new PrometheusMetrics();
+    const metrics = new PrometheusMetrics("1.2.3");
     metrics.watch({
       backlog: () => Promise.reject(new Error("no read models")),
       oldestDueSeconds: () => { throw new Error("no read models"); },
