@@ -22,8 +22,11 @@ interface Sources {
   readonly roles: readonly Role[];
 }
 
+/** All of them, but for the lag of a queue that keeps nothing. */
+type Supplied = Omit<Readings, "queueLag"> & Partial<Pick<Readings, "queueLag">>;
+
 /** What `/metrics` shows of what waits, how far the read models are, and of engines and roles shared with others. */
-export function readingsOf(sources: Sources): Partial<Readings> {
+export function readingsOf(sources: Sources): Supplied {
   const { log, readModels, clock, sealing, engines, watch, roles } = sources;
   const dueIndex = new DueIndex(readModels);
   const leaderships = roles.filter((role) => role instanceof Leadership);

@@ -11,8 +11,6 @@ export interface Readings {
   /** By how long the oldest due attempt is late, seconds; 0 when none is due. */
   readonly oldestDueSeconds: Reading<number>;
   readonly projectionLagSeconds: Reading<number>;
-  /** Log entries not yet projected. */
-  readonly projectionLagEntries: Reading<number>;
   /** Keys that another master key than the newest still wraps. */
   readonly keysUnderOldMasterKeys: Reading<number>;
   /** How many circuits are in each position. */
@@ -107,12 +105,11 @@ export class PrometheusMetrics implements Metrics {
 
   /** Adds gauges for the given readings; each may be given once. */
   watch(readings: Partial<Readings>): void {
-    const { backlog, oldestDueSeconds, projectionLagSeconds, projectionLagEntries, keysUnderOldMasterKeys } = readings;
+    const { backlog, oldestDueSeconds, projectionLagSeconds, keysUnderOldMasterKeys } = readings;
     const { circuits, engines, leading, queueLag } = readings;
     this.#watch("relay_backlog_events", "Events that wait for an attempt", backlog);
     this.#watch("relay_oldest_due_seconds", "By how long the oldest due attempt is late", oldestDueSeconds);
     this.#watch("relay_projection_lag_seconds", "How far behind the log the read models are", projectionLagSeconds);
-    this.#watch("relay_projection_lag_entries", "Log entries not yet projected", projectionLagEntries);
     this.#watch(
       "relay_keys_under_old_master_keys", "Keys that another master key than the newest wraps", keysUnderOldMasterKeys,
     );

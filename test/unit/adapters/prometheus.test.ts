@@ -82,12 +82,12 @@ describe("Prometheus metrics", () => {
       backlog: () => Promise.reject(new Error("no read models")),
       oldestDueSeconds: () => { throw new Error("no read models"); },
       projectionLagSeconds: () => new Promise(() => undefined),
-      projectionLagEntries: () => 3,
+      keysUnderOldMasterKeys: () => 3,
       circuits: () => Promise.reject(new Error("no read models")),
     });
     const found = await samples(metrics);
-    expect([...found.keys()].filter((name) => /^relay_(backlog|oldest|projection|circuits)/.test(name)))
-      .to.deep.equal(["relay_projection_lag_entries"]);
+    expect([...found.keys()].filter((name) => /^relay_(backlog|oldest|projection|keys|circuits)/.test(name)))
+      .to.deep.equal(["relay_keys_under_old_master_keys"]);
     expect((await samples(metrics)).get('relay_troubles_total{kind="metric not readable"}')).to.be.at.least(4);
   });
 });
