@@ -1,6 +1,8 @@
 import { text as consume } from "node:stream/consumers";
 import { describeBacklog } from "./composition/backlog.ts";
 import { backUp } from "./composition/backup.ts";
+import { counted } from "./composition/counted.ts";
+import { describeErasure } from "./composition/erasure-preview.ts";
 import { describeKeys } from "./composition/keys.ts";
 import { eraseTenant, resetPassword, rewrapKeys } from "./composition/operator.ts";
 import { startRelay } from "./composition/relay.ts";
@@ -116,12 +118,17 @@ async function resetOwnerPassword({ config, secrets }: Settings): Promise<void> 
 }
 
 async function eraseOne({ config, secrets }: Settings): Promise<void> {
-  const [tenantId = exitWithUsage(), yes] = process.argv.slice(3);
-  if (yes !== "--yes") exitWithUsage();
-  const logger = createLogger(config.logLevel);
-  const count = await eraseTenant({ config, secrets, logger }, tenantId.toLowerCase()).catch((error: unknown) =>
-    exitBecause("the tenant cannot be erased", error));
-  process.stdout.write(`tenant ${tenantId} is erased, ${count} streams of it deleted\n`);
+  const [given = exitWithUsage(), yes] = process.argv.slice(3);
+  const tenantId = given.toLowerCase();
+  const settings = { config, secrets, logger: createLogger(config.logLevel) };
+  const failed = (error: unknown) => exitBecause("the tenant cannot be erased", error);
+  if (yes !== "--yes") {
+    const going = await describeErasure(settings, tenantId).catch(failed);
+    process.stderr.write(`${going} would be erased for good, from every file; add --yes\n`);
+    process.exit(2);
+  }
+  const count = await eraseTenant(settings, tenantId).catch(failed);
+  process.stdout.write(`tenant ${tenantId} is erased, ${counted(count, "stream")} of it deleted\n`);
 }
 
 function exitWithUsage(): never {

@@ -1,4 +1,5 @@
 import { backlogByDestination } from "../application/delivery/backlog.ts";
+import { counted } from "./counted.ts";
 import type { RelaySettings } from "./relay.ts";
 import { openReadModels } from "./stored-read-models.ts";
 
@@ -17,9 +18,8 @@ export async function describeBacklog({ config, logger }: RelaySettings): Promis
       `waiting ${waiting}  tenant ${tenantId ?? "-"}  destination ${destinationId}  ${(status ?? "Deleted").padEnd(9)}`
       + `  oldest due ${oldestDueAt ?? "-"}`);
     const sum = backlogs.reduce((total, { waiting }) => total + waiting, 0);
-    const places = `${backlogs.length} ${backlogs.length === 1 ? "destination" : "destinations"}`;
-    const events = sum === 1 ? "1 event waits" : `${sum} events wait`;
-    return [...lines, sum === 0 ? "no event waits" : `${events} for ${places}`];
+    const verdict = `waiting in all: ${counted(sum, "event")} for ${counted(backlogs.length, "destination")}`;
+    return [...lines, sum === 0 ? "no event waits" : verdict];
   } finally {
     await close();
   }

@@ -1,12 +1,12 @@
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
-import { keyInventory } from "../application/key-inventory.ts";
+import { keyInventory, type MasterKeyUse } from "../application/key-inventory.ts";
 import { masterKeyOf } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";
 import { openReadModels } from "./stored-read-models.ts";
 
 /**
  * What the master keys wrap, a line each, whether a relay is running or not; and at last which may go. Throws
- * an Error that names the file that is missing.
+ * an Error that names the file that is missing, or the variable: who lacks a key that is needed would be told a half.
  */
 export async function describeKeys({ config, secrets, logger }: RelaySettings): Promise<readonly string[]> {
   const { readModels, close } = await openReadModels(config, logger);
@@ -14,6 +14,7 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
   try {
     const inventory = await keyInventory(readModels, sealing);
     const [newest, ...old] = sealing.masterKeyIds;
+    requireNeeded(inventory, sealing.masterKeyIds);
     const lines = inventory.map(({ masterKeyId: id, wraps, needed }) => {
       const place = id === newest ? "newest" : old.includes(id) ? "old" : "not at hand";
       return `${id}  ${place.padEnd(11)}  wraps ${wraps}  ${needed ? "needed" : "needed by nothing"}`;
@@ -26,4 +27,13 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
   } finally {
     await close();
   }
+}
+
+function requireNeeded(inventory: readonly MasterKeyUse[], atHand: readonly string[]): void {
+  const missing = inventory.filter(({ masterKeyId, needed }) => needed && !atHand.includes(masterKeyId));
+  if (missing.length === 0) return;
+  const newestIsIts = inventory.some(({ masterKeyId, needed }) => needed && masterKeyId === atHand[0]);
+  const variable = newestIsIts ? "RELAY_OLD_MASTER_KEYS" : "RELAY_MASTER_KEY";
+  const ids = missing.map(({ masterKeyId }) => masterKeyId).join(", ");
+  throw new Error(`${variable}: lacks ${ids}, which this log needs: give this command the relay's own environment`);
 }
