@@ -10,6 +10,17 @@ import { heading, say, table } from "./story.ts";
 
 const keep = process.env["KEEP"] === "1";
 const folder = mkdtempSync(join(tmpdir(), "relay-demo-"));
+let relay: ChildProcess | undefined;
+let onSignal: () => void = () => process.exit(1);
+
+// However this ends, nothing of it stays.
+process.on("exit", () => {
+  relay?.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => onSignal());
+// Nobody reads any more, as behind `| head`.
+process.stdout.on("error", () => process.exit(1));
 
 /** Where `KEEP=1` leaves the demo up; otherwise any free ports do. */
 const ports = { relay: process.env["RELAY_PORT"] ?? "8080", receiver: process.env["RECEIVER_PORT"] ?? "8443" };
@@ -28,14 +39,16 @@ async function moodyReceiver(): Promise<Receiver> {
   });
 }
 
-async function startRelay(receiver: Receiver): Promise<{ readonly process: ChildProcess; readonly url: string }> {
+/** Starts the relay, which no setting of the shell is to change; answers its address. */
+async function startRelay(receiver: Receiver): Promise<string> {
   const caFile = join(folder, "receiver-ca.pem");
   writeFileSync(caFile, receiver.caPem);
-  const relay = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "src/main.ts"], {
+  const shell = Object.entries(process.env).filter(([name]) => !name.startsWith("RELAY_"));
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "src/main.ts"], {
     cwd: join(import.meta.dirname, ".."),
     stdio: ["ignore", "pipe", "inherit"],
     env: {
-      ...process.env,
+      ...Object.fromEntries(shell),
       RELAY_PORT: keep ? ports.relay : "0",
       RELAY_DATA_DIR: join(folder, "data"),
       RELAY_ALLOWED_NETWORKS: "127.0.0.0/8",
@@ -43,21 +56,22 @@ async function startRelay(receiver: Receiver): Promise<{ readonly process: Child
       RELAY_RETRY_SCHEDULE: "500ms,1s",
     },
   });
-  const lines = createInterface({ input: relay.stdout });
+  relay = child;
+  const lines = createInterface({ input: child.stdout });
   for await (const line of lines) {
     const { msg, url } = JSON.parse(line) as { msg: string; url?: string };
     if (msg === "ready" && url) {
       lines.close();
-      relay.stdout.resume();
-      return { process: relay, url };
+      child.stdout.resume();
+      return url;
     }
   }
   throw new Error("the relay ended before it was ready");
 }
 
-async function tell(receiver: Receiver, relay: { readonly url: string }): Promise<void> {
+async function tell(receiver: Receiver, url: string): Promise<void> {
   heading("A tenant, its Owner, a destination, an API key");
-  const anyone = new ApiClient(relay.url);
+  const anyone = new ApiClient(url);
   const account = { name: "Acme", ownerEmail: "owner@acme.example", ownerPassword: "correct horse battery" };
   const tenant = await anyone.post("/api/v1/tenants", account);
   const login = { email: account.ownerEmail, password: account.ownerPassword };
@@ -129,22 +143,30 @@ async function until(ask: () => Promise<Json>, holds: (answer: Json) => boolean)
   }
 }
 
-const receiver = await moodyReceiver();
-const relay = await startRelay(receiver);
-try {
-  await tell(receiver, relay);
+async function run(): Promise<void> {
+  const receiver = await moodyReceiver().catch((error: unknown) => {
+    throw keep ? new Error(`RECEIVER_PORT: ${messageOf(error)}`) : error;
+  });
+  const url = await startRelay(receiver);
+  await tell(receiver, url);
   if (keep) {
     say("");
-    say(`the relay stays up at ${relay.url}, the receiver at ${receiver.url("/hooks")}; end with Ctrl-C`);
+    say(`the relay stays up at ${url}, the receiver at ${receiver.url("/hooks")}; end with Ctrl-C`);
     // Ctrl-C under npm comes twice: the second one must not end the clean-up.
     await new Promise<void>((resolve) => {
-      for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => resolve());
+      onSignal = resolve;
     });
   }
-} finally {
-  const ended = relay.process.exitCode ?? relay.process.signalCode ?? once(relay.process, "exit");
-  relay.process.kill("SIGTERM");
-  await ended;
+  relay?.kill("SIGTERM");
+  if (relay?.exitCode === null && relay.signalCode === null) await once(relay, "exit");
   await receiver.close();
-  rmSync(folder, { recursive: true, force: true });
 }
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+await run().catch((error: unknown) => {
+  process.stderr.write(`the demo failed: ${messageOf(error)}\n`);
+  process.exit(1);
+});

@@ -12,11 +12,13 @@ import { purgesProjection } from "./purges/purges.ts";
 import { retentionProjection } from "./retention/retention.ts";
 import { sendersProjection } from "./senders/senders.ts";
 import { setAside } from "./set-aside/set-aside.ts";
+import { tenantsProjection } from "./tenants/tenants.ts";
 import { usersProjection } from "./users/users.ts";
 import { wrappedKeysProjection } from "./wrapped-keys/wrapped-keys.ts";
 
 /** All read models. */
 export const projections: readonly Projection[] = [
+  tenantsProjection,
   usersProjection,
   destinationsProjection,
   sendersProjection,

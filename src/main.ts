@@ -1,9 +1,13 @@
 import { text as consume } from "node:stream/consumers";
+import { describeBacklog } from "./composition/backlog.ts";
 import { backUp } from "./composition/backup.ts";
+import { counted } from "./composition/counted.ts";
+import { describeErasure } from "./composition/erasure-preview.ts";
 import { describeKeys } from "./composition/keys.ts";
 import { eraseTenant, resetPassword, rewrapKeys } from "./composition/operator.ts";
 import { startRelay } from "./composition/relay.ts";
 import { rebuildReadModels } from "./composition/rebuild.ts";
+import { version } from "./composition/version.ts";
 import { createLogger } from "./adapters/pino/logger.ts";
 import { configWarnings, readConfig, type Config } from "./config/config.ts";
 import { ConfigError } from "./config/parse.ts";
@@ -20,12 +24,14 @@ const usage = `usage: npm start [-- command]
   serve             run the relay (the default)
   rebuild           drop the read models and build them again from the log, then exit
   backup FOLDER     copy the log and the expiring state of a running relay into FOLDER, then exit
+  backlog           tell which destinations most events wait for; a relay may be running
   keys              tell what each master key wraps, and which old ones may go; a relay may be running
   rewrap            bring every key under the newest master key, then exit (a running relay does it by itself)
   reset-owner-password EMAIL
                     give an Owner the password on standard input, or one that is made and printed, then exit
   erase-tenant TENANT_ID --yes
                     take a tenant and all that is its own out of every file, for good, then exit
+  help, --version   print this, or the version, and exit
 `;
 
 function settingsOrExit(): Settings {
@@ -89,6 +95,13 @@ async function keys({ config, secrets }: Settings): Promise<void> {
   process.stdout.write(`${lines.join("\n")}\n`);
 }
 
+async function backlog({ config, secrets }: Settings): Promise<void> {
+  const logger = createLogger(config.logLevel);
+  const lines = await describeBacklog({ config, secrets, logger }).catch((error: unknown) =>
+    exitBecause("the backlog cannot be told", error));
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
 async function rewrap({ config, secrets }: Settings): Promise<void> {
   const count = await rewrapKeys({ config, secrets, logger: createLogger(config.logLevel) }).catch((error: unknown) =>
     exitBecause("the keys cannot be re-wrapped", error));
@@ -105,12 +118,17 @@ async function resetOwnerPassword({ config, secrets }: Settings): Promise<void> 
 }
 
 async function eraseOne({ config, secrets }: Settings): Promise<void> {
-  const [tenantId = exitWithUsage(), yes] = process.argv.slice(3);
-  if (yes !== "--yes") exitWithUsage();
-  const logger = createLogger(config.logLevel);
-  const count = await eraseTenant({ config, secrets, logger }, tenantId.toLowerCase()).catch((error: unknown) =>
-    exitBecause("the tenant cannot be erased", error));
-  process.stdout.write(`tenant ${tenantId} is erased, ${count} streams of it deleted\n`);
+  const [given = exitWithUsage(), yes] = process.argv.slice(3);
+  const tenantId = given.toLowerCase();
+  const settings = { config, secrets, logger: createLogger(config.logLevel) };
+  const failed = (error: unknown) => exitBecause("the tenant cannot be erased", error);
+  if (yes !== "--yes") {
+    const going = await describeErasure(settings, tenantId).catch(failed);
+    process.stderr.write(`${going} would be erased for good, from every file; add --yes\n`);
+    process.exit(2);
+  }
+  const count = await eraseTenant(settings, tenantId).catch(failed);
+  process.stdout.write(`tenant ${tenantId} is erased, ${counted(count, "stream")} of it deleted\n`);
 }
 
 function exitWithUsage(): never {
@@ -126,8 +144,14 @@ function exitBecause(what: string, error: unknown): never {
 // Whatever this makes holds payloads, hashes or keys.
 process.umask(0o077);
 const command = process.argv[2] ?? "serve";
-const commands: Readonly<Record<string, (settings: Settings) => Promise<void>>> = {
-  serve, rebuild, backup, keys, rewrap, "reset-owner-password": resetOwnerPassword, "erase-tenant": eraseOne,
-};
-const run = commands[command] ?? exitWithUsage();
-await run(settingsOrExit());
+const commands = new Map(Object.entries({
+  serve, rebuild, backup, backlog, keys, rewrap, "reset-owner-password": resetOwnerPassword, "erase-tenant": eraseOne,
+}));
+const answers = new Map(Object.entries({
+  help: usage, "--help": usage, "-h": usage, "--version": `${version}\n`, "-v": `${version}\n`,
+}));
+const answer = answers.get(command);
+if (answer === undefined) {
+  const run = commands.get(command) ?? exitWithUsage();
+  await run(settingsOrExit());
+} else process.stdout.write(answer);

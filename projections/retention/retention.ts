@@ -14,7 +14,7 @@ export const retention: Collection<RetentionDocument> = {
   indexes: [],
 };
 
-/** How long tenants keep their events; all else of a tenant is read from its own stream. */
+/** How long tenants keep their events, where not for ever. */
 export const retentionProjection: Projection = {
   name: "retention",
   version: 1,

@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
-import type { Logger } from "../ports/telemetry.ts";
+import type { Logger, Metrics } from "../ports/telemetry.ts";
 import { Loop } from "../workers/loop.ts";
-import type { OutsideEngine } from "./engines/settings.ts";
+import type { WatchedEngine } from "./engines/settings.ts";
 
 const everyMs = 1_000;
 const startPatienceMs = 60_000;
@@ -9,16 +9,17 @@ const startPatienceMs = 60_000;
 interface EngineWatchParts {
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
 }
 
-/** Asks the engines outside of this process every second whether they are there. */
+/** Asks the engines that may be away every second whether they are there, and can do their work. */
 export class EngineWatch {
-  readonly #engines: readonly OutsideEngine[];
+  readonly #engines: readonly WatchedEngine[];
   readonly #parts: EngineWatchParts;
   readonly #loop: Loop;
   #away: ReadonlySet<string> = new Set();
 
-  constructor(engines: readonly OutsideEngine[], parts: EngineWatchParts) {
+  constructor(engines: readonly WatchedEngine[], parts: EngineWatchParts) {
     this.#engines = engines;
     this.#parts = parts;
     this.#loop = new Loop(parts.clock, async () => {
@@ -44,7 +45,7 @@ export class EngineWatch {
   }
 
   /** Whether an engine answered when last asked. */
-  answers({ name }: OutsideEngine): boolean {
+  answers({ name }: WatchedEngine): boolean {
     return !this.#away.has(name);
   }
 
@@ -52,10 +53,11 @@ export class EngineWatch {
     const before = this.#away;
     const away = await Promise.all(this.#engines.map(async (engine) => {
       const reason = await engine.ping().then(() => null, (error: unknown) => error);
-      const { logger } = this.#parts;
-      if (reason === null && before.has(engine.name)) logger.info({ engine: engine.name }, "an engine answers again");
+      const { logger, metrics } = this.#parts;
+      if (reason === null && before.has(engine.name)) logger.info({ engine: engine.name }, "an engine is back");
       if (reason !== null && !before.has(engine.name)) {
-        logger.warn({ err: reason, engine: engine.name }, "an engine does not answer");
+        metrics.trouble("engine away");
+        logger.warn({ err: reason, engine: engine.name }, "an engine is away");
       }
       return reason === null ? [] : [engine.name];
     }));

@@ -1,17 +1,12 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
-import { StoredReadModels } from "../adapters/embedded-read-models/stored-read-models.ts";
-import { SystemClock } from "../adapters/system/system-clock.ts";
-import { keyInventory } from "../application/key-inventory.ts";
-import type { Config } from "../config/config.ts";
-import type { Logger } from "../ports/telemetry.ts";
+import { keyInventory, type MasterKeyUse } from "../application/key-inventory.ts";
 import { masterKeyOf } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";
+import { openReadModels } from "./stored-read-models.ts";
 
 /**
  * What the master keys wrap, a line each, whether a relay is running or not; and at last which may go. Throws
- * an Error that names the file that is missing.
+ * an Error that names the file that is missing, or the variable: who lacks a key that is needed would be told a half.
  */
 export async function describeKeys({ config, secrets, logger }: RelaySettings): Promise<readonly string[]> {
   const { readModels, close } = await openReadModels(config, logger);
@@ -19,6 +14,7 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
   try {
     const inventory = await keyInventory(readModels, sealing);
     const [newest, ...old] = sealing.masterKeyIds;
+    requireNeeded(inventory, sealing.masterKeyIds);
     const lines = inventory.map(({ masterKeyId: id, wraps, needed }) => {
       const place = id === newest ? "newest" : old.includes(id) ? "old" : "not at hand";
       return `${id}  ${place.padEnd(11)}  wraps ${wraps}  ${needed ? "needed" : "needed by nothing"}`;
@@ -33,19 +29,11 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
   }
 }
 
-/** The read models beside a relay that may be using them. */
-async function openReadModels(
-  { dataDir, readModels: chosen }: Config,
-  logger: Logger,
-): Promise<{ readModels: Parameters<typeof keyInventory>[0]; readonly close: () => void | Promise<void> }> {
-  if (chosen.engine === "mongodb") {
-    const { connectMongoDb } = await import("../adapters/mongodb/connection.ts");
-    const { MongoReadModels } = await import("../adapters/mongodb/read-models.ts");
-    const connection = connectMongoDb(chosen.url, { clock: new SystemClock(), logger });
-    return { readModels: new MongoReadModels(connection), close: () => connection.close() };
-  }
-  const file = join(dataDir, "read-models.db");
-  if (!existsSync(file)) throw new Error(`RELAY_DATA_DIR: ${file} is not there: start the relay once`);
-  const readModels = new StoredReadModels(file);
-  return { readModels, close: () => readModels.close() };
+function requireNeeded(inventory: readonly MasterKeyUse[], atHand: readonly string[]): void {
+  const missing = inventory.filter(({ masterKeyId, needed }) => needed && !atHand.includes(masterKeyId));
+  if (missing.length === 0) return;
+  const newestIsIts = inventory.some(({ masterKeyId, needed }) => needed && masterKeyId === atHand[0]);
+  const variable = newestIsIts ? "RELAY_OLD_MASTER_KEYS" : "RELAY_MASTER_KEY";
+  const ids = missing.map(({ masterKeyId }) => masterKeyId).join(", ");
+  throw new Error(`${variable}: lacks ${ids}, which this log needs: give this command the relay's own environment`);
 }

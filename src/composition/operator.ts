@@ -10,7 +10,7 @@ import { KeyRotation } from "../application/key-rotation.ts";
 import { PlatformKeys } from "../application/platform-keys.ts";
 import { Reservations } from "../application/reservations.ts";
 import { Sessions } from "../application/sessions.ts";
-import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { Logger, Metrics, Trouble } from "../ports/telemetry.ts";
 import { alone } from "./alone.ts";
 import { openEngines, type Engines } from "./engines/engines.ts";
 import type { Projector } from "./engines/projector.ts";
@@ -47,7 +47,7 @@ export async function atDesk<Result>(
   const onFatal = (error: Error) => {
     throw error;
   };
-  const metrics = { trouble: (of: string) => logger.warn({ of }, "trouble") };
+  const metrics = { trouble: (of: Trouble) => logger.warn({ of }, "trouble") };
   const engines = await openEngines({ config, secrets, masterKey, projects: true, clock, logger, metrics, onFatal });
   try {
     const { store, readModels } = engines;

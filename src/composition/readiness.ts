@@ -5,7 +5,7 @@ import type { Engines } from "./engines/engines.ts";
 interface Signs {
   /** An engine of this process's own has failed for good. */
   readonly broken: boolean;
-  readonly engines: Pick<Engines, "outside">;
+  readonly engines: Pick<Engines, "watched">;
   readonly watch: Pick<EngineWatch, "answers">;
   readonly following: { readonly fresh: boolean };
   readonly roles: ReadonlySet<ProcessRole>;
@@ -17,8 +17,8 @@ interface Signs {
  */
 export function readiness({ broken, engines, watch, following, roles }: Signs): string | null {
   if (broken) return "an engine has failed";
-  const needed = engines.outside.filter(({ isQueue }) => !isQueue || !roles.has("api"));
-  const away = needed.filter((engine) => !watch.answers(engine)).map(({ name }) => name);
-  if (away.length > 0) return `no answer from ${away.join(", ")}`;
+  const needed = engines.watched.filter(({ isQueue }) => !isQueue || !roles.has("api"));
+  const away = needed.filter((engine) => !watch.answers(engine));
+  if (away.length > 0) return away.map(({ name, awayText }) => awayText ?? `no answer from ${name}`).join(", ");
   return following.fresh ? null : "the log is not followed";
 }

@@ -18,13 +18,16 @@ interface Sources {
   readonly readModels: ReadModels;
   readonly clock: Clock;
   readonly sealing: Pick<Sealing, "masterKeyIds">;
-  readonly engines: Pick<Engines, "outside" | "queueLag">;
+  readonly engines: Pick<Engines, "watched" | "queueLag">;
   readonly watch: Pick<EngineWatch, "answers">;
   readonly roles: readonly Role[];
 }
 
+/** All of them, but for the lag of a queue that keeps nothing. */
+type Supplied = Omit<Readings, "queueLag"> & Partial<Pick<Readings, "queueLag">>;
+
 /** What `/metrics` shows of what waits, how far the read models are, and of engines and roles shared with others. */
-export function readingsOf(sources: Sources): Partial<Readings> {
+export function readingsOf(sources: Sources): Supplied {
   const { log, readModels, clock, sealing, engines, watch, roles } = sources;
   const dueIndex = new DueIndex(readModels);
   const leaderships = roles.filter((role) => role instanceof Leadership);
@@ -46,7 +49,7 @@ export function readingsOf(sources: Sources): Partial<Readings> {
       const count = (circuit: string) => readModels.count({ collection: destinations.name, where: { circuit } });
       return { Open: await count("Open"), HalfOpen: await count("HalfOpen") };
     },
-    engines: () => Object.fromEntries(engines.outside.map((engine) => [engine.name, Number(watch.answers(engine))])),
+    engines: () => Object.fromEntries(engines.watched.map((engine) => [engine.name, Number(watch.answers(engine))])),
     leading: () => Object.fromEntries(leaderships.map(({ name, leading }) => [name, Number(leading)])),
     ...(engines.queueLag && { queueLag: engines.queueLag }),
   };

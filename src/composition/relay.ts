@@ -37,6 +37,7 @@ import { readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
 import { registrationGuards } from "./registration-guards.ts";
 import { projectingRole } from "./roles.ts";
+import { version } from "./version.ts";
 
 /** A running relay. */
 export interface Relay {
@@ -69,21 +70,20 @@ const drainShare = 0.8;
 export async function startRelay({ config, secrets, logger, ...settings }: RelaySettings): Promise<Relay> {
   const clock = new SystemClock();
   const ids = new SystemIds();
-  const metrics = new PrometheusMetrics();
+  const metrics = new PrometheusMetrics(version);
   const owner = ids.uuid();
   const masterKey = startingMasterKeyOf(config, secrets, logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
   let broken = false;
   const onFatal = (error: Error) => {
     broken = true;
-    metrics.trouble("engine");
     logger.error({ err: error }, "an engine has failed; the relay must be started again");
     settings.onFatal?.(error);
   };
   const projects = config.roles.has("projector");
   const engines = await openEngines({ config, secrets, masterKey, projects, clock, logger, metrics, onFatal });
   const { store, readModels, state, queue, shared } = engines;
-  const watch = new EngineWatch(engines.outside, { clock, logger });
+  const watch = new EngineWatch(engines.watched, { clock, logger, metrics });
   await watch.start();
 
   const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
@@ -159,7 +159,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
     await stop();
     throw error;
   }
-  logger.info({ url, dataDir: config.dataDir, roles: [...config.roles] }, "ready");
+  logger.info({ url, version, dataDir: config.dataDir, roles: [...config.roles] }, "ready");
 
   return {
     url,

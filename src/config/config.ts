@@ -1,7 +1,7 @@
 import { certificateFile } from "./certificates.ts";
 import {
-  boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, host, hostAndPort, httpsUrl, integer, list,
-  network, oneOf, rate, type Rate,
+  boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, hasHostBits, host, hostAndPort, httpsUrl,
+  integer, list, network, oneOf, rate, type Rate,
 } from "./parse.ts";
 import { reader, variables, type Environment, type Reader, type Variable } from "./variables.ts";
 
@@ -124,7 +124,8 @@ export function configWarnings(env: Environment, config: Config): readonly strin
   const unknown = Object.keys(env).filter((name) => name.startsWith("RELAY_") && !known.includes(name));
   const idle = (used: boolean, because: string, names: readonly Variable[]) =>
     names.filter((name) => !used && env[name] !== undefined).map((name) => `${name}: has no effect, since ${because}`);
-  const { eventStore, queue, readModels, offering } = config;
+  const { eventStore, queue, readModels, offering, outbound } = config;
+  const inTime = outbound.connectTimeoutMs <= outbound.deliveryTimeoutMs;
   const ofKafka = variables.filter((name) => name.startsWith("RELAY_KAFKA_"));
   const ofTurnstile = variables.filter((name) => name.startsWith("RELAY_TURNSTILE_"));
   return [
@@ -132,12 +133,19 @@ export function configWarnings(env: Environment, config: Config): readonly strin
     ...idle(eventStore.engine === "eventstoredb", "RELAY_EVENT_STORE is not eventstoredb", ["RELAY_EVENTSTOREDB_URL"]),
     ...idle(queue.engine === "kafka", "RELAY_QUEUE is not kafka", ofKafka),
     ...idle(readModels.engine === "mongodb", "RELAY_READ_MODELS is not mongodb", ["RELAY_MONGODB_URL"]),
+    ...idle(queue.engine !== "kafka" || queue.tls !== null, "RELAY_KAFKA_TLS is not true", ["RELAY_KAFKA_CA_FILE"]),
     ...idle(offering === "cloud", "RELAY_OFFERING is not cloud", ofTurnstile),
+    ...idle(inTime, "RELAY_DELIVERY_TIMEOUT, the time for everything, is shorter", ["RELAY_CONNECT_TIMEOUT"]),
+    ...outbound.allowedNetworks.filter(hasHostBits).map((network) =>
+      `RELAY_ALLOWED_NETWORKS: ${network} names an address within a network: the whole network is allowed`),
   ];
 }
 
 function roleSet(text: string): ReadonlySet<ProcessRole> {
-  return new Set(text === "all" ? processRoles : list(oneOf(...processRoles))(text));
+  const named = list(oneOf("all", ...processRoles))(text);
+  const roles = named.filter((name) => name !== "all");
+  if (roles.length === named.length) return new Set(roles);
+  return named.length === 1 ? new Set(processRoles) : fail("must be all alone, or a list of roles without it");
 }
 
 function eventStore(from: Reader): Config["eventStore"] {
@@ -150,7 +158,7 @@ function eventStore(from: Reader): Config["eventStore"] {
 function queue(from: Reader): Config["queue"] {
   const engine = from.read("RELAY_QUEUE", "embedded", oneOf("embedded", "kafka"));
   if (engine === "embedded") return { engine };
-  const mechanism = from.optional("RELAY_KAFKA_SASL_MECHANISM", oneOf("plain", "scram-sha-256", "scram-sha-512"));
+  const mechanism = saslMechanism(from);
   return {
     engine,
     brokers: from.required("RELAY_KAFKA_BROKERS", "RELAY_QUEUE is kafka", list(hostAndPort)),
@@ -168,6 +176,16 @@ function queue(from: Reader): Config["queue"] {
       retentionMs: from.read("RELAY_KAFKA_RETENTION", "1d", duration({ min: 60_000, max: 365 * dayMs })),
     },
   };
+}
+
+/** Null where nothing asks for one. Credentials alone would be left unused, and the brokers' refusal says little. */
+function saslMechanism(from: Reader) {
+  const credentials = ["RELAY_KAFKA_SASL_USERNAME", "RELAY_KAFKA_SASL_PASSWORD"] as const;
+  const given = credentials.find((name) => from.optional(name, String) !== null);
+  const mechanism = oneOf("plain", "scram-sha-256", "scram-sha-512");
+  return given
+    ? from.required("RELAY_KAFKA_SASL_MECHANISM", `${given} is set`, mechanism)
+    : from.optional("RELAY_KAFKA_SASL_MECHANISM", mechanism);
 }
 
 function readModels(from: Reader): Config["readModels"] {

@@ -104,6 +104,26 @@ export function network(text: string): string {
   return text;
 }
 
+/** Whether a network's address goes on behind its prefix, as in `10.0.0.5/8`: a single host may have been meant. */
+export function hasHostBits(network: string): boolean {
+  const [address = "", prefix] = network.split("/");
+  return bitsOf(address).slice(Number(prefix)).includes("1");
+}
+
+function bitsOf(address: string): string {
+  if (isIP(address) === 4) return binary(address.split("."), 10, 8);
+  // A URL spells an embedded IPv4 address in hexadecimal, too.
+  const { hostname } = new URL(`http://[${address}]`);
+  const groups = (half: string) => half.split(":").filter((group) => group !== "");
+  const [head = [], tail = []] = hostname.slice(1, -1).split("::").map(groups);
+  const zeros = Array<string>(8 - head.length - tail.length).fill("0");
+  return binary([...head, ...zeros, ...tail], 16, 16);
+}
+
+function binary(parts: readonly string[], radix: number, bits: number): string {
+  return parts.map((part) => parseInt(part, radix).toString(2).padStart(bits, "0")).join("");
+}
+
 /** An IP address or a host name. */
 export function host(text: string): string {
   const named = /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*)(\.[A-Za-z0-9_-]+)*\.?$/.test(text);

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isUtf8 } from "node:buffer";
+import { Condensed } from "../application/condensed.ts";
+import type { Admission } from "../application/ingest.ts";
 import { refuse } from "../domain/refusal.ts";
 import { json, plainText, send, sendAndHangUp } from "./answer.ts";
 import type { Api } from "./api.ts";
@@ -30,7 +32,14 @@ export function ingestPath(url: string): IngestPath | undefined {
 
 /** Answers ingest requests past the framework: the one path whose cost counts. */
 export function createIngestHandler(api: Api, fail: Fail) {
-  const { services: { ingest }, ids, clock, metrics, maxBodyBytes } = api;
+  const { services: { ingest }, ids, clock, logger, metrics, maxBodyBytes } = api;
+  const refusals = new Condensed(clock);
+  /** Of producers with a good key only: anyone else could fill the log. */
+  const refused = (tenantId: string, { status, text }: ReturnType<Fail>, requestId: string) => refusals.tell(
+    `tenant ${tenantId}: ${status}`,
+    () => logger.info({ tenantId, status, reason: text, requestId }, "an ingest request was refused"),
+    (of, requests) => logger.info({ of, requests }, "more ingest requests were refused"),
+  );
   return async (request: IncomingMessage, response: ServerResponse, { tenant, token }: IngestPath): Promise<void> => {
     const startedAt = clock.monotonic();
     const requestId = requestIdOf(request, ids);
@@ -38,19 +47,24 @@ export function createIngestHandler(api: Api, fail: Fail) {
       answerOtherMethod(request, response, requestId);
       return;
     }
+    let admission: Admission | undefined;
+    let status: number;
     try {
-      const admission = await ingest.admit(uuidOf(tenant) ?? nobody, token, oneHeader(request, "x-api-key"));
+      admission = await ingest.admit(uuidOf(tenant) ?? nobody, token, oneHeader(request, "x-api-key"));
       const idempotencyKey = readIdempotencyKey(oneHeader(request, "x-idempotency-key"));
       const { text } = await readJsonObject(request, response, maxBodyBytes);
       const outcome = await ingest.accept(admission, text, idempotencyKey, requestId);
-      if ("accepted" in outcome) send(response, 202, json, JSON.stringify(outcome.accepted), requestId);
-      else send(response, 200, json, JSON.stringify(outcome.duplicate), requestId);
+      status = "accepted" in outcome ? 202 : 200;
+      const answer = "accepted" in outcome ? outcome.accepted : outcome.duplicate;
+      send(response, status, json, JSON.stringify(answer), requestId);
     } catch (error) {
-      const { status, text } = fail(error, requestId);
-      if (status === 413) sendAndHangUp(request, response, { status, text, requestId }, clock);
-      else send(response, status, plainText, text, requestId);
+      const failure = fail(error, requestId);
+      status = failure.status;
+      if (status === 413) sendAndHangUp(request, response, { ...failure, requestId }, clock);
+      else send(response, status, plainText, failure.text, requestId);
+      if (admission && status < 500) refused(admission.key.tenantId, failure, requestId);
     }
-    metrics.ingest((clock.monotonic() - startedAt) / 1000);
+    metrics.ingest(status, (clock.monotonic() - startedAt) / 1000);
   };
 }
 

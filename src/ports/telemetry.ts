@@ -1,3 +1,5 @@
+import type { FailureReason } from "../domain/event/events.ts";
+
 /** One structured line; pino has this shape. Secrets never get here. */
 export interface Logger {
   /** For whoever looks into one case; off unless asked for. */
@@ -10,16 +12,28 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
+/** Oddities that an operator should look at: a closed list, so that each is shown before it first happens. */
+export const troubles = [
+  "attempt not given up", "cleaner", "engine away", "event not readable", "following the log", "forgetter",
+  "key rotation", "leadership", "mapping process lost", "mapping process start", "metric not readable", "projection",
+  "queue message", "request failed", "retention", "stream set aside", "subscription", "sweeper", "turnstile",
+] as const;
+/** One of the {@link troubles}. */
+export type Trouble = (typeof troubles)[number];
+
+/** What ingest requests are answered with. */
+export const ingestStatuses = [200, 202, 400, 401, 403, 404, 413, 415, 422, 500, 503] as const;
+
 /** What is counted for `/metrics`. */
 export interface Metrics {
   /** An event was accepted, durably. */
   accepted(): void;
-  /** An ingest request was answered, whatever the answer, `seconds` after it came. */
-  ingest(seconds: number): void;
-  /** An attempt ended. `reason` is why it failed (FailureReason, see domain/event/events), "none" when it did not. */
-  attempt(outcome: "succeeded" | "failed", reason: string, seconds: number): void;
+  /** An ingest request was answered with this status, `seconds` after it came. */
+  ingest(status: number, seconds: number): void;
+  /** An attempt ended; the reason is "none" where it succeeded. */
+  attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number): void;
   /** From acceptance to the first attempt's start, seconds. */
   firstAttemptDelay(seconds: number): void;
-  /** Something odd that an operator should look at, by kind. */
-  trouble(kind: string): void;
+  /** Something odd that an operator should look at. */
+  trouble(kind: Trouble): void;
 }

@@ -2,10 +2,11 @@ import pLimit from "p-limit";
 import type { AttemptLease, DueIndex } from "../application/delivery/due-index.ts";
 import type { Outcome, Outcomes } from "../application/delivery/outcomes.ts";
 import { loadWebhook } from "../application/webhooks.ts";
+import type { WebhookEvent } from "../domain/event/events.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { millis } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { EventStore } from "../ports/event-store.ts";
+import type { EventStore, RecordedEvent } from "../ports/event-store.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { WorkQueue } from "../ports/work-queue.ts";
 import { Loop } from "./loop.ts";
@@ -134,14 +135,31 @@ export class Sweeper {
       retryAfterMs: null,
     } as const satisfies Outcome;
     const { attempt, worker } = lease;
-    await outcomes.record({ state, revision }, attempt, outcome, {
+    const correlationId = facts[0]?.metadata.correlationId ?? state.id;
+    const status = await outcomes.record({ state, revision }, attempt, outcome, {
       actor: { type: "service", part: "sweeper" },
-      correlationId: facts[0]?.metadata.correlationId ?? state.id,
+      correlationId,
       causationId: facts.at(-1)?.id ?? null,
     });
     metrics.attempt("failed", outcome.reason, outcome.durationMs / 1000);
-    logger.warn({ eventId: state.id, attempt, worker }, "attempt given up: outcome unknown");
+    const { reason, error, durationMs } = outcome;
+    const { id: eventId, tenantId, destinationId } = state;
+    const host = hostOf(facts, attempt);
+    logger.warn(
+      {
+        eventId, tenantId, destinationId, correlationId, attempt, host, outcome: "failed", reason, error, durationMs,
+        status, worker,
+      },
+      "attempt given up: outcome unknown",
+    );
   }
+}
+
+/** Where an attempt went. */
+function hostOf(facts: readonly RecordedEvent[], attempt: number): string {
+  const started = (facts as readonly unknown[] as readonly WebhookEvent[]).find((fact) =>
+    fact.type === "DeliveryAttemptStarted" && fact.data.attempt === attempt);
+  return URL.parse(started?.type === "DeliveryAttemptStarted" ? started.data.url : "")?.host ?? "";
 }
 
 function keyOf({ eventId, attempt }: AttemptLease): string {

@@ -50,6 +50,9 @@ describe("S8 master key rotation of a running relay", () => {
     const said = await eventually(keys, (answer) => answer.includes(mayGo));
     expect(await (await fetch(`${relay.url}/metrics`)).text()).to.match(/^relay_keys_under_old_master_keys 0$/m);
     expect(said).to.match(/newest +wraps 15 +needed\n.*old +wraps 0 +needed by nothing\n/);
+    const { code, stdout, stderr } = await runRelay({ ...relay.environment, RELAY_MASTER_KEY: newKey() }, ["keys"]);
+    expect([code, stdout]).to.deep.equal([1, ""]);
+    expect(stderr).to.match(/^the keys cannot be told: RELAY_MASTER_KEY: lacks [0-9a-f]{16}, which this log needs: .+\n$/);
     expect(relay.lines.some(({ msg }) => msg?.includes("nothing needs the old ones"))).to.equal(true);
     await relay.sigterm();
     delete env["RELAY_OLD_MASTER_KEYS"];

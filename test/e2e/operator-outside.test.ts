@@ -35,10 +35,12 @@ describe("operator commands on outside engines", function () {
   const refusal = (request: Promise<unknown>) => request.then(() => "it succeeded", (error: unknown) => String(error));
   const total = async ({ owner }: Account) => (await relay.at(owner).get("/api/v1/events"))["total"];
 
-  it("tell of keys, and give an Owner another password, while a relay runs", async () => {
+  it("tell of keys and of the backlog, and give an Owner another password, while a relay runs", async () => {
     const keys = await relay.command("keys");
     expect([keys.code, keys.stderr]).to.deep.equal([0, ""]);
     expect(keys.stdout).to.contain("newest").and.to.contain("there is no old master key");
+    const backlog = await relay.command("backlog");
+    expect([backlog.code, backlog.stderr, backlog.stdout]).to.deep.equal([0, "", "no event waits\n"]);
     const reset = await relay.command("reset-owner-password", one.email);
     expect([reset.code, reset.stderr]).to.deep.equal([0, ""]);
     const password = /the new password: (\S+)/.exec(reset.stdout)?.[1] ?? "";

@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { text as consume } from "node:stream/consumers";
 import { expect } from "chai";
 import { ApiClient, text } from "../../demo/api-client.ts";
+import packageJson from "../../package.json" with { type: "json" };
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
-import { RelayProcess } from "../support/relay-process.ts";
+import { RelayProcess, runRelay } from "../support/relay-process.ts";
 
+const { version } = packageJson;
 const main = join(import.meta.dirname, "../../src/main.ts");
 
 describe("operator commands", () => {
@@ -68,6 +70,38 @@ describe("operator commands", () => {
     expect(new Set(modes.trim().split("\n"))).to.deep.equal(new Set(["600"]));
   });
 
+  it("tell the version and their usage, whatever the environment; the relay tells it, too", async () => {
+    const bare = (...args: readonly string[]) => runRelay({ RELAY_PORT: "none" }, args);
+    expect(await bare("--version")).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: "" });
+    const help = await bare("help");
+    expect([help.code, help.stderr]).to.deep.equal([0, ""]);
+    expect(help.stdout).to.match(/^usage: npm start/);
+    expect(await bare("nonsense")).to.deep.equal({ code: 2, stdout: "", stderr: help.stdout });
+    expect(relay.lines.find(({ msg }) => msg === "ready")).to.include({ version });
+    expect(await relay.metric(`relay_build_info{version="${version}"}`)).to.equal(1);
+    const document = await (await fetch(`${relay.url}/openapi.json`)).json() as { info: { version: string } };
+    expect(document.info.version).to.equal(version);
+  });
+
+  it("tell of the backlog beside a running relay: the destinations that most events wait for", async () => {
+    expect(await relay.command("backlog")).to.deep.equal({ code: 0, stderr: "", stdout: "no event waits\n" });
+    receiver.on("/failing", () => ({ status: 500 }));
+    const other = await openAccount(relay.url, { maxTrys: 10_000 });
+    const places = [await account.destination({ url: receiver.url("/failing") }),
+      await other.destination({ url: receiver.url("/failing") })] as const;
+    await account.producer.post(places[0].ingest, {});
+    for (let n = 0; n < 3; n += 1) await other.producer.post(places[1].ingest, { n });
+    await relay.at(account.owner).patch(`/api/v1/destinations/${places[0].id}`, { status: "inactive" });
+    const told = async () => (await relay.command("backlog")).stdout.split("\n");
+    const all = "waiting in all: 4 events for 2 destinations";
+    const lines = await eventually(told, (said) => said.at(-2) === all, 20_000);
+    const due = "oldest due \\d{4}-\\d\\d-\\d\\dT[0-9:.]+Z$";
+    expect(lines[0]).to.match(
+      new RegExp(`^waiting 3  tenant ${other.tenantId}  destination ${places[1].id}  Active     ${due}`));
+    expect(lines[1]).to.match(
+      new RegExp(`^waiting 1  tenant ${account.tenantId}  destination ${places[0].id}  Inactive   ${due}`));
+  });
+
   describe("reset-owner-password", () => {
     it("sets the password given, ends the Owner's sessions, and says in the log who did it", async () => {
       await relay.sigterm();
@@ -119,15 +153,19 @@ describe("operator commands", () => {
       const me = (await account.owner.get("/api/v1/users")) as unknown as { items: { email: string }[] };
       expect(me.items[0]?.email).to.equal(account.email);
       expect(filesWith(secret)).not.to.equal("");
+      const { name } = await other.owner.get(`/api/v1/tenants/${other.tenantId}`);
+      const asked = await relay.command("erase-tenant", other.tenantId);
+      expect([asked.code, asked.stdout, asked.stderr]).to.deep.equal([2, "",
+        `tenant ${other.tenantId} ${JSON.stringify(name)}: 1 user, 0 destinations, 0 events and all else of it`
+        + " would be erased for good, from every file; add --yes\n"]);
       await relay.sigterm();
-      expect((await relay.command("erase-tenant", account.tenantId)).code).to.equal(2);
       const unknown = await relay.command("erase-tenant", "0193a1b2-0000-7000-8000-000000000001", "--yes");
       expect([unknown.code, unknown.stderr]).to.deep.equal([
         1, "the tenant cannot be erased: there is no tenant 0193a1b2-0000-7000-8000-000000000001\n",
       ]);
       const erased = await relay.command("erase-tenant", account.tenantId, "--yes");
       expect(erased.stderr).to.equal("");
-      expect(erased.stdout).to.match(/^tenant \S+ is erased, \d+ streams of it deleted\n$/);
+      expect(erased.stdout).to.match(/^tenant \S+ is erased, (1 stream|\d+ streams) of it deleted\n$/);
       for (const gone of [secret, account.email]) expect(filesWith(gone), gone).to.equal("");
       expect((await relay.command("erase-tenant", account.tenantId, "--yes")).code).to.equal(1);
 

@@ -41,6 +41,8 @@ export class CommitEngine {
   #entries = 0;
   #bytes = 0;
   #deletions = 0;
+  /** A commit failed, and the log was not found writable since. */
+  #doubtful = false;
 
   constructor(log: LogFile, index: StreamIndex, onDamage: (damage: SegmentDamaged) => void) {
     this.#log = log;
@@ -75,9 +77,17 @@ export class CommitEngine {
       this.#entries = before.entries;
       this.#bytes = before.bytes;
       this.#deletions = before.deletions;
+      this.#doubtful = true;
       this.#note(error);
       return writes.map(() => ({ failed: error instanceof Error ? error.message : String(error) }));
     }
+  }
+
+  /** Throws as long as the log cannot be written. It writes only to find that out: after a commit that failed. */
+  ping(): void {
+    if (!this.#doubtful) return;
+    this.#log.probe();
+    this.#doubtful = false;
   }
 
   /** The rows of a stream, deleted ones left out. Throws when the files cannot be read. */

@@ -211,6 +211,11 @@ export class EmbeddedEventStore implements EventStore {
     return await this.#request({ kind: "stats" }) as EmbeddedEventStoreStats;
   }
 
+  /** Rejects while the log cannot be written, or its thread does not answer. */
+  async ping(): Promise<void> {
+    await this.#request({ kind: "ping" });
+  }
+
   /** Resolves when no byte of what was deleted before is left in the files; it gets there by itself, too. */
   async scrub(): Promise<void> {
     await this.#request({ kind: "scrub" });

@@ -100,6 +100,11 @@ export class LogFile {
     }
   }
 
+  /** Writes without changing anything, as durably as a transaction. Throws when it cannot. */
+  probe(): void {
+    this.transaction(() => this.#db.exec(`PRAGMA user_version = ${schemaVersion}`));
+  }
+
   /** Adds a row within a transaction of the caller's; a sequence that is there already throws. */
   insert(
     sequence: Sequence, stream: string, revision: number, id: string, type: string, metadata: string, data: string,

@@ -6,7 +6,7 @@ import { Housekeeping } from "./housekeeping.ts";
 import { IndexFolder } from "./index-folder.ts";
 import { LogFile, logPath } from "./log-file.ts";
 import type {
-  Answer, Control, EmbeddedEventStoreStats, ReadRequest, Reply, Request, Started, Tuning,
+  Answer, Control, EmbeddedEventStoreStats, OtherRequest, ReadRequest, Reply, Request, Started, Tuning,
 } from "./protocol.ts";
 import { SegmentDamaged } from "./segment-format.ts";
 
@@ -32,7 +32,7 @@ const owner = parentPort!;
 const { dataDir, tuning } = workerData as { readonly dataDir: string; readonly tuning: Tuning };
 const clients = new Set<Client>();
 const writes: { readonly client: Client; readonly write: Write }[] = [];
-const others: { readonly client: Client; readonly request: Extract<Request, { kind: "stats" | "scrub" }> }[] = [];
+const others: { readonly client: Client; readonly request: OtherRequest }[] = [];
 const reads: WaitingReads[] = [];
 let readingOn: NodeJS.Immediate | undefined;
 
@@ -138,9 +138,10 @@ function read(request: ReadRequest): Answer {
   }
 }
 
-async function answer(client: Client, { kind, request }: Extract<Request, { kind: "stats" | "scrub" }>): Promise<void> {
+async function answer(client: Client, { kind, request }: OtherRequest): Promise<void> {
+  const asked = { stats, scrub: () => housekeeping.scrub(), ping: () => engine.ping() };
   try {
-    tell(client, { kind: "answer", request, result: kind === "stats" ? stats() : await housekeeping.scrub() });
+    tell(client, { kind: "answer", request, result: await asked[kind]() });
   } catch (error) {
     tell(client, refused(request, error));
   }

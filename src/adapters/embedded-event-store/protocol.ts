@@ -41,7 +41,13 @@ export type Request =
   | AppendBatch
   | DeleteRequest
   | { readonly kind: "reads"; readonly reads: readonly ReadRequest[] }
-  | { readonly kind: "stats" | "scrub"; readonly request: number };
+  | OtherRequest;
+
+/** A request without anything more to say. */
+export interface OtherRequest {
+  readonly kind: "stats" | "scrub" | "ping";
+  readonly request: number;
+}
 
 /** What the owner of the thread asks of it. */
 export type Control = { readonly kind: "connect"; readonly port: MessagePort } | { readonly kind: "close" };

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { CollectionDefinition, Document, FieldValue, Selection } from "../../ports/read-models.ts";
+import type { CollectionDefinition, Document, FieldValue, Query, Selection } from "../../ports/read-models.ts";
 import { Queries } from "./queries.ts";
 
 /** Read models as they are stored, for a look from outside while another process may be writing them. */
@@ -20,6 +20,11 @@ export class StoredReadModels {
   /** As ReadModels has it; throws an Error where the stored read models lack the collection, as all questions do. */
   async get(collection: string, key: string): Promise<Document | null> {
     return this.#queries.get(this.#definition(collection), key);
+  }
+
+  /** As ReadModels has it. */
+  async find(query: Query): Promise<readonly Document[]> {
+    return this.#queries.find(this.#definition(query.collection), query);
   }
 
   /** As ReadModels has it. */

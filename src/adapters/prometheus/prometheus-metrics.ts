@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Metrics } from "../../ports/telemetry.ts";
+import { failureReasons, type FailureReason } from "../../domain/event/events.ts";
+import { ingestStatuses, troubles, type Metrics, type Trouble } from "../../ports/telemetry.ts";
 
 type Reading<T> = () => T | Promise<T>;
 
@@ -14,7 +15,7 @@ export interface Readings {
   readonly keysUnderOldMasterKeys: Reading<number>;
   /** How many circuits are in each position. */
   readonly circuits: Reading<Readonly<Record<string, number>>>;
-  /** 1 for each outside engine that answers, else 0. */
+  /** 1 for each engine that is there and can do its work, else 0. */
   readonly engines: Reading<Readonly<Record<string, number>>>;
   /** 1 for each single role that this process has now, 0 for those it stands by for. */
   readonly leading: Reading<Readonly<Record<string, number>>>;
@@ -31,19 +32,30 @@ export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #accepted: Counter;
   readonly #ingest: Histogram;
+  readonly #ingestRequests: Counter<"status">;
+  /** By status: looking a series up by its label costs more than counting. */
+  readonly #ingestSeries: ReadonlyMap<number, Counter.Internal>;
   readonly #attempts: Counter<"outcome" | "reason">;
   readonly #attemptSeconds: Histogram<"outcome">;
   readonly #firstAttemptDelay: Histogram;
   readonly #troubles: Counter<"kind">;
 
-  constructor() {
+  /** `version`: the program's own. */
+  constructor(version: string) {
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
+    new Gauge({
+      name: "relay_build_info", help: "1, with the version of the program", labelNames: ["version"], registers,
+    }).set({ version }, 1);
     this.#accepted = new Counter({
       name: "relay_events_accepted_total", help: "Events accepted for delivery", registers,
     });
     this.#ingest = new Histogram({
       name: "relay_ingest_duration_seconds", help: "Time to answer an ingest request", buckets: fast, registers,
+    });
+    this.#ingestRequests = new Counter({
+      name: "relay_ingest_requests_total", help: "Ingest requests that were answered, by status",
+      labelNames: ["status"], registers,
     });
     this.#attempts = new Counter({
       name: "relay_delivery_attempts_total", help: "Delivery attempts that ended, by outcome and reason of failure",
@@ -61,17 +73,24 @@ export class PrometheusMetrics implements Metrics {
       name: "relay_troubles_total", help: "Oddities that an operator should look at, by kind",
       labelNames: ["kind"], registers,
     });
+    // A series that is born at 1 shows no increase: what may be counted is 0 before.
+    this.#ingestSeries = new Map(ingestStatuses.map((status) => [status, this.#ingestRequests.labels({ status })]));
+    for (const series of this.#ingestSeries.values()) series.inc(0);
+    this.#attempts.inc({ outcome: "succeeded", reason: "none" }, 0);
+    for (const reason of failureReasons) this.#attempts.inc({ outcome: "failed", reason }, 0);
+    for (const kind of troubles) this.#troubles.inc({ kind }, 0);
   }
 
   accepted(): void {
     this.#accepted.inc();
   }
 
-  ingest(seconds: number): void {
+  ingest(status: number, seconds: number): void {
+    (this.#ingestSeries.get(status) ?? this.#ingestRequests.labels({ status })).inc();
     this.#ingest.observe(seconds);
   }
 
-  attempt(outcome: "succeeded" | "failed", reason: string, seconds: number): void {
+  attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number): void {
     this.#attempts.inc({ outcome, reason });
     this.#attemptSeconds.observe({ outcome }, seconds);
   }
@@ -80,14 +99,14 @@ export class PrometheusMetrics implements Metrics {
     this.#firstAttemptDelay.observe(seconds);
   }
 
-  trouble(kind: string): void {
+  trouble(kind: Trouble): void {
     this.#troubles.inc({ kind });
   }
 
   /** Adds gauges for the given readings; each may be given once. */
   watch(readings: Partial<Readings>): void {
-    const { backlog, oldestDueSeconds, projectionLagSeconds, keysUnderOldMasterKeys, circuits } = readings;
-    const { engines, leading, queueLag } = readings;
+    const { backlog, oldestDueSeconds, projectionLagSeconds, keysUnderOldMasterKeys } = readings;
+    const { circuits, engines, leading, queueLag } = readings;
     this.#watch("relay_backlog_events", "Events that wait for an attempt", backlog);
     this.#watch("relay_oldest_due_seconds", "By how long the oldest due attempt is late", oldestDueSeconds);
     this.#watch("relay_projection_lag_seconds", "How far behind the log the read models are", projectionLagSeconds);
@@ -95,7 +114,7 @@ export class PrometheusMetrics implements Metrics {
       "relay_keys_under_old_master_keys", "Keys that another master key than the newest wraps", keysUnderOldMasterKeys,
     );
     this.#watch("relay_circuits", "Circuits that are not closed, by position", circuits, "position");
-    this.#watch("relay_engine_up", "Whether an engine outside of this process answers", engines, "engine");
+    this.#watch("relay_engine_up", "Whether an engine that may be away is there", engines, "engine");
     this.#watch("relay_role_active", "Whether a role that is single runs in this process", leading, "role");
     this.#watch("relay_queue_lag_messages", "Messages that no worker took yet", queueLag, "partition");
   }

@@ -7,7 +7,7 @@ import { openLog } from "./log.ts";
 import { openQueue, type Lag } from "./queue.ts";
 import type { Projector } from "./projector.ts";
 import { openReadSide } from "./read-side.ts";
-import type { EngineSettings, OutsideEngine } from "./settings.ts";
+import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
 /** The engines that the configuration asks for. */
 export interface Engines {
@@ -19,7 +19,7 @@ export interface Engines {
   readonly projector: Projector | null;
   /** Which engines other processes may use at the same time. */
   readonly shared: { readonly log: boolean; readonly readModels: boolean; readonly queue: boolean };
-  readonly outside: readonly OutsideEngine[];
+  readonly watched: readonly WatchedEngine[];
   /** How much of the queue nobody took yet; null where nothing stays in it. */
   readonly queueLag: Lag | null;
   /** Takes the bytes of what was deleted out of files that are this process's own. */
@@ -56,8 +56,8 @@ async function open(settings: EngineSettings): Promise<Engines> {
       state: readSide.state,
       queue: queue.queue,
       projector: readSide.projector,
-      shared: { log: log.outside !== null, readModels: readSide.outside !== null, queue: queue.outside !== null },
-      outside: [log.outside, readSide.outside, queue.outside].filter((engine) => engine !== null),
+      shared: { log: log.shared, readModels: readSide.outside !== null, queue: queue.outside !== null },
+      watched: [log.engine, readSide.outside, queue.outside].filter((engine) => engine !== null),
       queueLag: queue.lag,
       scrub: log.scrub,
       close,

@@ -7,7 +7,7 @@ import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import { Condensed } from "../../application/condensed.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
-import type { EngineSettings, OutsideEngine } from "./settings.ts";
+import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
 /** How another thread of this process gets at the log. */
 export type LogLink =
@@ -17,8 +17,9 @@ export type LogLink =
 /** The opened event store. */
 export interface OpenLog {
   readonly store: EventStore;
-  /** Null where it is this process's own. */
-  readonly outside: OutsideEngine | null;
+  readonly engine: WatchedEngine;
+  /** Whether other processes may use it, too. */
+  readonly shared: boolean;
   /** A link for another thread; its port is to be transferred. */
   readonly link: () => LogLink;
   /** Takes the bytes of what was deleted out of this process's own files; an outside engine is left to itself. */
@@ -50,7 +51,8 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   const store = await openEmbeddedEventStore({ dataDir, codec, clock, onTrouble: troubleOf(settings), onFatal });
   return {
     store,
-    outside: null,
+    engine: { name: "log", awayText: "the log cannot be written", ping: () => store.ping() },
+    shared: false,
     link: () => ({ engine: "embedded", port: store.connect() }),
     scrub: () => store.scrub(),
     close: () => store.close(),
@@ -64,7 +66,8 @@ async function openOutside(settings: LogSettings, url: string): Promise<OpenLog>
   const store = await openEventStoreDb({ url, codec, clock: settings.clock, onTrouble: troubleOf(settings) });
   return {
     store,
-    outside: { name: "EventStoreDB", ping: () => store.ping() },
+    engine: { name: "EventStoreDB", ping: () => store.ping() },
+    shared: true,
     link: () => ({ engine: "eventstoredb", url }),
     // The server's own scavenge does it.
     scrub: async () => undefined,

@@ -1,6 +1,6 @@
 import { EmbeddedQueue } from "../../adapters/embedded-queue/embedded-queue.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
-import type { EngineSettings, OutsideEngine } from "./settings.ts";
+import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
 /** Messages that no worker took yet, by partition. */
 export type Lag = () => Promise<Readonly<Record<string, number>>>;
@@ -9,7 +9,7 @@ export type Lag = () => Promise<Readonly<Record<string, number>>>;
 export interface OpenQueue {
   readonly queue: WorkQueue;
   /** Null where it is this process's own. */
-  readonly outside: OutsideEngine | null;
+  readonly outside: WatchedEngine | null;
   /** Null where nothing stays in the queue. */
   readonly lag: Lag | null;
   /** Stops what consumes and lets go of the brokers; nothing to do for the embedded queue. */

@@ -4,7 +4,7 @@ import { ExpiringStateClient } from "../../adapters/embedded-expiring-state/expi
 import { ReadModelsClient } from "../../adapters/embedded-read-models/read-models-client.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import type { EngineSettings, OutsideEngine } from "./settings.ts";
+import type { EngineSettings, WatchedEngine } from "./settings.ts";
 import type { LogLink } from "./log.ts";
 import { startReadThread, type Projector } from "./projector.ts";
 
@@ -15,7 +15,7 @@ export interface ReadSide {
   /** Null where another process projects. */
   readonly projector: Projector | null;
   /** Null where it is this process's own. */
-  readonly outside: OutsideEngine | null;
+  readonly outside: WatchedEngine | null;
   /** Resolves when nothing is being projected any more and the engine is let go of; questions under way fail. */
   readonly close: () => Promise<void>;
 }

@@ -3,11 +3,13 @@ import type { Secrets } from "../../config/secrets.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 
-/** An engine outside of this process: it may be away. */
-export interface OutsideEngine {
+/** An engine that may be away: outside of this process, or on a disk that cannot be written. */
+export interface WatchedEngine {
   readonly name: string;
   readonly isQueue?: true;
-  /** Rejects when it does not answer soon. */
+  /** What keeps this process from its work while it is away, where that is more than no answer. */
+  readonly awayText?: string;
+  /** Rejects when it does not answer soon, or cannot do its work. */
   ping(): Promise<void>;
 }
 

@@ -1,10 +1,8 @@
+import packageJson from "../../../package.json" with { type: "json" };
 import { introduction } from "./introduction.ts";
 import { problem, tags, type DescribedAnswer, type Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
 import { referenceTo, schemaComponents, withComponents, type Schema } from "./schemas.ts";
-
-/** The version of the API, raised when something is added to it; a change that breaks clients gets a new path. */
-const version = "1.0.0";
 
 /** A parameter in its full form; a path's are always required, others never. */
 export interface Parameter {
@@ -106,7 +104,7 @@ export function createDocument(described: readonly Operation[]): ApiDocument {
   const requests = described.flatMap(({ body }) => (body?.schema["$id"] === undefined ? [] : [body.schema]));
   return {
     openapi: "3.1.0",
-    info: { title: "Webhook Relay", version, description: introduction },
+    info: { title: "Webhook Relay", version: packageJson.version, description: introduction },
     servers: [{ url: "/", description: "This relay." }],
     tags: Object.entries(tags)
       .filter(([name]) => described.some(({ tag }) => tag === name))

@@ -10,7 +10,10 @@ import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { makeAuthority, type Authority } from "../../support/tls.ts";
 import { request, startSink, turn, type Sink } from "./setup.ts";
 
-const refused = { answered: false, reason: "address refused", error: "address refused: the host has an address that may not be called" };
+const refused = {
+  answered: false, reason: "address refused",
+  error: "address refused: the host has an address that may not be called",
+};
 /** Public by its number, and answered by nobody (the network that holds it is not routed from here). */
 const publicAddress = "192.31.196.1";
 

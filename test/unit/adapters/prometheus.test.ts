@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { PrometheusMetrics } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
+import { failureReasons } from "../../../src/domain/event/events.ts";
+import { ingestStatuses, troubles } from "../../../src/ports/telemetry.ts";
 
 /** The samples of a scrape by their name with labels. */
 async function samples(metrics: PrometheusMetrics): Promise<Map<string, number>> {
@@ -12,35 +14,52 @@ async function samples(metrics: PrometheusMetrics): Promise<Map<string, number>>
 
 describe("Prometheus metrics", () => {
   it("counts and measures", async () => {
-    const metrics = new PrometheusMetrics();
+    const metrics = new PrometheusMetrics("1.2.3");
     metrics.accepted();
     metrics.accepted();
-    metrics.ingest(0.004);
+    metrics.ingest(202, 0.004);
+    metrics.ingest(422, 0.004);
     metrics.attempt("failed", "timeout", 15);
     metrics.attempt("succeeded", "none", 0.02);
     metrics.firstAttemptDelay(0.003);
-    metrics.trouble("unreadable entry");
+    metrics.trouble("stream set aside");
     const found = await samples(metrics);
+    expect(found.get('relay_build_info{version="1.2.3"}')).to.equal(1);
     expect(found.get("relay_events_accepted_total")).to.equal(2);
-    expect(found.get("relay_ingest_duration_seconds_sum")).to.equal(0.004);
+    expect(found.get("relay_ingest_duration_seconds_sum")).to.equal(0.008);
+    expect(found.get('relay_ingest_requests_total{status="202"}')).to.equal(1);
+    expect(found.get('relay_ingest_requests_total{status="422"}')).to.equal(1);
     expect(found.get('relay_ingest_duration_seconds_bucket{le="0.0025"}')).to.equal(0);
-    expect(found.get('relay_ingest_duration_seconds_bucket{le="0.005"}')).to.equal(1);
+    expect(found.get('relay_ingest_duration_seconds_bucket{le="0.005"}')).to.equal(2);
     expect(found.get('relay_delivery_attempts_total{outcome="failed",reason="timeout"}')).to.equal(1);
     expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(1);
     expect(found.get('relay_delivery_attempt_duration_seconds_sum{outcome="failed"}')).to.equal(15);
     expect(found.get("relay_first_attempt_delay_seconds_count")).to.equal(1);
-    expect(found.get('relay_troubles_total{kind="unreadable entry"}')).to.equal(1);
+    expect(found.get('relay_troubles_total{kind="stream set aside"}')).to.equal(1);
     expect([...found.keys()]).to.include("process_cpu_seconds_total").and.include("nodejs_eventloop_lag_p99_seconds");
   });
 
+  it("shows at 0 what may be counted, so that its first time is an increase", async () => {
+    const found = await samples(new PrometheusMetrics("1.2.3"));
+    for (const kind of troubles) expect(found.get(`relay_troubles_total{kind="${kind}"}`), kind).to.equal(0);
+    for (const reason of failureReasons) {
+      const series = `relay_delivery_attempts_total{outcome="failed",reason="${reason}"}`;
+      expect(found.get(series), reason).to.equal(0);
+    }
+    expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(0);
+    for (const status of ingestStatuses) {
+      expect(found.get(`relay_ingest_requests_total{status="${status}"}`), String(status)).to.equal(0);
+    }
+  });
+
   it("keeps a registry of its own", async () => {
-    const [one, other] = [new PrometheusMetrics(), new PrometheusMetrics()];
+    const [one, other] = [new PrometheusMetrics("1.2.3"), new PrometheusMetrics("1.2.3")];
     one.accepted();
     expect((await samples(other)).get("relay_events_accepted_total")).to.equal(0);
   });
 
   it("reads the gauges at every scrape", async () => {
-    const metrics = new PrometheusMetrics();
+    const metrics = new PrometheusMetrics("1.2.3");
     let circuits: Record<string, number> = { Open: 2, HalfOpen: 1 };
     let backlog = 7;
     metrics.watch({ backlog: () => backlog, circuits: () => Promise.resolve(circuits) });
@@ -58,7 +77,7 @@ describe("Prometheus metrics", () => {
   });
 
   it("leaves a gauge out whose reading fails or takes too long, and says so", async () => {
-    const metrics = new PrometheusMetrics();
+    const metrics = new PrometheusMetrics("1.2.3");
     metrics.watch({
       backlog: () => Promise.reject(new Error("no read models")),
       oldestDueSeconds: () => { throw new Error("no read models"); },

@@ -14,8 +14,8 @@ describe("readings for the metrics", () => {
     const { aggregates, ids } = api.world;
     const reading = async (sealing: AesSealing) => {
       await readModels.caughtUp(await log.head(), 5_000);
-      const shared = { engines: { outside: [], queueLag: null }, watch: { answers: () => true }, roles: [] };
-      return readingsOf({ log, readModels, clock, sealing, ...shared }).keysUnderOldMasterKeys?.();
+      const shared = { engines: { watched: [], queueLag: null }, watch: { answers: () => true }, roles: [] };
+      return readingsOf({ log, readModels, clock, sealing, ...shared }).keysUnderOldMasterKeys();
     };
     expect(await reading(new AesSealing(masterKey))).to.equal(0);
     const sealing = new AesSealing(new Uint8Array(32).fill(7), [masterKey]);

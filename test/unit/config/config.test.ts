@@ -105,7 +105,7 @@ describe("configuration", () => {
     ["RELAY_HOST", "", " ", "a b", "http://x"],
     ["RELAY_PORT", "", "65536", "-1", "80.5", "0x50", "eighty"],
     ["RELAY_DATA_DIR", ""],
-    ["RELAY_ROLES", "", "api,", "api,postman", "api", "ALL", "forwarder,delivery,projector,sweeper"],
+    ["RELAY_ROLES", "", "api,", "api,postman", "api", "ALL", "all,api", "forwarder,delivery,projector,sweeper"],
     ["RELAY_EVENT_STORE", "kafka", "Embedded"],
     ["RELAY_QUEUE", "rabbit"],
     ["RELAY_READ_MODELS", "redis"],
@@ -140,6 +140,8 @@ describe("configuration", () => {
     ["RELAY_MONGODB_URL", { RELAY_READ_MODELS: "mongodb" }],
     ["RELAY_TURNSTILE_SECRET", { RELAY_OFFERING: "cloud" }],
     ["RELAY_MASTER_KEY", { ...scale, RELAY_MASTER_KEY: undefined }],
+    ["RELAY_KAFKA_SASL_MECHANISM", { ...scale, RELAY_KAFKA_SASL_USERNAME: "relay" }],
+    ["RELAY_KAFKA_SASL_MECHANISM", { ...scale, RELAY_KAFKA_SASL_PASSWORD: "hidden" }],
     ["RELAY_KAFKA_SASL_USERNAME", { ...scale, RELAY_KAFKA_SASL_MECHANISM: "plain" }],
     [
       "RELAY_KAFKA_SASL_PASSWORD",
@@ -197,5 +199,30 @@ describe("configuration", () => {
     const named = warnings.map((warning) => warning.split(":")[0]);
     expect(named).to.deep.equal(["RELAY_PROT", "RELAY_KAFKA_BROKERS", "RELAY_TURNSTILE_SECRET"]);
     expect(warnings.join()).to.not.include("hidden");
+  });
+
+  it("says that all roles stand alone", () => {
+    expect(complaint({ RELAY_ROLES: "all,api" })).to.equal(
+      "RELAY_ROLES: must be all alone, or a list of roles without it");
+    expect(complaint({ RELAY_ROLES: "everything" })).to.include("must be one of all, api");
+  });
+
+  it("warns of settings that another one makes useless", () => {
+    const warnings = (env: Environment) => configWarnings(env, readConfig(env));
+    expect(warnings({ ...scale, RELAY_KAFKA_CA_FILE: "/ca.pem", RELAY_KAFKA_TLS: "false" })).to.deep.equal(
+      ["RELAY_KAFKA_CA_FILE: has no effect, since RELAY_KAFKA_TLS is not true"]);
+    expect(warnings({ RELAY_CONNECT_TIMEOUT: "20s" })).to.deep.equal(
+      ["RELAY_CONNECT_TIMEOUT: has no effect, since RELAY_DELIVERY_TIMEOUT, the time for everything, is shorter"]);
+    expect(warnings({ RELAY_DELIVERY_TIMEOUT: "2s" })).to.deep.equal([]);
+  });
+
+  it("warns of networks that may have been meant as one address", () => {
+    const networks = [
+      "10.0.0.5/8", "10.0.0.0/8", "10.0.0.5/32", "0.0.0.0/0", "128.0.0.0/1", "192.168.1.128/24", "fd00::1/8",
+      "fd00::/8", "::1/128", "::/0", "2001:db8::ff/120", "2001:db8::/120", "::ffff:10.0.0.0/104", "::ffff:10.0.0.1/104",
+    ];
+    const env = { RELAY_ALLOWED_NETWORKS: networks.join() };
+    expect(configWarnings(env, readConfig(env)).map((warning) => warning.split(" ")[1])).to.deep.equal(
+      ["10.0.0.5/8", "192.168.1.128/24", "fd00::1/8", "2001:db8::ff/120", "::ffff:10.0.0.1/104"]);
   });
 });

@@ -44,7 +44,16 @@ const check = async () => {
 await check();
 for (const stream of failed) expect(await store.readStream(stream)).to.deep.equal([]);
 
+// A ping takes what little room is left before it fails.
+const pings = async () => {
+  for (let round = 0; round < 100; round++) {
+    await failureOf(store.append("event-long", 0, large));
+    await store.ping();
+  }
+};
+expect(await failureOf(pings())).to.be.instanceOf(LogUnavailable);
 execFileSync("prlimit", ["--pid", String(process.pid), "--fsize=unlimited:unlimited"]);
+await store.ping();
 const next = await store.append("event-long", 0, large);
 expect(next.revision).to.equal(1);
 expect(Number(next.position)).to.equal(Number(head) + 1);

@@ -66,6 +66,7 @@ function expected(history: History): Record<string, Document[]> {
   const webhooks = [...history.webhooks.values()];
   const ended = endings(history);
   return {
+    tenants: tenants.map(({ id, name }) => ({ id, name })),
     retention: tenants.flatMap(({ id: tenantId, retentionDays }) =>
       retentionDays === null ? [] : [{ tenantId, retentionDays }]),
     users: tenants.flatMap((tenant) =>

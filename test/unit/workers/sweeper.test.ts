@@ -56,6 +56,8 @@ describe("an attempt that is held for lost", () => {
   const ended: string[] = [];
   const attempt = (outcome: string, reason: string) => void ended.push(`${outcome}: ${reason}`);
   const metrics = { ...uncounted, attempt };
+  const lines: object[] = [];
+  const logger = { ...quiet, warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
   /** A sweeper that has seen every attempt under way, and gives them up when its clock goes on. */
   const sweeping = async () => {
     await bench.drained();
@@ -63,7 +65,7 @@ describe("an attempt that is held for lost", () => {
     const { store } = bench;
     const queue = { publish: async () => undefined, consume: () => Promise.reject(new Error("nobody consumes here")) };
     const dueIndex = new DueIndex(bench.models);
-    const sweeper = new Sweeper({ store, dueIndex, outcomes, queue, clock, logger: quiet, metrics });
+    const sweeper = new Sweeper({ store, dueIndex, outcomes, queue, clock, logger, metrics });
     sweeper.start();
     running.push({ sweeper, clock });
     clock.advance(1_000);
@@ -98,6 +100,21 @@ describe("an attempt that is held for lost", () => {
     expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
     expect(await circuit()).to.include({ position: "Closed", failures: 1 });
     expect(ended).to.include("failed: outcome unknown");
+  });
+
+  it("is told in the log like any other attempt, with whose it was", async () => {
+    const { eventId, state } = await underWay();
+    const clock = await sweeping();
+    clock.advance(1_000);
+    await eventually(() => endsOf(eventId), ({ length }) => length === 1);
+    await swept(clock);
+    const [accepted] = await bench.store.readStream(streams.event(eventId));
+    const { tenantId, destinationId } = state;
+    expect(lines.at(-1)).to.deep.include({
+      eventId, tenantId, destinationId, attempt: 1, host: "receiver.example", outcome: "failed",
+      reason: "outcome unknown", status: "WaitingRetry", message: "attempt given up: outcome unknown",
+      correlationId: accepted?.unreadable === undefined ? accepted?.metadata.correlationId : "",
+    });
   });
 
   for (const [name, real, failures] of [["success", success, undefined], ["failure", refusal, 1]] as const) {

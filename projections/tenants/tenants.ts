@@ -1,0 +1,27 @@
+import { create, remove, set, type Collection, type Projection } from "../projection.ts";
+
+/** A tenant by its name, for operators: they are not to take one for another. */
+export type TenantDocument = {
+  readonly id: string;
+  readonly name: string;
+};
+
+/** Tenants by id; asked by the operator's commands. */
+export const tenants: Collection<TenantDocument> = {
+  name: "tenants",
+  key: "id",
+  fields: { id: "id", name: "text" },
+  indexes: [],
+};
+
+/** What tenants are called; all else of a tenant is read from its own stream. */
+export const tenantsProjection: Projection = {
+  name: "tenants",
+  version: 2,
+  collections: [tenants],
+  on: {
+    TenantCreated: ({ tenantId, name }) => [create(tenants, { id: tenantId, name })],
+    TenantRenamed: ({ tenantId, name }) => [set(tenants, tenantId, { name })],
+    TenantErased: ({ tenantId }) => [remove(tenants, tenantId)],
+  },
+};

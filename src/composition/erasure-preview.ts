@@ -1,0 +1,28 @@
+import { destinations } from "../../projections/destinations/destinations.ts";
+import { eventsSelected } from "../../projections/events/events.ts";
+import { tenants } from "../../projections/tenants/tenants.ts";
+import { users } from "../../projections/users/users.ts";
+import { counted } from "./counted.ts";
+import type { RelaySettings } from "./relay.ts";
+import { openReadModels } from "./stored-read-models.ts";
+
+/**
+ * The tenant by its name, and what an erasure would take of it, as far as the log was projected; a relay may be
+ * running. Rejects where there is no such tenant.
+ */
+export async function describeErasure({ config, logger }: RelaySettings, tenantId: string): Promise<string> {
+  const { readModels, close } = await openReadModels(config, logger);
+  try {
+    const tenant = await readModels.get(tenants.name, tenantId);
+    if (!tenant) throw new Error(`there is no tenant ${tenantId}`);
+    const count = async ({ name }: { readonly name: string }, thing: string) =>
+      counted(await readModels.count({ collection: name, where: { tenantId } }), thing);
+    const going = [
+      await count(users, "user"), await count(destinations, "destination"),
+      counted(await readModels.count(eventsSelected({ tenantId })), "event"),
+    ];
+    return `tenant ${tenantId} ${JSON.stringify(tenant["name"])}: ${going.join(", ")} and all else of it`;
+  } finally {
+    await close();
+  }
+}

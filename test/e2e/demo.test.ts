@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+
+const root = join(import.meta.dirname, "../..");
+
+describe("the demo", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "demo-test-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Runs it with its temporary files in the folder, until the relay it starts is over, too: that has its stderr. */
+  async function ended(env: Readonly<Record<string, string>>, read: (line: string) => "on" | "no more") {
+    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "demo/main.ts"], {
+      cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, TMPDIR: folder, ...env },
+    });
+    const closed = once(child, "close");
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      if (read(text) === "no more") child.stdout.destroy();
+    });
+    const [code] = (await closed) as [number | null];
+    return { code, stderr, left: readdirSync(folder) };
+  }
+
+  it("tells its story whatever settings of a relay the shell has", async () => {
+    const env = { RELAY_LOG_LEVEL: "warn", RELAY_ROLES: "api", RELAY_PORT: "none" };
+    expect(await ended(env, () => "on")).to.deep.equal({ code: 0, stderr: "", left: [] });
+  });
+
+  it("leaves nothing where nobody reads on", async () => {
+    expect(await ended({}, () => "no more")).to.deep.equal({ code: 1, stderr: "", left: [] });
+  });
+
+  it("says in a line which port is taken", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const port = String((taken.address() as AddressInfo).port);
+    const receiver = await ended({ KEEP: "1", RECEIVER_PORT: port }, () => "on");
+    expect(receiver.stderr).to.match(/^the demo failed: RECEIVER_PORT: .*EADDRINUSE.*\n$/);
+    const relay = await ended({ KEEP: "1", RECEIVER_PORT: "0", RELAY_PORT: port }, () => "on");
+    expect(relay.stderr).to.match(/^the relay cannot start: RELAY_PORT: the port is in use .*\nthe demo failed: .*\n$/);
+    for (const { code, left } of [receiver, relay]) expect([code, left]).to.deep.equal([1, []]);
+    taken.close();
+  });
+});

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { parse } from "yaml";
+import { PrometheusMetrics, type Readings } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
+import { failureReasons } from "../../../src/domain/event/events.ts";
+import { troubles } from "../../../src/ports/telemetry.ts";
+
+const root = new URL("../../../", import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), "utf8");
+
+interface Alerts {
+  readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[];
+}
+
+/** Every metric with its labels; a histogram goes by the name without an ending. */
+async function registered(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const metrics = new PrometheusMetrics("1.2.3");
+  const each = () => ({ some: 1 });
+  const readings: Readings = {
+    backlog: () => 1, oldestDueSeconds: () => 1, projectionLagSeconds: () => 1, keysUnderOldMasterKeys: () => 1,
+    circuits: each, engines: each, leading: each, queueLag: each,
+  };
+  metrics.watch(readings);
+  metrics.attempt("succeeded", "none", 1);
+  const found = new Map<string, Set<string>>();
+  let labels = new Set<string>();
+  for (const line of (await metrics.text()).split("\n")) {
+    const [, name] = /^# TYPE (\S+)/.exec(line) ?? [];
+    if (name) found.set(name, (labels = new Set()));
+    else if (!line.startsWith("#")) {
+      for (const [, label = ""] of line.matchAll(/[{,](\w+)="/g)) if (label !== "le") labels.add(label);
+    }
+  }
+  return found;
+}
+
+/** The first cells of the tables in a section, what stands in them as code. */
+function firstCells(section: string): readonly (readonly string[])[] {
+  const [, text = ""] = read("docs/operating.md").split(`\n## ${section}\n`);
+  const rows = (text.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
+  return rows.map((row) => [...(row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code));
+}
+
+describe("the documentation of metrics and alerts", () => {
+  it("has every metric with its labels, every reason and every kind of trouble, and no other", async () => {
+    const own = [...await registered()].filter(([name]) => name.startsWith("relay_"));
+    const names = own.map(([name, labels]) => (labels.size > 0 ? `${name}{${[...labels].join()}}` : name));
+    const documented = firstCells("Metrics").flat();
+    expect(documented.toSorted()).to.deep.equal([...names, ...failureReasons, ...troubles].toSorted());
+  });
+
+  const { groups } = parse(read("deploy/prometheus/alerts.yaml")) as Alerts;
+  const rules = groups.flatMap((group) => group.rules);
+
+  it("has every alert that is deployed, and no other", () => {
+    expect(firstCells("Alerts").flat()).to.deep.equal(rules.map(({ alert }) => alert));
+  });
+
+  for (const { alert, expr } of rules) {
+    it(`deploys ${alert} on metrics and labels that there are`, async () => {
+      const metrics = await registered();
+      const used = [...expr.matchAll(/\b((?:relay|nodejs|process)_\w+)(?:\{([^}]*)\})?/g)];
+      expect(used).to.not.deep.equal([]);
+      const known = new Set(["le", "instance"]);
+      for (const [, series = "", matchers = ""] of used) {
+        const labels = metrics.get(series) ?? metrics.get(series.replace(/_(bucket|sum|count)$/, ""));
+        expect(labels, series).to.not.equal(undefined);
+        for (const [, label = ""] of matchers.matchAll(/(\w+)\s*=/g)) expect([...labels ?? []], series).to.include(label);
+        for (const label of labels ?? []) known.add(label);
+      }
+      for (const [, grouped = ""] of expr.matchAll(/\bby \(([^)]*)\)/g)) {
+        for (const label of grouped.split(",")) expect([...known], expr).to.include(label.trim());
+      }
+    });
+  }
+});
