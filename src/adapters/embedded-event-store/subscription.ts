@@ -191,6 +191,7 @@ export class LogSubscription implements Subscription {
 
   #pause(failures: number): Promise<void> {
     return new Promise((resolve) => {
+      if (this.#stopped) return resolve();
       const ms = Math.min(firstPauseMs * 2 ** failures, longestPauseMs);
       const timer = this.#source.clock.schedule(ms, resolve);
       this.#endPause = () => {
