@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** Waits that can be cut short, any number at a time. */
 export class Pause {
