@@ -108,7 +108,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const outbound = createOutboundClient({ connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCa });
   const passwords = new BcryptPasswords(config.passwordCost);
   const mappingBounds = { maxBytes: config.maxBodyBytes, processes: mappingProcesses };
-  const mappings = new JmespathMappings({ metrics, clock }, mappingBounds);
+  const mappings = new JmespathMappings({ metrics, logger, clock }, mappingBounds);
   const vault = new Vault(sealing);
   const guards = registrationGuards(config, secrets, { outbound, state, metrics });
   const firstAttempts = new FirstAttempts();

@@ -236,7 +236,9 @@ export async function startApi(
     directory.follow(entries);
   });
   const maxBodyBytes = options.maxBodyBytes ?? 262_144;
-  const mappings = new JmespathMappings({ metrics: uncounted, clock }, { maxBytes: maxBodyBytes, processes: 2 });
+  const mappings = new JmespathMappings(
+    { metrics: uncounted, logger: quiet, clock }, { maxBytes: maxBodyBytes, processes: 2 },
+  );
   const world: World = {
     store,
     readModels,
