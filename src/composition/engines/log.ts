@@ -45,7 +45,11 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   const { config: { dataDir }, clock, onFatal } = settings;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const codec = new JsonEventCodec();
-  const store = await openEmbeddedEventStore({ dataDir, codec, clock, onTrouble: troubleOf(settings), onFatal });
+  const store = await openEmbeddedEventStore({
+    dataDir, codec, clock, onFatal,
+    onTrouble: troubleOf(settings, "subscription"),
+    onHousekeepingTrouble: troubleOf(settings, "housekeeping"),
+  });
   return {
     store,
     outside: null,
@@ -59,7 +63,8 @@ async function openOutside(settings: LogSettings, url: string): Promise<OpenLog>
   // Drivers take a second to load and memory to keep: only who uses one has it.
   const { openEventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
   const codec = new JsonEventCodec();
-  const store = await openEventStoreDb({ url, codec, clock: settings.clock, onTrouble: troubleOf(settings) });
+  const onTrouble = troubleOf(settings, "subscription");
+  const store = await openEventStoreDb({ url, codec, clock: settings.clock, onTrouble });
   return {
     store,
     outside: { name: "EventStoreDB", ping: () => store.ping() },
@@ -70,14 +75,20 @@ async function openOutside(settings: LogSettings, url: string): Promise<OpenLog>
   };
 }
 
-function troubleOf({ clock, logger, metrics }: LogSettings): (error: unknown) => void {
+const told = {
+  subscription: ["a subscription to the log failed and is tried again", "subscriptions to the log failed again"],
+  housekeeping: ["housekeeping of the log keeps failing and is tried again", "housekeeping of the log failed again"],
+} as const;
+
+function troubleOf({ clock, logger, metrics }: LogSettings, kind: keyof typeof told): (error: unknown) => void {
   const condensed = new Condensed(clock);
+  const [first, more] = told[kind];
   return (error) => {
-    metrics.trouble("subscription");
+    metrics.trouble(kind);
     condensed.tell(
       String(error),
-      () => logger.warn({ err: error }, "a subscription to the log failed and is tried again"),
-      (reason, times) => logger.warn({ reason, times }, "subscriptions to the log failed again"),
+      () => logger.warn({ err: error }, first),
+      (reason, times) => logger.warn({ reason, times }, more),
     );
   };
 }
