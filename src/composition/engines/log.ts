@@ -7,6 +7,7 @@ import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import { Condensed } from "../../application/condensed.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
+import { asSaidBy } from "../variable-problem.ts";
 import type { EngineSettings, OutsideEngine } from "./settings.ts";
 
 /** How another thread of this process gets at the log. */
@@ -30,7 +31,8 @@ type LogSettings = Pick<EngineSettings, "config" | "clock" | "logger" | "metrics
 /** Opens the event store that the configuration asks for. */
 export function openLog(settings: LogSettings): Promise<OpenLog> {
   const { eventStore } = settings.config;
-  return eventStore.engine === "embedded" ? openEmbedded(settings) : openOutside(settings, eventStore.url);
+  if (eventStore.engine === "embedded") return asSaidBy("RELAY_DATA_DIR", () => openEmbedded(settings));
+  return openOutside(settings, eventStore.url);
 }
 
 /** Opens the event store in another thread. */
@@ -64,7 +66,8 @@ async function openOutside(settings: LogSettings, url: string): Promise<OpenLog>
   const { openEventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
   const codec = new JsonEventCodec();
   const onTrouble = troubleOf(settings, "subscription");
-  const store = await openEventStoreDb({ url, codec, clock: settings.clock, onTrouble });
+  const store = await asSaidBy("RELAY_EVENTSTOREDB_URL", () =>
+    openEventStoreDb({ url, codec, clock: settings.clock, onTrouble }));
   return {
     store,
     outside: { name: "EventStoreDB", ping: () => store.ping() },
