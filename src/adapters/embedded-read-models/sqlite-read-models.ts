@@ -155,7 +155,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   /** Gets what was removed from personal collections out of the files; resolves when it is. */
   scrub(): Promise<void> {
     return this.#exclusively(async () => {
-      await this.#transaction(async () => this.#scrubs.rewrite(this.#definitions));
+      await this.#transaction(() => this.#scrubs.rewrite(this.#definitions));
       this.#queries = new Queries(this.#toRead);
       this.#load();
       this.#scrubs.empty();
