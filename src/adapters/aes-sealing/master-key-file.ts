@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { sync } from "../file-system/sync.ts";
 
 export interface MasterKeyFile {
   /** 32 bytes. */
@@ -46,7 +47,7 @@ function create(dataDir: string, path: string): boolean {
     throw error;
   } finally {
     rmSync(draft, { force: true });
-    syncFolder(dataDir);
+    sync(dataDir);
   }
 }
 
@@ -57,15 +58,6 @@ function writeDurably(path: string, text: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
-  }
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

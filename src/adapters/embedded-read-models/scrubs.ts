@@ -2,8 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import type { CollectionDefinition } from "../../ports/read-models.ts";
+import type { Effect, Folded } from "../read-models/folded-changes.ts";
 import { schemaOf, tableOf } from "./columns.ts";
-import type { Effect, Folded } from "../../ports/folded-changes.ts";
 
 const delayMs = 1_000;
 /** A scrub takes the thread from queries; it may have so much of its time, at most. */

@@ -13,10 +13,10 @@ import {
   type ReadModelWriter,
   type Selection,
 } from "../../ports/read-models.ts";
+import { fold } from "../read-models/folded-changes.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { schemaOf, tableOf } from "./columns.ts";
 import { openDatabase, unavailable } from "./database.ts";
-import { fold } from "../../ports/folded-changes.ts";
 import { Queries } from "./queries.ts";
 import { Scrubs } from "./scrubs.ts";
 import { Waiters } from "./waiters.ts";
