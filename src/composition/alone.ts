@@ -1,5 +1,5 @@
+import { Pause } from "../ports/pause.ts";
 import { Leadership, type LeadershipParts } from "../workers/leadership.ts";
-import { Pause } from "../workers/pause.ts";
 import { singleRoles } from "./roles.ts";
 
 /** Longer than the lease of a process that died. */

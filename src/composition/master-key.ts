@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { Unsealable } from "../ports/sealing.ts";
 import type { Logger } from "../ports/telemetry.ts";
-import { dataFolderProblem } from "./data-folder.ts";
+import { variableProblem } from "./variable-problem.ts";
 
 const backItUp = "made a master key; whoever has it can read every secret: back it up, apart from the data";
 
@@ -32,7 +32,7 @@ function inFolder<Result>(task: () => Result): Result {
   try {
     return task();
   } catch (error) {
-    throw dataFolderProblem(error);
+    throw variableProblem("RELAY_DATA_DIR", error);
   }
 }
 

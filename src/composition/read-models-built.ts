@@ -1,8 +1,8 @@
 import { leases } from "../../projections/due/due.ts";
 import type { Clock } from "../ports/clock.ts";
+import { Pause } from "../ports/pause.ts";
 import { ReadModelsUnavailable, type ReadModels } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
-import { Pause } from "../workers/pause.ts";
 
 const lookEveryMs = 50;
 const patienceMs = 30_000;

@@ -21,9 +21,10 @@ import type { Secrets } from "../config/secrets.ts";
 import { createApp } from "../http/app.ts";
 import { createHealthApp } from "../http/health-app.ts";
 import { createHttpServer } from "../http/server.ts";
-import type { Clock, Timer } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/telemetry.ts";
+import { within } from "../ports/within.ts";
 import { Follower } from "../workers/follower.ts";
 import type { Role } from "../workers/role.ts";
 import { deliveryRoles } from "./delivery.ts";
@@ -109,7 +110,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const outbound = createOutboundClient({ connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCa });
   const passwords = new BcryptPasswords(config.passwordCost);
   const mappingBounds = { maxBytes: config.maxBodyBytes, processes: mappingProcesses };
-  const mappings = new JmespathMappings({ metrics, clock }, mappingBounds);
+  const mappings = new JmespathMappings({ metrics, logger, clock }, mappingBounds);
   const vault = new Vault(sealing);
   const guards = registrationGuards(config, secrets, { outbound, state, metrics });
   const firstAttempts = new FirstAttempts();
@@ -147,9 +148,9 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
     await Promise.all([closeServer(server, patience), ...delivering.map((role) => role.stop(patience))]);
     await Promise.all([projecting?.stop(left() / 2), follower.stop(), watch.stop()]);
     // An attempt or a password that is still under way was waited for long enough.
-    await withinMs(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));
+    await within(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));
     mappings.close();
-    await withinMs(clock, left(), engines.close());
+    await within(clock, left(), engines.close());
   };
   const stop = () => end(clock.monotonic() + config.shutdownTimeoutMs);
   let url: string;
@@ -178,14 +179,4 @@ async function finishErasure(
   if (!projector || shared.log || shared.readModels) return;
   const resumed = await erasureOf({ ...engines, ...parts }, projector).resume();
   if (resumed !== null) parts.logger.warn({ tenantId: resumed }, "finished erasing a tenant");
-}
-
-/** Resolves with the task, or after `ms`. */
-async function withinMs(clock: Clock, ms: number, task: Promise<unknown>): Promise<void> {
-  let timer: Timer | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = clock.schedule(ms, resolve);
-  });
-  await Promise.race([task, over]);
-  timer?.cancel();
 }

@@ -15,8 +15,9 @@ export interface Logger {
 /** Oddities that an operator should look at: a closed list, so that each is shown before it first happens. */
 export const troubles = [
   "attempt not given up", "cleaner", "engine away", "event not readable", "following the log", "forgetter",
-  "key rotation", "leadership", "mapping process lost", "mapping process start", "metric not readable", "projection",
-  "queue message", "request failed", "retention", "stream set aside", "subscription", "sweeper", "turnstile",
+  "housekeeping", "key rotation", "leadership", "mapping process lost", "mapping process start",
+  "metric not readable", "projection", "queue message", "request failed", "retention", "stream set aside",
+  "subscription", "sweeper", "turnstile",
 ] as const;
 /** One of the {@link troubles}. */
 export type Trouble = (typeof troubles)[number];

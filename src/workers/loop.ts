@@ -1,5 +1,5 @@
 import type { Clock } from "../ports/clock.ts";
-import { Pause } from "./pause.ts";
+import { Pause } from "../ports/pause.ts";
 
 /** A task done again and again in the background, one time after the other, from its start to its stop. */
 export class Loop {

@@ -10,11 +10,11 @@ import {
   type Subscription,
   type UnreadableEntry,
 } from "../ports/event-store.ts";
+import { Pause } from "../ports/pause.ts";
 import {
   ReadModelsTakenOver, type Change, type PositionedChanges, type ReadModels, type ReadModelWriter,
 } from "../ports/read-models.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
-import { Pause } from "./pause.ts";
 import { Purges } from "./purges.ts";
 import { StreamsAside } from "./streams-aside.ts";
 

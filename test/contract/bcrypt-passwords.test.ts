@@ -20,6 +20,16 @@ describe("bcrypt in a thread of its own", () => {
     await passwords.close();
   });
 
+  for (const [cost, most] of [[4, 64], [12, 64], [13, 32], [15, 8]] as const) {
+    it(`has only so many wait at cost ${cost} that the last is answered in time`, async () => {
+      const passwords = new BcryptPasswords(cost);
+      const { nobody } = new BcryptPasswords(4);
+      const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => passwords.matches("x", nobody)));
+      expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(most);
+      await passwords.close();
+    });
+  }
+
   it("goes on after a hash that is none", async () => {
     const passwords = new BcryptPasswords(4);
     const broken = await passwords.matches("correct horse", `$2b$99$${".".repeat(53)}`).catch((error: Error) => error);

@@ -68,6 +68,16 @@ describe("a start that cannot be", function () {
     });
   }
 
+  it("is refused with URLs of engines that make no sense, by the variable of each", async () => {
+    for (const [variable, setting, url] of [
+      ["RELAY_EVENTSTOREDB_URL", { RELAY_EVENT_STORE: "eventstoredb" }, "esdb://localhost?tls=maybe"],
+      ["RELAY_MONGODB_URL", { RELAY_READ_MODELS: "mongodb" }, "mongodb://localhost:99999"],
+    ] as const) {
+      const refused = await runRelay(environment({ ...setting, [variable]: url }));
+      expectOneLine(refused, new RegExp(`^the relay cannot start: ${variable}: .+`));
+    }
+  });
+
   it("is refused where the data folder cannot be made or written", async () => {
     writeFileSync(join(dirname(dataDir), "file"), "");
     const inFile = join(dirname(dataDir), "file", "data");

@@ -238,7 +238,9 @@ export async function startApi(
     directory.follow(entries);
   });
   const maxBodyBytes = options.maxBodyBytes ?? 262_144;
-  const mappings = new JmespathMappings({ metrics: uncounted, clock }, { maxBytes: maxBodyBytes, processes: 2 });
+  const mappings = new JmespathMappings(
+    { metrics: uncounted, logger: quiet, clock }, { maxBytes: maxBodyBytes, processes: 2 },
+  );
   const lines: { message: string }[] = [];
   const errors: object[] = [];
   const logger: Logger = {

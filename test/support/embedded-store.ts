@@ -20,8 +20,10 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
 }
 
 /** A store with the plain codec. */
-export function openPlainStore(dataDir: string, tuning: Partial<Tuning> = {}): Promise<EmbeddedEventStore> {
-  return openEmbeddedEventStore({ dataDir, codec: plainCodec, clock, tuning });
+export function openPlainStore(
+  dataDir: string, tuning: Partial<Tuning> = {}, onHousekeepingTrouble: (error: Error) => void = () => undefined,
+): Promise<EmbeddedEventStore> {
+  return openEmbeddedEventStore({ dataDir, codec: plainCodec, clock, tuning, onHousekeepingTrouble });
 }
 
 /** A client of a store by a port of it. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { sync } from "../file-system/sync.ts";
 
 /** The master key, and the file that an operator has to back up. */
 export interface MasterKeyFile {
@@ -47,7 +48,7 @@ function create(dataDir: string, path: string): boolean {
     throw error;
   } finally {
     rmSync(draft, { force: true });
-    syncFolder(dataDir);
+    sync(dataDir);
   }
 }
 
@@ -58,15 +59,6 @@ function writeDurably(path: string, text: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
-  }
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
   }
 }
 

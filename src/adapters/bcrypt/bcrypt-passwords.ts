@@ -4,8 +4,11 @@ import { passwordProblem } from "../../domain/tenant/password.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import type { BcryptAnswer, BcryptTask } from "./worker.ts";
 
-/** How many tasks may wait: beyond, an answer would come too late to be of use. */
-const mostWaiting = 256;
+/**
+ * How many tasks may wait, up to this cost: the last is answered after some 25 s then, and beyond 30 s most clients
+ * have hung up. Fifty who race for one email must all fit: only after the hashing are those who lost told so.
+ */
+const mostWaiting = { tasks: 64, atCost: 12 } as const;
 
 interface Waiting {
   readonly resolve: (result: string | boolean) => void;
@@ -19,6 +22,7 @@ interface Waiting {
 export class BcryptPasswords implements Passwords {
   readonly nobody: string;
   readonly #cost: number;
+  readonly #most: number;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #lastId = 0;
@@ -26,6 +30,8 @@ export class BcryptPasswords implements Passwords {
 
   constructor(cost: number) {
     this.#cost = cost;
+    // Each step of the cost doubles the time.
+    this.#most = mostWaiting.tasks >> Math.max(0, cost - mostWaiting.atCost);
     // A salt and a digest of zeros: no password is known to have it, and it costs as much as any.
     this.nobody = `$2b$${String(cost).padStart(2, "0")}$${".".repeat(53)}`;
   }
@@ -53,7 +59,7 @@ export class BcryptPasswords implements Passwords {
 
   #ask(task: BcryptTask): Promise<string | boolean> {
     if (this.#closed) throw new Error("the password hashing is closed");
-    if (this.#waiting.size >= mostWaiting) refuse("unavailable", "too many passwords wait to be checked");
+    if (this.#waiting.size >= this.#most) refuse("unavailable", "too many passwords wait to be checked");
     this.#worker ??= this.#start();
     const id = ++this.#lastId;
     const answer = new Promise<string | boolean>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { sync } from "../file-system/sync.ts";
 
 /**
  * Copies a SQLite database as it stands at one moment, while others write to it; what they commit
@@ -20,13 +21,4 @@ export function copyDatabase(from: string, to: string): void {
   sync(draft);
   renameSync(draft, to);
   sync(dirname(to));
-}
-
-function sync(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

@@ -13,7 +13,7 @@ import { positionOf, sequenceOf, type Sequence } from "./positions.ts";
 import {
   defaultTuning, entryTexts,
   type Answer, type Control, type EmbeddedEventStoreStats, type ReadRequest, type Reply, type Request, type Started,
-  type StreamRows, type Tuning,
+  type StreamRows, type Trouble, type Tuning,
 } from "./protocol.ts";
 import { LogSubscription } from "./subscription.ts";
 
@@ -39,6 +39,8 @@ export interface EmbeddedEventStoreOptions extends ClientOptions {
   readonly dataDir: string;
   /** Told when the log thread has died: nothing can be appended any more, the process had better end. */
   readonly onFatal?: (error: Error) => void;
+  /** Told now and then of work in the background that keeps failing and is tried again: a disk may be full. */
+  readonly onHousekeepingTrouble?: (error: Error) => void;
 }
 
 /** Starts the log thread. Rejects when the folder is in use, cannot be written, or is of another version. */
@@ -52,7 +54,7 @@ export async function openEmbeddedEventStore(options: EmbeddedEventStoreOptions)
     thread.once("error", reject);
   });
   const client = await EmbeddedEventStore.attach(connect(thread), options);
-  client.own(thread, options.onFatal ?? (() => {}));
+  client.own(thread, options);
   return client;
 }
 
@@ -115,11 +117,12 @@ export class EmbeddedEventStore implements EventStore {
   }
 
   /** Used by {@link openEmbeddedEventStore}: this client ends the thread when it closes. */
-  own(thread: Worker, onFatal: (error: Error) => void): void {
+  own(thread: Worker, { onFatal, onHousekeepingTrouble }: EmbeddedEventStoreOptions): void {
     this.#thread = thread;
+    thread.on("message", ({ trouble }: Trouble) => onHousekeepingTrouble?.(new Error(trouble)));
     thread.on("error", (error: Error) => {
       this.#fail(new LogUnavailable("the log thread has died", { cause: error }));
-      onFatal(error);
+      onFatal?.(error);
     });
   }
 

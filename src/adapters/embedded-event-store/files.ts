@@ -1,15 +1,3 @@
-import { closeSync, fsyncSync, openSync } from "node:fs";
-
-/** Makes the names in a folder durable. */
-export function syncFolder(folder: string): void {
-  const handle = openSync(folder, "r");
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-}
-
 /** Does something with a file; SQLite's errors do not say with which. */
 export function inFile<Result>(path: string, action: () => Result): Result {
   try {

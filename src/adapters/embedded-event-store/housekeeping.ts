@@ -11,8 +11,8 @@ import { dueForMerge } from "./merge-policy.ts";
 import { Segment } from "./segment.ts";
 import type { StreamIndex } from "./stream-index.ts";
 
-/** How long something that failed is left alone, ms. */
-const retryDelayMs = 250;
+/** What failed so many times on end is told, and told again after as many: a reader is in the way for moments only. */
+const failuresTold = 20;
 
 interface HousekeepingParts {
   /** Of the log. */
@@ -24,6 +24,8 @@ interface HousekeepingParts {
   readonly folder: IndexFolder;
   readonly engine: CommitEngine;
   readonly tuning: Tuning;
+  /** Told of what keeps failing and is tried again. */
+  readonly onTrouble: (what: string) => void;
 }
 
 /** Keeps memory, look-ups and the write-ahead log bounded; the heavy part happens in the maintenance thread. */
@@ -69,7 +71,7 @@ export class Housekeeping {
     const { engine, log } = this.#parts;
     const { deletions } = engine.counts;
     await this.#checkpoint();
-    await this.#untilDone(() => {
+    await this.#untilDone("emptying the write-ahead log", () => {
       if (!log.truncate(0)) throw new Error("a reader is in the way");
     });
     this.#scrubbedDeletions = Math.max(deletions, this.#scrubbedDeletions);
@@ -92,7 +94,7 @@ export class Housekeeping {
     if (!frozen) return;
     const file = folder.newFile();
     const path = folder.path(file);
-    await this.#untilDone(async () => {
+    await this.#untilDone("writing a segment", async () => {
       const summary = await this.#run({ kind: "flush", path, ...frozen });
       log.listSegment({ file, upTo });
       index.thaw(Segment.adopt(path, summary!));
@@ -110,7 +112,7 @@ export class Housekeeping {
       const file = folder.newFile();
       const path = folder.path(file);
       const inputs = due.map((segment) => segment.path);
-      await this.#untilDone(async () => {
+      await this.#untilDone("merging segments", async () => {
         const summary = await this.#run({ kind: "merge", path, inputs });
         log.listMerged(file, inputs.map((input) => basename(input)));
         index.replace(due, Segment.adopt(path, summary!));
@@ -137,7 +139,7 @@ export class Housekeeping {
   #checkpoint(): Promise<void> {
     this.#checkpointing ??= (async () => {
       const { engine, log, tuning } = this.#parts;
-      await this.#untilDone(async () => {
+      await this.#untilDone("moving the write-ahead log", async () => {
         const { bytes } = engine.counts;
         await this.#run({ kind: "checkpoint" });
         this.#checkpointedBytes = bytes;
@@ -152,13 +154,15 @@ export class Housekeeping {
   }
 
   /** Tries again, after a pause, until it works: the disk may be full for a while. */
-  async #untilDone(task: () => void | Promise<void>): Promise<void> {
-    for (;;) {
+  async #untilDone(what: string, task: () => void | Promise<void>): Promise<void> {
+    const { onTrouble, tuning } = this.#parts;
+    for (let failures = 1; ; failures++) {
       try {
         await task();
         return;
-      } catch {
-        await new Promise<void>((resolve) => this.#later(retryDelayMs, resolve));
+      } catch (error) {
+        if (failures % failuresTold === 0) onTrouble(`${what}: ${(error as Error).message}`);
+        await new Promise<void>((resolve) => this.#later(tuning.retryDelayMs, resolve));
       }
     }
   }

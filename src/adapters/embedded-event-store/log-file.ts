@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { inFile, syncFolder } from "./files.ts";
+import { sync } from "../file-system/sync.ts";
+import { inFile } from "./files.ts";
 import type { Located } from "./memtable.ts";
 import type { Sequence } from "./positions.ts";
 import type { RowHead } from "./stream-index.ts";
@@ -74,7 +75,7 @@ export class LogFile {
       PRAGMA user_version = ${schemaVersion};
       COMMIT;
     `);
-    syncFolder(dirname(path));
+    sync(dirname(path));
     this.#insert = this.#db.prepare("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#rowHead = this.#db.prepare("SELECT stream, type FROM log WHERE sequence = ?");
     this.#row = this.#db.prepare(

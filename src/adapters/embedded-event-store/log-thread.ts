@@ -6,7 +6,7 @@ import { Housekeeping } from "./housekeeping.ts";
 import { IndexFolder } from "./index-folder.ts";
 import { LogFile, logPath } from "./log-file.ts";
 import type {
-  Answer, Control, EmbeddedEventStoreStats, OtherRequest, ReadRequest, Reply, Request, Started, Tuning,
+  Answer, Control, EmbeddedEventStoreStats, OtherRequest, ReadRequest, Reply, Request, Started, Trouble, Tuning,
 } from "./protocol.ts";
 import { SegmentDamaged } from "./segment-format.ts";
 
@@ -47,7 +47,8 @@ const descriptor = openSync(path, "r");
 const folder = new IndexFolder(dataDir);
 const index = folder.open(log, tuning.memtableRecords);
 const engine = new CommitEngine(log, index, dieOfDamage);
-const housekeeping = new Housekeeping({ path, descriptor, log, index, folder, engine, tuning });
+const onTrouble = (trouble: string) => owner.postMessage({ trouble } satisfies Trouble);
+const housekeeping = new Housekeeping({ path, descriptor, log, index, folder, engine, tuning, onTrouble });
 const head = new BigInt64Array(new SharedArrayBuffer(8));
 head[0] = BigInt(engine.head);
 

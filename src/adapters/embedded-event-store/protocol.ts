@@ -104,6 +104,11 @@ export type Reply =
 /** What the log thread tells its owner once it serves. */
 export type Started = "started";
 
+/** What the log thread tells its owner of its work in the background: what keeps failing, and why. */
+export interface Trouble {
+  readonly trouble: string;
+}
+
 /** Sizes at which the store does things. The defaults are right for use; tests make them small. */
 export interface Tuning {
   /** Records in memory before they become a segment. */
@@ -126,6 +131,8 @@ export interface Tuning {
   readonly timeoutMs: number;
   /** Pause before the bytes of deleted entries are scrubbed out of the write-ahead log, ms. */
   readonly scrubDelayMs: number;
+  /** How long work in the background that failed is left alone, ms. */
+  readonly retryDelayMs: number;
 }
 
 /** In force where nothing else is given; docs/adr/0003 says why appends are paced. */
@@ -140,4 +147,5 @@ export const defaultTuning: Tuning = {
   subscriptionEntries: 4096,
   timeoutMs: 10_000,
   scrubDelayMs: 500,
+  retryDelayMs: 250,
 };

@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
+import { sync } from "../file-system/sync.ts";
 import { addToBloom, bloomWords } from "./bloom.ts";
-import { syncFolder } from "./files.ts";
 import {
   blockRecords, fenceWords, footerWords, formatVersion, magic, segmentWords, type SegmentSummary,
 } from "./segment-format.ts";
@@ -58,7 +58,7 @@ export class SegmentWriter {
     fsyncSync(this.#file);
     this.abandon();
     renameSync(temporary(this.#path), this.#path);
-    syncFolder(dirname(this.#path));
+    sync(dirname(this.#path));
     return { records: this.#records, names: this.#names, fences, bloom };
   }
 

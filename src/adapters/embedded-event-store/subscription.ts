@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { categoryOf } from "../../domain/streams.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { BatchHandler, LogEntry, RecordedEvent, Subscription } from "../../ports/event-store.ts";
+import { Pause } from "../../ports/pause.ts";
 import type { Stretch, Wanted } from "./log-reader.ts";
 import { positionOf, type Sequence } from "./positions.ts";
 
@@ -44,6 +45,7 @@ export class LogSubscription implements Subscription {
   readonly #wanted: Wanted;
   readonly #handle: BatchHandler;
   readonly #bufferEntries: number;
+  readonly #pause: Pause;
   /** Everything up to here was handled. */
   #handled: Sequence;
   /** Live: everything up to here was handled, is being handled, or is in the buffer. */
@@ -53,7 +55,6 @@ export class LogSubscription implements Subscription {
   #bufferedBytes = 0;
   #busy = false;
   #stopped = false;
-  #endPause: (() => void) | null = null;
   #ended: Promise<void> = Promise.resolve();
 
   constructor(
@@ -64,6 +65,7 @@ export class LogSubscription implements Subscription {
     bufferEntries: number,
   ) {
     this.#source = source;
+    this.#pause = new Pause(source.clock);
     this.#wanted = wanted;
     this.#handle = handle;
     this.#bufferEntries = bufferEntries;
@@ -100,7 +102,7 @@ export class LogSubscription implements Subscription {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#endPause?.();
+    this.#pause.end();
     await this.#ended;
   }
 
@@ -149,7 +151,7 @@ export class LogSubscription implements Subscription {
         if (this.#source.head() > this.#covered) this.#live = false;
       } catch (error) {
         this.#source.onTrouble(error);
-        await this.#pause(failures++);
+        await this.#rest(failures++);
       }
     }
     return undefined;
@@ -183,21 +185,14 @@ export class LogSubscription implements Subscription {
         return;
       } catch (error) {
         this.#source.onTrouble(error);
-        await this.#pause(failures++);
+        await this.#rest(failures++);
         if (this.#stopped) return;
         handling = this.#call(stretch);
       }
     }
   }
 
-  #pause(failures: number): Promise<void> {
-    return new Promise((resolve) => {
-      const ms = Math.min(firstPauseMs * 2 ** failures, longestPauseMs);
-      const timer = this.#source.clock.schedule(ms, resolve);
-      this.#endPause = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
+  async #rest(failures: number): Promise<void> {
+    if (!this.#stopped) await this.#pause.wait(Math.min(firstPauseMs * 2 ** failures, longestPauseMs));
   }
 }

@@ -1,5 +1,5 @@
 import type { CollectionDefinition, Selection } from "../../ports/read-models.ts";
-import { columnsOf } from "./columns.ts";
+import { columnsOf } from "../read-models/indexes.ts";
 
 /** An index to answer from, and what it does for the question. */
 export interface AccessPath {
@@ -15,13 +15,8 @@ export interface AccessPath {
   readonly ranged: boolean;
 }
 
-/** The field a query is really ordered by: one that has the same value everywhere orders nothing. */
-export function orderFieldOf(definition: CollectionDefinition, selection: Selection, field: string): string {
-  return selection.where && field in selection.where ? definition.key : field;
-}
-
 /**
- * The best index for a selection ordered by a field (see {@link orderFieldOf}), or in any order. With
+ * The best index for a selection ordered by a field (see `orderFieldOf`), or in any order. With
  * `first: "range"` the range comes before the order, where no index has both.
  */
 export function accessPath(

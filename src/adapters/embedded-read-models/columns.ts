@@ -1,6 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { millis } from "../../domain/time.ts";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../ports/read-models.ts";
+import { columnsOf } from "../read-models/indexes.ts";
 import { uuidBytes, uuidText } from "./uuid-bytes.ts";
 
 /** The type each kind of field has as a column: ids as 16 bytes and times as integers keep indexes small. */
@@ -82,11 +83,6 @@ export function tableOf(definition: CollectionDefinition): string {
 /** An index of a collection, named after its fields and quoted. */
 export function indexOf(definition: CollectionDefinition, index: readonly string[]): string {
   return quoted(`i_${definition.name}_${index.join("_")}`);
-}
-
-/** The columns of an index: its fields, and the key where they do not name it. */
-export function columnsOf(definition: CollectionDefinition, index: readonly string[]): readonly string[] {
-  return index.includes(definition.key) ? index : [...index, definition.key];
 }
 
 /** The statements that make a collection's table, kept in the order of its key, and its indexes. */

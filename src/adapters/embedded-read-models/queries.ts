@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import type { CollectionDefinition, Document, FieldValue, Query, Selection } from "../../ports/read-models.ts";
-import { accessPath, orderFieldOf, type AccessPath } from "./access-path.ts";
+import { orderFieldOf } from "../read-models/indexes.ts";
+import { accessPath, type AccessPath } from "./access-path.ts";
 import { decode, decodeRow, encode, indexOf, quoted, tableOf, unmatched } from "./columns.ts";
 import { conditionOf, type Condition } from "./conditions.ts";
 import { Statements } from "./statements.ts";
@@ -26,7 +27,7 @@ export class Queries {
 
   /** One page, by the index that {@link accessPath} picks. */
   find(definition: CollectionDefinition, query: Query): Document[] {
-    const orderField = orderFieldOf(definition, query, query.order.field);
+    const orderField = orderFieldOf(definition, query);
     const path = this.#pathOf(definition, query, orderField);
     const arms = path.merges && path.ordered ? this.#armsOf(definition, query, path) : [query];
     const conditions = arms.flatMap((arm) => conditionOf(definition, arm) ?? []);

@@ -13,10 +13,10 @@ import {
   type ReadModelWriter,
   type Selection,
 } from "../../ports/read-models.ts";
+import { fold } from "../read-models/folded-changes.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { schemaOf, tableOf } from "./columns.ts";
 import { openDatabase, unavailable } from "./database.ts";
-import { fold } from "../../ports/folded-changes.ts";
 import { Queries } from "./queries.ts";
 import { Scrubs } from "./scrubs.ts";
 import { Waiters } from "./waiters.ts";
@@ -155,7 +155,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   /** Gets what was removed from personal collections out of the files; resolves when it is. */
   scrub(): Promise<void> {
     return this.#exclusively(async () => {
-      await this.#transaction(async () => this.#scrubs.rewrite(this.#definitions));
+      await this.#transaction(() => this.#scrubs.rewrite(this.#definitions));
       this.#queries = new Queries(this.#toRead);
       this.#load();
       this.#scrubs.empty();

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { Effect } from "../../ports/folded-changes.ts";
 import type { CollectionDefinition, FieldKind, FieldValue } from "../../ports/read-models.ts";
+import type { Effect } from "../read-models/folded-changes.ts";
 import { encode, quoted, tableOf, unmatched } from "./columns.ts";
 
 /** A column of the table. Each value is bound, and so copied, before the next of the column is put into its `room`. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { countersOf, type CollectionDefinition, type Counter } from "../../ports/read-models.ts";
-import type { Folded } from "../../ports/folded-changes.ts";
+import type { Folded } from "../read-models/folded-changes.ts";
 import { Statements } from "./statements.ts";
 import { TableWriter } from "./table-writer.ts";
 

@@ -30,9 +30,11 @@ export class AppendCalls {
   readonly #onTrouble: (error: unknown) => void;
   /** By correlation id, in the order in which they came. */
   readonly #unsettled = new Map<string, Unsettled>();
-  #unsent: Unsettled[] = [];
+  /** Those of them that are not sent over the present call. */
+  #unsent = new Set<Unsettled>();
   #client: StreamsClient | undefined;
   #call: Call | undefined;
+  /** From the first try to have a call to the one that succeeds, with the pauses between. */
   #opening = false;
   #full = false;
   #failures = 0;
@@ -55,6 +57,7 @@ export class AppendCalls {
       const end = () => {
         timer.cancel();
         this.#unsettled.delete(correlation);
+        this.#unsent.delete(append);
       };
       const timer = this.#clock.schedule(timeoutMs, () => {
         append.giveUp(unavailable("append", this.#lastTrouble ?? new Error("no answer in time")));
@@ -71,10 +74,10 @@ export class AppendCalls {
         },
       };
       this.#unsettled.set(correlation, append);
-      this.#unsent.push(append);
+      this.#unsent.add(append);
       if (this.#unsettled.size === 1) this.#startWatch();
       if (this.#call) this.#pump();
-      else this.#open();
+      else if (!this.#opening) this.#open();
     });
   }
 
@@ -87,7 +90,7 @@ export class AppendCalls {
   }
 
   #open(): void {
-    if (this.#opening || this.#closed) return;
+    if (this.#closed) return;
     this.#opening = true;
     const opened = (async () => {
       const client = await this.#connection.streams();
@@ -97,7 +100,7 @@ export class AppendCalls {
       this.#call = call;
       this.#opening = false;
       this.#full = false;
-      this.#unsent = [...this.#unsettled.values()];
+      this.#unsent = new Set(this.#unsettled.values());
       call.on("data", (reply: Reply) => this.#receive(call, reply));
       call.on("drain", () => {
         if (this.#call !== call) return;
@@ -110,22 +113,14 @@ export class AppendCalls {
       });
       this.#pump();
     })();
-    opened.catch((error: unknown) => {
-      this.#opening = false;
-      this.#retry(error);
-    });
+    opened.catch((error: unknown) => this.#retry(error));
   }
 
   #pump(): void {
-    while (this.#call && !this.#full && this.#unsent.length > 0) {
-      const sending = this.#unsent;
-      this.#unsent = [];
-      for (const [at, append] of sending.entries()) {
-        this.#full = !this.#call.write(append.request);
-        if (!this.#full) continue;
-        this.#unsent = sending.slice(at + 1);
-        break;
-      }
+    for (const append of this.#unsent) {
+      if (!this.#call || this.#full) return;
+      this.#unsent.delete(append);
+      this.#full = !this.#call.write(append.request);
     }
   }
 
@@ -140,7 +135,7 @@ export class AppendCalls {
     if (unknownOutcomes.has(reply.getError()?.getDetails()?.getTypeName() ?? "")) {
       this.#lastTrouble = new Error(reply.getError()?.getMessage());
       this.#clock.schedule(this.#tuning.firstPauseMs, () => {
-        if (this.#unsettled.has(correlation)) this.#unsent.push(append);
+        if (this.#unsettled.has(correlation)) this.#unsent.add(append);
         this.#pump();
       });
       return;
@@ -151,6 +146,7 @@ export class AppendCalls {
   async #broken(call: Call, client: StreamsClient, error: unknown): Promise<void> {
     if (this.#call !== call) return;
     this.#call = undefined;
+    this.#opening = true;
     call.cancel();
     await this.#connection.failed(client, error);
     this.#retry(error);
@@ -158,13 +154,14 @@ export class AppendCalls {
 
   #retry(error: unknown): void {
     this.#lastTrouble = error;
-    if (this.#unsettled.size === 0 || this.#closed) return;
+    if (this.#unsettled.size === 0 || this.#closed) {
+      this.#opening = false;
+      return;
+    }
     this.#onTrouble(error);
     const { firstPauseMs, longestPauseMs } = this.#tuning;
     const pauseMs = Math.min(firstPauseMs * 2 ** this.#failures++, longestPauseMs);
-    this.#clock.schedule(pauseMs, () => {
-      if (!this.#call) this.#open();
-    });
+    this.#clock.schedule(pauseMs, () => this.#open());
   }
 
   #startWatch(): void {

@@ -1,6 +1,7 @@
 import { EventStoreDBClient } from "@eventstore/db-client";
 import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
 import type { Clock } from "../../ports/clock.ts";
+import { within } from "../../ports/within.ts";
 import { codeOf, grpcCode } from "./failures.ts";
 
 /** The client's generated stubs of the server's Streams service, on one channel. */
@@ -58,13 +59,7 @@ export class Connection {
       await this.#client.dispose();
       (await this.#client["getChannel"]()).close();
     })();
-    await new Promise<void>((resolve) => {
-      const timer = this.#clock.schedule(timeoutMs, resolve);
-      void ending.catch(() => undefined).then(() => {
-        timer.cancel();
-        resolve();
-      });
-    });
+    await within(this.#clock, timeoutMs, ending.catch(() => undefined));
   }
 }
 

@@ -1,5 +1,6 @@
 import { categoryOf } from "../../domain/streams.ts";
 import type { BatchHandler, Position, Subscription, SubscriptionOptions } from "../../ports/event-store.ts";
+import { Pause } from "../../ports/pause.ts";
 import { Feed, type Batch, type SubscriptionContext } from "./feed.ts";
 import type { StoredRecord } from "./records.ts";
 import type { Filter } from "./requests.ts";
@@ -9,15 +10,16 @@ export class LogSubscription implements Subscription {
   readonly #context: SubscriptionContext;
   readonly #options: SubscriptionOptions;
   readonly #handle: BatchHandler;
+  readonly #pause: Pause;
   readonly #ended: Promise<void>;
   /** Everything up to here was handled. */
   #handled: Position;
   #feed: Feed | undefined;
   #stopped = false;
-  #endPause: () => void = () => undefined;
 
   constructor(context: SubscriptionContext, options: SubscriptionOptions, handle: BatchHandler) {
     this.#context = context;
+    this.#pause = new Pause(context.clock);
     this.#options = options;
     this.#handle = handle;
     this.#handled = options.after;
@@ -26,7 +28,7 @@ export class LogSubscription implements Subscription {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#endPause();
+    this.#pause.end();
     this.#feed?.close();
     await this.#ended;
   }
@@ -42,7 +44,7 @@ export class LogSubscription implements Subscription {
         }
       } catch (error) {
         this.#context.onTrouble(error);
-        await this.#pause(failures++);
+        await this.#rest(failures++);
       } finally {
         this.#feed?.close();
       }
@@ -58,7 +60,7 @@ export class LogSubscription implements Subscription {
         return;
       } catch (error) {
         this.#context.onTrouble(error);
-        await this.#pause(failures++);
+        await this.#rest(failures++);
       }
     }
   }
@@ -73,17 +75,9 @@ export class LogSubscription implements Subscription {
     return this.#stopped;
   }
 
-  #pause(failures: number): Promise<void> {
-    const { clock, tuning } = this.#context;
-    return new Promise((resolve) => {
-      if (this.#stopped) return resolve();
-      const ms = Math.min(tuning.firstPauseMs * 2 ** failures, tuning.longestPauseMs);
-      const timer = clock.schedule(ms, resolve);
-      this.#endPause = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
+  async #rest(failures: number): Promise<void> {
+    const { firstPauseMs, longestPauseMs } = this.#context.tuning;
+    if (!this.#stopped) await this.#pause.wait(Math.min(firstPauseMs * 2 ** failures, longestPauseMs));
   }
 }
 

@@ -2,7 +2,8 @@ import { LRUCache } from "lru-cache";
 import { Refusal } from "../../domain/refusal.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Mapped, Mappings } from "../../ports/mapping.ts";
-import type { Metrics } from "../../ports/telemetry.ts";
+import { Pause } from "../../ports/pause.ts";
+import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { MappingProcess } from "./mapping-process.ts";
 import type { Outcome, Task } from "./protocol.ts";
@@ -17,6 +18,8 @@ const slowMs = 5;
 const slowForMs = 10_000;
 const slowRemembered = 10_000;
 const patienceMs = 2_000;
+/** Before another try where no process could be started: what keeps it from that seldom passes at once. */
+const startAgainAfterMs = 500;
 const mostWaitingOfTenant = 256;
 const mostWaitingCharacters = 32 * 1024 * 1024;
 const tooMany = "too many payloads wait to be mapped; try again";
@@ -30,6 +33,12 @@ interface Waiting {
   readonly since: number;
   /** Whether a process was lost over it. */
   retried: boolean;
+}
+
+interface JmespathMappingsParts {
+  readonly metrics: Pick<Metrics, "trouble">;
+  readonly logger: Pick<Logger, "warn">;
+  readonly clock: Pick<Clock, "monotonic" | "schedule">;
 }
 
 /** Bounds that an operator or the composition sets; the others are fixed (docs/adr/0009). */
@@ -47,8 +56,8 @@ export interface JmespathMappingsOptions {
  */
 export class JmespathMappings implements Mappings {
   readonly #options: JmespathMappingsOptions;
-  readonly #metrics: Pick<Metrics, "trouble">;
-  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #parts: JmespathMappingsParts;
+  readonly #startPause: Pause;
   readonly #queue = new FairQueue<Waiting>();
   readonly #idle: MappingProcess[] = [];
   readonly #slow = new LRUCache<string, true>({ max: slowRemembered, ttl: slowForMs });
@@ -56,17 +65,16 @@ export class JmespathMappings implements Mappings {
   /** Those who are slow leave one process to the others: one that runs, not one that is still to start. */
   readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#all.size - 1;
   readonly #most: number;
+  /** Also while the next try is put off. */
   #starting = false;
+  #failing = false;
   #runningSlow = 0;
   #waitingCharacters = 0;
   #closed = false;
 
-  constructor(
-    parts: { readonly metrics: Pick<Metrics, "trouble">; readonly clock: Pick<Clock, "monotonic"> },
-    options: JmespathMappingsOptions,
-  ) {
-    this.#metrics = parts.metrics;
-    this.#clock = parts.clock;
+  constructor(parts: JmespathMappingsParts, options: JmespathMappingsOptions) {
+    this.#parts = parts;
+    this.#startPause = new Pause(parts.clock);
     this.#options = options;
     this.#most = Math.max(2, options.processes);
   }
@@ -84,6 +92,7 @@ export class JmespathMappings implements Mappings {
   /** Ends the processes; what waits is refused. */
   close(): void {
     this.#closed = true;
+    this.#startPause.end();
     this.#refuseAll("the relay is stopping");
     for (const process of this.#all) process.kill();
   }
@@ -99,7 +108,7 @@ export class JmespathMappings implements Mappings {
     }
     this.#waitingCharacters += characters;
     return new Promise((resolve, reject) => {
-      const since = this.#clock.monotonic();
+      const since = this.#parts.clock.monotonic();
       this.#queue.push(tenantId, { tenantId, task, resolve, reject, since, retried: false });
       this.#next();
     });
@@ -122,7 +131,7 @@ export class JmespathMappings implements Mappings {
   #take(): Waiting | undefined {
     for (;;) {
       const next = this.#queue.take(this.#may);
-      if (!next || this.#clock.monotonic() - next.since < patienceMs) return next;
+      if (!next || this.#parts.clock.monotonic() - next.since < patienceMs) return next;
       this.#refuse(next, tooMany);
     }
   }
@@ -134,14 +143,23 @@ export class JmespathMappings implements Mappings {
       const process = await MappingProcess.start(options, (ended) => this.#forget(ended));
       this.#all.add(process);
       this.#idle.push(process);
-    } catch {
-      this.#metrics.trouble("mapping process start");
+      this.#failing = false;
+    } catch (error) {
+      this.#tellOf(error);
       if (this.#all.size === 0) this.#refuseAll("payloads cannot be mapped at the moment; try again");
-    } finally {
-      this.#starting = false;
+      if (!this.#closed) await this.#startPause.wait(startAgainAfterMs);
     }
+    this.#starting = false;
     if (this.#closed) for (const process of this.#all) process.kill();
     else this.#next();
+  }
+
+  #tellOf(error: unknown): void {
+    const { logger, metrics } = this.#parts;
+    metrics.trouble("mapping process start");
+    // Said once for each outage, not for each try.
+    if (!this.#failing) logger.warn({ err: error }, "mapping processes cannot be started at the moment: trying again");
+    this.#failing = true;
   }
 
   async #run(process: MappingProcess, waiting: Waiting): Promise<void> {
@@ -163,7 +181,7 @@ export class JmespathMappings implements Mappings {
 
   /** The process is gone, and it may not have been the expression's fault: a busy machine stops anything. */
   #lost(waiting: Waiting): void {
-    this.#metrics.trouble("mapping process lost");
+    this.#parts.metrics.trouble("mapping process lost");
     if (this.#closed) this.#refuse(waiting, "the relay is stopping");
     else if (waiting.retried) {
       this.#settle(waiting, { problem: "goes beyond its bounds of time or memory", cpuMs: hardLimitMs });

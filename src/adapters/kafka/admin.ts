@@ -3,7 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { QueueUnavailable } from "../../ports/work-queue.ts";
 import { retry, type Line, type TopicSettings } from "./client.ts";
-import { within } from "./waiting.ts";
+import { inTime } from "./waiting.ts";
 
 /** How far the group is behind in one partition. */
 export interface PartitionLag {
@@ -31,7 +31,7 @@ export class KafkaAdmin {
   async ask<T>(what: string, patienceMs: number, task: (admin: Admin) => Promise<T>): Promise<T> {
     const connected = (this.#connected ??= this.#open());
     try {
-      return await within(this.#clock, patienceMs, what, connected.admin.then(task));
+      return await inTime(this.#clock, patienceMs, what, connected.admin.then(task));
     } catch (error) {
       if (this.#connected === connected) this.#connected = undefined;
       connected.line.cut();

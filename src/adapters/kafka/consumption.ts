@@ -1,4 +1,4 @@
-import type { Clock } from "../../ports/clock.ts";
+import { Pause } from "../../ports/pause.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import type { WorkConsumer } from "../../ports/work-queue.ts";
 import { Membership, type MembershipParts } from "./membership.ts";
@@ -9,11 +9,11 @@ const againAfterMs = 500;
 export class Consumption {
   readonly #parts: MembershipParts;
   readonly #ready: () => Promise<unknown>;
-  readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #consumer: WorkConsumer;
   #membership: Membership | undefined;
-  readonly #stop = new AbortController();
+  readonly #pause: Pause;
+  #stopped = false;
   #troubled = false;
   readonly #running: Promise<void>;
 
@@ -21,7 +21,7 @@ export class Consumption {
   constructor(parts: MembershipParts, ready: () => Promise<unknown>, consumer: WorkConsumer) {
     this.#parts = parts;
     this.#ready = ready;
-    this.#clock = parts.clock;
+    this.#pause = new Pause(parts.clock);
     this.#logger = parts.logger;
     this.#consumer = consumer;
     this.#running = this.#run();
@@ -29,21 +29,27 @@ export class Consumption {
 
   /** Takes nothing more; resolves when the group knows, or after a bounded wait. */
   async stop(): Promise<void> {
-    this.#stop.abort();
+    this.#stopped = true;
+    this.#pause.end();
     await this.#membership?.leave();
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    for (;;) {
+    while (!this.#stopped) {
       const reason = await this.#live();
-      if (this.#stop.signal.aborted) return;
+      if (this.#isStopped()) return;
       // Said once for each outage, not for each try.
       const level = this.#troubled ? "debug" : "warn";
       this.#logger[level]({ err: reason }, "work queue: membership lost, joining again");
       this.#troubled = true;
-      await this.#pause();
+      await this.#pause.wait(againAfterMs);
     }
+  }
+
+  // The checker takes a field that was read once for settled.
+  #isStopped(): boolean {
+    return this.#stopped;
   }
 
   async #live(): Promise<unknown> {
@@ -52,21 +58,11 @@ export class Consumption {
     } catch (error) {
       return error;
     }
-    if (this.#stop.signal.aborted) return undefined;
+    if (this.#stopped) return undefined;
     const membership = new Membership(this.#parts, this.#consumer);
     this.#membership = membership;
     const reason = await membership.live();
     if (membership.joined) this.#troubled = false;
     return reason;
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = this.#clock.schedule(againAfterMs, resolve);
-      this.#stop.signal.addEventListener("abort", () => {
-        timer.cancel();
-        resolve();
-      });
-    });
   }
 }

@@ -1,13 +1,13 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import { within } from "../../ports/within.ts";
 import type { WorkConsumer, WorkItem } from "../../ports/work-queue.ts";
 import { keepingAssigner } from "./assigner.ts";
 import { retry, type Line } from "./client.ts";
 import { decodeItem } from "./messages.ts";
 import { partitionOf } from "./partitions.ts";
 import { GroupSession } from "./session.ts";
-import { settled } from "./waiting.ts";
 
 const sessionTimeoutMs = 6_000;
 /** Also how long a dead member holds up the others when a member joins. */
@@ -102,7 +102,7 @@ export class Membership {
     this.#session.end();
     this.#taker.reassign(() => true, this.#session);
     const left = this.#commit().then(() => this.#consumer.disconnect());
-    await settled(this.#parts.clock, leaveWithinMs, left);
+    await within(this.#parts.clock, leaveWithinMs, left.catch(() => undefined));
     this.#line.cut();
     this.#over.resolve(new Error("left"));
   }

@@ -1,11 +1,12 @@
 import { CompressionTypes, type Producer } from "kafkajs";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
+import { within } from "../../ports/within.ts";
 import { QueueUnavailable, type WorkItem } from "../../ports/work-queue.ts";
 import { retry, type Line } from "./client.ts";
 import { encodeItem, wakeUpFor } from "./messages.ts";
 import { createPartitioner } from "./partitions.ts";
-import { settled, within } from "./waiting.ts";
+import { inTime } from "./waiting.ts";
 
 /** Below the megabyte that a broker takes by default, as all of a send may be for one partition. */
 const mostBytes = 900_000;
@@ -72,7 +73,7 @@ export class WorkProducer {
   async close(): Promise<void> {
     this.#closed = true;
     this.#rejectAll(this.#waiting.splice(0), new QueueUnavailable("the work queue is closed"));
-    await settled(this.#parts.clock, sendWithinMs, this.#sending ?? Promise.resolve());
+    await within(this.#parts.clock, sendWithinMs, this.#sending ?? Promise.resolve());
     this.#discard();
   }
 
@@ -80,7 +81,7 @@ export class WorkProducer {
     while (this.#waiting.length > 0) {
       const batch = this.#nextBatch();
       try {
-        await within(this.#parts.clock, sendWithinMs, "a send to the work queue", this.#send(batch));
+        await inTime(this.#parts.clock, sendWithinMs, "a send to the work queue", this.#send(batch));
         for (const { publication } of batch) if (--publication.left === 0) publication.resolve();
       } catch (error) {
         this.#discard();

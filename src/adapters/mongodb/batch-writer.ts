@@ -1,6 +1,6 @@
 import { MongoBulkWriteError, type Document as Stored, type WriteError } from "mongodb";
-import type { Folded } from "../../ports/folded-changes.ts";
 import { ReadModelsTakenOver, ReadModelsUnavailable, type CollectionDefinition } from "../../ports/read-models.ts";
+import type { Folded } from "../read-models/folded-changes.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import { storedIn } from "./generation.ts";
 import { operationsOf, withDocument, type Mark, type Operation } from "./operations.ts";

@@ -1,6 +1,7 @@
 import { MongoClient, type Db } from "mongodb";
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
+import { late, within } from "../../ports/within.ts";
 
 /** A port's error for "cannot be reached". */
 type Unavailable = new (message: string, options?: ErrorOptions) => Error;
@@ -48,18 +49,12 @@ export class MongoConnection {
 
   /** Does it within the time, or rejects with the port's error; whatever is thrown on the way becomes its cause. */
   async reach<Result>(Unavailable: Unavailable, withinMs: number, work: () => Promise<Result>): Promise<Result> {
-    const late = Promise.withResolvers<never>();
-    const timer = this.clock.schedule(withinMs, () =>
-      late.reject(new Unavailable(`MongoDB did not answer within ${withinMs} ms`)));
-    const working = this.#open(Unavailable).then(work);
-    // What comes after the time is over concerns nobody.
-    working.catch(() => undefined);
     try {
-      return await Promise.race([working, late.promise]);
+      const outcome = await within(this.clock, withinMs, this.#open(Unavailable).then(work));
+      if (outcome === late) throw new Unavailable(`MongoDB did not answer within ${withinMs} ms`);
+      return outcome;
     } catch (error) {
       throw error instanceof Unavailable ? error : new Unavailable(`MongoDB: ${String(error)}`, { cause: error });
-    } finally {
-      timer.cancel();
     }
   }
 

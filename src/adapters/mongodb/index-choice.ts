@@ -1,7 +1,8 @@
 import type { CollectionDefinition, Query } from "../../ports/read-models.ts";
+import { columnsOf, orderFieldOf } from "../read-models/indexes.ts";
 import { storedName } from "./fields.ts";
 
-/** The keys of an index of MongoDB's: with the key last where the index does not name it, which orders pages. */
+/** The keys of an index of MongoDB's. */
 export function indexKeys(definition: CollectionDefinition, index: readonly string[]): Record<string, 1> {
   return Object.fromEntries(columnsOf(definition, index).map((field) => [storedName(definition, field), 1 as const]));
 }
@@ -34,16 +35,4 @@ export function indexFor(
     if (!best || score > best.score) best = { index, isWhole, score };
   }
   return best && { keys: indexKeys(definition, best.index), isWhole: best.isWhole };
-}
-
-/** The field a query is really ordered by: one that has the same value everywhere orders nothing. */
-export function orderFieldOf(
-  definition: CollectionDefinition,
-  { where, order }: Pick<Query, "where" | "order">,
-): string {
-  return where && order.field in where ? definition.key : order.field;
-}
-
-function columnsOf(definition: CollectionDefinition, index: readonly string[]): readonly string[] {
-  return index.includes(definition.key) ? index : [...index, definition.key];
 }

@@ -1,7 +1,7 @@
 import { Binary } from "mongodb";
 import type { Position } from "../../ports/event-store.ts";
-import type { Folded } from "../../ports/folded-changes.ts";
 import { ReadModelsUnavailable } from "../../ports/read-models.ts";
+import type { Folded } from "../read-models/folded-changes.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import type { Pending } from "./generation.ts";
 import { pack, unpack } from "./packed.ts";

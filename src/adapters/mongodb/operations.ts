@@ -1,6 +1,6 @@
 import type { AnyBulkWriteOperation, Document as Stored } from "mongodb";
-import type { Effect, Folded } from "../../ports/folded-changes.ts";
 import { countersOf, type CollectionDefinition, type FieldValue } from "../../ports/read-models.ts";
+import type { Effect, Folded } from "../read-models/folded-changes.ts";
 import { counterId } from "./counters.ts";
 import { storable, storedName } from "./fields.ts";
 import { countersName } from "./generation.ts";

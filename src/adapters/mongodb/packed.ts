@@ -1,5 +1,5 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import type { Effect, Folded } from "../../ports/folded-changes.ts";
+import type { Effect, Folded } from "../read-models/folded-changes.ts";
 
 /** What a batch comes to, as bytes. */
 export function pack({ documents, counters }: Folded): Buffer {

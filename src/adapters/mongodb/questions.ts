@@ -7,12 +7,13 @@ import {
   type Query,
   type Selection,
 } from "../../ports/read-models.ts";
+import { orderFieldOf } from "../read-models/indexes.ts";
 import { all, conditionsOf } from "./conditions.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import { counterId, lowestBucket, highestBucket } from "./counters.ts";
 import { decode, decodeDocument, encode, kindOf, storedName, unmatched } from "./fields.ts";
 import { countersName, storedIn } from "./generation.ts";
-import { indexFor, orderFieldOf } from "./index-choice.ts";
+import { indexFor } from "./index-choice.ts";
 
 /** Answers questions from the collections of one generation. */
 export class Questions {

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Filter, UpdateFilter } from "mongodb";
 import { logStart, type Position } from "../../ports/event-store.ts";
-import { fold, type Folded } from "../../ports/folded-changes.ts";
 import {
   ReadModelsUnavailable,
   type Change,
@@ -12,6 +11,7 @@ import {
   type ReadModels,
   type ReadModelWriter,
 } from "../../ports/read-models.ts";
+import { fold, type Folded } from "../read-models/folded-changes.ts";
 import { BatchWriter, takenOver } from "./batch-writer.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import {

@@ -2,7 +2,6 @@ import type { EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
-import { dataFolderProblem } from "../data-folder.ts";
 import { openLog } from "./log.ts";
 import { openQueue, type Lag } from "./queue.ts";
 import type { Projector } from "./projector.ts";
@@ -30,15 +29,6 @@ export interface Engines {
 
 /** Opens the engines. Rejects when another process holds the data folder, or a file in it cannot be opened. */
 export async function openEngines(settings: EngineSettings): Promise<Engines> {
-  try {
-    return await open(settings);
-  } catch (error) {
-    const { eventStore, readModels } = settings.config;
-    throw eventStore.engine === "embedded" || readModels.engine === "embedded" ? dataFolderProblem(error) : error;
-  }
-}
-
-async function open(settings: EngineSettings): Promise<Engines> {
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const end of closing.splice(0).toReversed()) await end();

@@ -7,6 +7,7 @@ import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import { Condensed } from "../../application/condensed.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
+import { asSaidBy } from "../variable-problem.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
 /** How another thread of this process gets at the log. */
@@ -33,7 +34,8 @@ type LogSettings = Pick<EngineSettings, "config" | "clock" | "logger" | "metrics
 /** Opens the event store that the configuration asks for. */
 export function openLog(settings: LogSettings): Promise<OpenLog> {
   const { eventStore } = settings.config;
-  return eventStore.engine === "embedded" ? openEmbedded(settings) : openOutside(settings, eventStore.url);
+  if (eventStore.engine === "embedded") return asSaidBy("RELAY_DATA_DIR", () => openEmbedded(settings));
+  return openOutside(settings, eventStore.url);
 }
 
 /** Opens the event store in another thread. */
@@ -48,7 +50,11 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   const { config: { dataDir }, clock, onFatal } = settings;
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const codec = new JsonEventCodec();
-  const store = await openEmbeddedEventStore({ dataDir, codec, clock, onTrouble: troubleOf(settings), onFatal });
+  const store = await openEmbeddedEventStore({
+    dataDir, codec, clock, onFatal,
+    onTrouble: troubleOf(settings, "subscription"),
+    onHousekeepingTrouble: troubleOf(settings, "housekeeping"),
+  });
   return {
     store,
     engine: { name: "log", awayText: "the log cannot be written", ping: () => store.ping() },
@@ -63,7 +69,9 @@ async function openOutside(settings: LogSettings, url: string): Promise<OpenLog>
   // Drivers take a second to load and memory to keep: only who uses one has it.
   const { openEventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
   const codec = new JsonEventCodec();
-  const store = await openEventStoreDb({ url, codec, clock: settings.clock, onTrouble: troubleOf(settings) });
+  const onTrouble = troubleOf(settings, "subscription");
+  const store = await asSaidBy("RELAY_EVENTSTOREDB_URL", () =>
+    openEventStoreDb({ url, codec, clock: settings.clock, onTrouble }));
   return {
     store,
     engine: { name: "EventStoreDB", ping: () => store.ping() },
@@ -75,14 +83,20 @@ async function openOutside(settings: LogSettings, url: string): Promise<OpenLog>
   };
 }
 
-function troubleOf({ clock, logger, metrics }: LogSettings): (error: unknown) => void {
+const told = {
+  subscription: ["a subscription to the log failed and is tried again", "subscriptions to the log failed again"],
+  housekeeping: ["housekeeping of the log keeps failing and is tried again", "housekeeping of the log failed again"],
+} as const;
+
+function troubleOf({ clock, logger, metrics }: LogSettings, kind: keyof typeof told): (error: unknown) => void {
   const condensed = new Condensed(clock);
+  const [first, more] = told[kind];
   return (error) => {
-    metrics.trouble("subscription");
+    metrics.trouble(kind);
     condensed.tell(
       String(error),
-      () => logger.warn({ err: error }, "a subscription to the log failed and is tried again"),
-      (reason, times) => logger.warn({ reason, times }, "subscriptions to the log failed again"),
+      () => logger.warn({ err: error }, first),
+      (reason, times) => logger.warn({ reason, times }, more),
     );
   };
 }

@@ -4,6 +4,7 @@ import { ExpiringStateClient } from "../../adapters/embedded-expiring-state/expi
 import { ReadModelsClient } from "../../adapters/embedded-read-models/read-models-client.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
+import { asSaidBy } from "../variable-problem.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
 import type { LogLink } from "./log.ts";
 import { startReadThread, type Projector } from "./projector.ts";
@@ -23,7 +24,9 @@ export interface ReadSide {
 /** Opens the read models and the expiring state that the configuration asks for. */
 export function openReadSide(settings: EngineSettings, link: () => LogLink): Promise<ReadSide> {
   const { readModels } = settings.config;
-  if (readModels.engine === "embedded") return openEmbedded(settings, link());
+  if (readModels.engine === "embedded") {
+    return asSaidBy("RELAY_DATA_DIR", () => openEmbedded(settings, link()));
+  }
   return openOutside(settings, readModels.url, link);
 }
 
@@ -56,7 +59,7 @@ async function openOutside(settings: EngineSettings, url: string, link: () => Lo
   const { MongoExpiringState } = await import("../../adapters/mongodb/expiring-state.ts");
   const { MongoReadModels } = await import("../../adapters/mongodb/read-models.ts");
   const { clock, logger, projects } = settings;
-  const connection = connectMongoDb(url, { clock, logger });
+  const connection = await asSaidBy("RELAY_MONGODB_URL", () => connectMongoDb(url, { clock, logger }));
   const projector = projects
     ? await startReadThread(settings, { log: link(), readModels: { engine: "mongodb", url } })
     : null;

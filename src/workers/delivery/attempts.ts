@@ -17,9 +17,9 @@ import {
   RevisionConflict, type Appended, type EventStore, type NewEntry, type Position,
 } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
+import { Pause } from "../../ports/pause.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
-import { Pause } from "../pause.ts";
 import type { Known, Result, Start, Work } from "./work.ts";
 
 /** A lease outlasts the deadline by this much; a claim that took longer than it is not acted on. */

@@ -3,6 +3,7 @@ import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../application/
 import type { Webhook } from "../../domain/event/state.ts";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import type { NewEntry, Position } from "../../ports/event-store.ts";
+import { within } from "../../ports/within.ts";
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
 import { Lane, type LaneParts } from "./lane.ts";
 
@@ -43,8 +44,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     this.#firstAttempts.claimer = null;
     const lanes = [...this.#lanes.values()];
     await this.#consumption?.stop();
-    const settled = Promise.all(lanes.map((lane) => lane.settled())).then(() => undefined);
-    await Promise.race([settled, new Promise<void>((resolve) => this.#clock.schedule(patienceMs, resolve))]);
+    await within(this.#clock, patienceMs, Promise.all(lanes.map((lane) => lane.settled())));
     for (const lane of this.#lanes.values()) lane.close();
   }
 

@@ -232,5 +232,24 @@ export function subscribingContract(bench: () => Bench): void {
       await witness.sees(1);
       expect(calls).to.equal(before);
     });
+
+    it("waits out no pause when it is stopped while a handler is about to fail", async () => {
+      const stream = freshStream();
+      const failing = Promise.withResolvers<never>();
+      let calls = 0;
+      const subscription = bench().store.subscribe({ after: await bench().store.head() }, () => {
+        calls += 1;
+        // So often that the next pause is a long one.
+        return calls < 6 ? Promise.reject(new Error("again")) : failing.promise;
+      });
+      await bench().write(stream, "a");
+      await until("the handler runs once more", () => calls === 6);
+      const startedAt = performance.now();
+      const stopping = subscription.stop();
+      failing.reject(new Error("at last"));
+      await stopping;
+      expect(performance.now() - startedAt).to.be.below(1_000);
+      expect(calls).to.equal(6);
+    });
   });
 }

@@ -2,8 +2,10 @@ import { expect } from "chai";
 import type { ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { createRequire, syncBuiltinESMExports } from "node:module";
+import { setImmediate as turn } from "node:timers/promises";
 import { JmespathMappings } from "../../../src/adapters/jmespath/jmespath-mappings.ts";
 import { Refusal } from "../../../src/domain/refusal.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { hostileExpressions, hostilePayload } from "./hostile-expressions.ts";
 
 const maxBytes = 262_144;
@@ -19,9 +21,17 @@ describe("mappings in processes of their own", function () {
   const children: ChildProcess[] = [];
   /** When new processes are stopped: before they are ready, or once they are. */
   let stopping: "at once" | "once ready" | null = null;
+  /** Whether no process can be started, and how often it was tried. */
+  let failing = false;
+  let failed = 0;
   const own = childProcess.fork;
   before(() => {
     childProcess.fork = ((...given: Parameters<typeof fork>) => {
+      // Only so often: tries without a pause would never let the test go on.
+      if (failing && failed < 100) {
+        failed += 1;
+        throw new Error("spawn EAGAIN");
+      }
       const child = own(...given);
       if (stopping === "at once") child.kill("SIGSTOP");
       if (stopping === "once ready") child.once("message", () => child.kill("SIGSTOP"));
@@ -37,14 +47,18 @@ describe("mappings in processes of their own", function () {
   const running = () => children.filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
   const open = () => {
     const troubles: string[] = [];
-    const clock = { now: 0, monotonic: () => clock.now };
+    const warnings: object[] = [];
+    const clock = new ManualClock();
     const metrics = { trouble: (kind: string) => troubles.push(kind) };
-    const mappings = new JmespathMappings({ metrics, clock }, { maxBytes, processes: 2 });
+    const logger = { warn: (fields: object) => warnings.push(fields) };
+    const mappings = new JmespathMappings({ metrics, logger, clock }, { maxBytes, processes: 2 });
     opened.push(mappings);
-    return { mappings, troubles, clock };
+    return { mappings, troubles, warnings, clock };
   };
   afterEach(() => {
     stopping = null;
+    failing = false;
+    failed = 0;
     for (const mappings of opened.splice(0)) mappings.close();
     for (const child of children.splice(0)) child.kill("SIGKILL");
   });
@@ -161,12 +175,35 @@ describe("mappings in processes of their own", function () {
     const { mappings, clock } = open();
     stopping = "at once";
     const early = Promise.allSettled([mappings.apply("patient", "{n: n}", '{"n":1}')]);
-    clock.now = 1;
+    clock.advance(1);
     const late = tidy(mappings);
-    clock.now = 2_000;
+    clock.advance(1_999);
     for (const child of running()) child.kill("SIGCONT");
     expect((await early)[0]).to.have.nested.property("reason.kind", "unavailable");
     expect(await late).to.deep.equal({ text: '{"n":1}' });
+  });
+
+  it("wait between tries to start a process, and say once why it cannot be started", async () => {
+    const { mappings, troubles, warnings, clock } = open();
+    await tidy(mappings);
+    const [busy] = running();
+    busy?.kill("SIGSTOP");
+    failing = true;
+    const waiting = [tidy(mappings, 1), tidy(mappings, 2)];
+    const turns = async () => {
+      for (let n = 0; n < 20; n += 1) await turn();
+    };
+    await turns();
+    expect(failed).to.equal(1);
+    clock.advance(500);
+    await turns();
+    expect(failed).to.equal(2);
+    failing = false;
+    clock.advance(500);
+    const outcomes = await Promise.all(waiting);
+    expect(outcomes).to.deep.equal([{ text: '{"n":1}' }, { text: '{"n":2}' }]);
+    expect(troubles.filter((kind) => kind === "mapping process start")).to.have.length(2);
+    expect(warnings).to.have.length(1).and.have.nested.property("[0].err.message", "spawn EAGAIN");
   });
 
   it("refuse everybody when too much waits", async () => {

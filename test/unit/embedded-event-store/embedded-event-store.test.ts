@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { receiveMessageOnPort, Worker } from "node:worker_threads";
 import { expect } from "chai";
@@ -217,6 +217,19 @@ describe("the embedded event store's own ways", () => {
         expect(await store.readStream(doomed)).to.deep.equal([]);
       }
       expect((await store.append(doomed, noStream, [note("d")])).revision).to.equal(2);
+    });
+
+    it("tells of a segment that cannot be written, now and then, until it can be", async () => {
+      const troubles: string[] = [];
+      const tuning = { ...small, retryDelayMs: 1 };
+      store = await openPlainStore(folder.path, tuning, ({ message }) => troubles.push(message));
+      const index = join(folder.path, "index");
+      rmSync(index, { recursive: true });
+      await appendMany(60);
+      await until("it was told twice", () => troubles.length >= 2);
+      for (const trouble of troubles) expect(trouble).to.match(/^writing a segment: ENOENT/);
+      mkdirSync(index);
+      await until("the segment is written", async () => (await store.stats()).flushes === 1);
     });
 
     it("dies of a segment that turns out damaged while in use, and is whole after a restart", async () => {

@@ -6,7 +6,8 @@ import { events, eventsOrdered, eventsSelected } from "../../../projections/even
 import { planTotal } from "../../../projections/events/totals.ts";
 import { invites, inviteSortFields } from "../../../projections/invites/invites.ts";
 import { users, usersSelected, userSortFields } from "../../../projections/users/users.ts";
-import { accessPath, orderFieldOf } from "../../../src/adapters/embedded-read-models/access-path.ts";
+import { accessPath } from "../../../src/adapters/embedded-read-models/access-path.ts";
+import { orderFieldOf } from "../../../src/adapters/read-models/indexes.ts";
 import type { CollectionDefinition, Selection } from "../../../src/ports/read-models.ts";
 
 const tenantId = "00000000-0000-4000-8000-000000000001";
@@ -14,8 +15,10 @@ const destinationUrlId = "00000000-0000-4000-8000-000000000002";
 const at = "2026-01-15T09:30:00.000Z";
 
 describe("the index of a query", () => {
-  const listed = (definition: CollectionDefinition, selection: Selection, field: string) =>
-    accessPath(definition, selection, orderFieldOf(definition, selection, field), "order");
+  const listed = (definition: CollectionDefinition, selection: Selection, field: string) => {
+    const order = { field, descending: false };
+    return accessPath(definition, selection, orderFieldOf(definition, { ...selection, order }), "order");
+  };
   const conditions = ({ where = {}, anyOf }: Selection) => [...Object.keys(where), ...(anyOf ? [anyOf.field] : [])];
 
   const lists: [CollectionDefinition, Selection, readonly string[]][] = [

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { collections, fingerprint, project } from "../../../projections/index.ts";
-import { fold } from "../../../src/ports/folded-changes.ts";
+import { fold } from "../../../src/adapters/read-models/folded-changes.ts";
 import type { Change, PositionedChanges } from "../../../src/ports/read-models.ts";
 import { histories } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";

@@ -3,6 +3,7 @@ import { randomInt, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
@@ -77,6 +78,23 @@ describe("what was removed from personal read models", () => {
     });
     expect(found.map(({ email }) => email)).to.deep.equal([...live.values()].sort());
     await apply([create(), takeAway()]);
+  });
+
+  it("is taken out between queries, which see the whole collection all the time", async () => {
+    await apply(Array.from({ length: 5_000 }, create));
+    await apply([takeAway()]);
+    const before = await models.count({ collection: "people" });
+    const scrub = { over: false };
+    const scrubbing = models.scrub().finally(() => { scrub.over = true; });
+    const counts: number[] = [];
+    while (!scrub.over) {
+      await nextTurn();
+      counts.push(await models.count({ collection: "people" }));
+    }
+    await scrubbing;
+    expect(counts.length).to.be.greaterThan(10);
+    expect(new Set(counts)).to.deep.equal(new Set([before]));
+    expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
   });
 
   it("goes by itself, though a process ended before it had", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Pause } from "../../../src/workers/pause.ts";
+import { Pause } from "../../../src/ports/pause.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 describe("pause", () => {

@@ -1,11 +1,11 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "./clock.ts";
 
 /** Waits that can be cut short, any number at a time. */
 export class Pause {
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, "schedule">;
   readonly #ends = new Set<() => void>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Pick<Clock, "schedule">) {
     this.#clock = clock;
   }
 

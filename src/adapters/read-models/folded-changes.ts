@@ -1,4 +1,4 @@
-import type { Change, Document, FieldValue, PositionedChanges } from "./read-models.ts";
+import type { Change, Document, FieldValue, PositionedChanges } from "../../ports/read-models.ts";
 
 /** What a batch comes to for one document. */
 export type Effect =

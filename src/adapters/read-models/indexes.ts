@@ -1,0 +1,13 @@
+import type { CollectionDefinition, Query } from "../../ports/read-models.ts";
+
+/** The columns of an index: its fields, and the key last where they do not name it, which orders pages. */
+export function columnsOf(definition: CollectionDefinition, index: readonly string[]): readonly string[] {
+  return index.includes(definition.key) ? index : [...index, definition.key];
+}
+
+/** The field a query is really ordered by: one that has the same value everywhere orders nothing. */
+export function orderFieldOf(
+  definition: CollectionDefinition, { where, order }: Pick<Query, "where" | "order">,
+): string {
+  return where && order.field in where ? definition.key : order.field;
+}
