@@ -126,7 +126,9 @@ async function ended(receiver: ChildProcess): Promise<void> {
 function postTrusting(ca: string, port: number, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const all = { ...headers, "content-length": body.length };
-    request({ host: "127.0.0.1", port, method: "POST", ca, headers: all }, (response) => resolve(response.resume().statusCode ?? 0)).on("error", reject).end(body);
+    const options = { host: "127.0.0.1", port, method: "POST", ca, headers: all };
+    request(options, (response) => resolve(response.resume().statusCode ?? 0))
+      .on("error", reject).end(body);
   });
 }
 
