@@ -1,11 +1,11 @@
-# The relay, without its tests and without a Node beside the image's own.
-FROM node:24-alpine AS packages
+# The relay, without its tests and without a Node beside the image's own, which is of the version package.json names.
+FROM node:24.21.0-alpine AS packages
 WORKDIR /relay
 COPY package.json package-lock.json ./
 # The npm package `node` brings a binary by its install script, which the image does not need.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/node node_modules/.bin/node
 
-FROM node:24-alpine
+FROM node:24.21.0-alpine
 ENV NODE_ENV=production RELAY_HOST=0.0.0.0 RELAY_DATA_DIR=/data
 WORKDIR /relay
 COPY --from=packages /relay/node_modules node_modules

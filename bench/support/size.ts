@@ -1,6 +1,6 @@
 const sizes = ["default", "full"];
 
-/** How long everything takes: `default` fits all benchmarks into ten minutes, `full` is for figures to be quoted. */
+/** How long everything takes: `default` is for a look after a change, `full` for figures to be quoted. */
 export const size = process.env["SIZE"] ?? "default";
 if (!sizes.includes(size)) throw new Error(`SIZE: ${size} is none of ${sizes.join(", ")}`);
 

@@ -1,6 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -19,29 +20,43 @@ interface Language {
   readonly fence: string;
   /** What answers when the language is on this machine. */
   readonly probe: readonly [string, string];
-  /** Readies the example in a folder to write in; answers what runs it. */
-  readonly build: (scratch: string) => readonly [string, ...string[]];
+  /** Readies a file for running, in a folder to write in; answers what runs it. */
+  readonly build: (scratch: string, file: string) => readonly [string, ...string[]];
+  /** The example with the alternative of the document, which takes its place. */
+  readonly instead: (example: string, alternative: string) => string;
 }
 
 const languages: readonly Language[] = [
   {
     name: "Node", file: "receiver.mjs", fence: "js", probe: [process.execPath, "--version"],
-    build: () => [process.execPath, "receiver.mjs"],
+    build: (_scratch, file) => [process.execPath, file],
+    instead: (example, alternative) => `${swapped(example)}\n${alternative}`,
   },
   {
     name: "Python", file: "receiver.py", fence: "python", probe: ["python3", "--version"],
-    build: () => ["python3", "receiver.py"],
+    build: (_scratch, file) => ["python3", file],
+    instead: (example, alternative) => swapped(example).replace("class Receiver", `${alternative}\n\nclass Receiver`),
   },
   {
     name: "Go", file: "receiver.go", fence: "go", probe: ["go", "version"],
-    build: (scratch) => {
+    build: (scratch, file) => {
       const program = join(scratch, "receiver");
       const env = { ...process.env, GOTOOLCHAIN: "local" };
-      execFileSync("go", ["build", "-o", program, "receiver.go"], { cwd: folder, env });
+      execFileSync("go", ["build", "-o", program, file], { env });
       return [program];
     },
+    instead: (example, alternative) =>
+      `${swapped(example).replace('"encoding/base64"', '"encoding/base64"\n\t"encoding/hex"')}\n${alternative}`,
   },
 ];
+
+/** Asks the alternative where the example asks its own check. */
+function swapped(example: string): string {
+  return example
+    .replace("if (!isSigned(", "if (!isSignedService(")
+    .replace("if is_signed(", "if is_signed_service(")
+    .replace("!isSigned(request", "!isSignedService(request");
+}
 
 function isHere([command, argument]: Language["probe"]): boolean {
   try {
@@ -77,19 +92,50 @@ const deliveries: readonly [string, () => Record<string, string>, number, Buffer
   ["a moment that is none", () => changed("webhook-timestamp", () => "now"), 401],
   ["an id that was not signed", () => changed("webhook-id", (id) => `${id}x`), 401],
   ["a changed webhook-signature", () => changed("webhook-signature", flipped), 401],
-  ["a changed X-Service-Signature", () => changed("X-Service-Signature", flipped), 401],
-  ["a shortened X-Service-Signature", () => changed("X-Service-Signature", (good) => good.slice(0, -1)), 401],
-  ["an X-Service-Signature without its prefix", () => changed("X-Service-Signature", (good) => good.slice(7)), 401],
-  ...["webhook-id", "webhook-timestamp", "webhook-signature", "X-Service-Signature"].map(
+  ...["webhook-id", "webhook-timestamp", "webhook-signature"].map(
     (name): [string, () => Record<string, string>, number] => [`no ${name}`, () => without(name), 401],
   ),
+  ["the other signature, which it does not look at, changed", () => changed("X-Service-Signature", flipped), 204],
 ];
 
+/** The blocks of the document in a language: the example first, or the commands; then the alternative. */
+function blocks(fence: string): readonly string[] {
+  const document = readFileSync(new URL("verify-signatures.md", docs), "utf8");
+  return [...document.matchAll(new RegExp(`^\`\`\`${fence}\\n(.*?)^\`\`\`$`, "gms"))].map(([, block = ""]) => block);
+}
+
+/** Starts a receiver; resolves once it listens. */
+async function started(command: readonly [string, ...string[]], env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+  const [program, ...args] = command;
+  const child = spawn(program, args, {
+    env: { ...process.env, WEBHOOK_SECRET: secret, ...env },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  expect(line).to.equal("listening");
+  return child;
+}
+
+async function ended(receiver: ChildProcess): Promise<void> {
+  const over = once(receiver, "exit");
+  receiver.kill("SIGKILL");
+  await over;
+}
+
+/** Posts over TLS, trusting one authority; the status answered. */
+function postTrusting(ca: string, port: number, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const all = { ...headers, "content-length": body.length };
+    const options = { host: "127.0.0.1", port, method: "POST", ca, headers: all };
+    request(options, (response) => resolve(response.resume().statusCode ?? 0))
+      .on("error", reject).end(body);
+  });
+}
+
 describe("receivers that verify signatures", () => {
-  for (const { name, file, fence, probe, build } of languages) {
+  for (const { name, file, fence, probe, build, instead } of languages) {
     it(`in ${name} stand in docs/verify-signatures.md as they are`, () => {
-      const document = readFileSync(new URL("verify-signatures.md", docs), "utf8");
-      expect(document).to.include(`\`\`\`${fence}\n${readFileSync(join(folder, file), "utf8")}\`\`\`\n`);
+      expect(blocks(fence)[0]).to.equal(readFileSync(join(folder, file), "utf8"));
     });
 
     (isHere(probe) ? describe : describe.skip)(`in ${name}`, () => {
@@ -100,19 +146,12 @@ describe("receivers that verify signatures", () => {
       before(async function () {
         this.timeout(180_000);
         scratch = mkdtempSync(join(tmpdir(), "relay-receiver-"));
-        const [command, ...args] = build(scratch);
         const port = await freePort();
         url = `http://127.0.0.1:${port}/`;
-        const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
-        const child = spawn(command, args, { cwd: folder, env, stdio: ["ignore", "pipe", "ignore"] });
-        receiver = child;
-        const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-        expect(line).to.equal("listening");
+        receiver = await started(build(scratch, join(folder, file)), { PORT: String(port) });
       });
       after(async () => {
-        const over = once(receiver, "exit");
-        receiver.kill("SIGKILL");
-        await over;
+        await ended(receiver);
         rmSync(scratch, { recursive: true, force: true });
       });
 
@@ -122,6 +161,30 @@ describe("receivers that verify signatures", () => {
           expect(answer.status).to.equal(status);
         });
       }
+
+      it("speak TLS with the document's certificate, and check the other signature instead", async function () {
+        if (!isHere(["openssl", "version"])) this.skip();
+        this.timeout(180_000);
+        const [commands = ""] = blocks("sh");
+        execFileSync("sh", ["-euc", commands], { cwd: scratch, stdio: "ignore" });
+        const [example = "", alternative = ""] = blocks(fence);
+        const variant = join(scratch, file);
+        writeFileSync(variant, instead(example, alternative));
+        const port = await freePort();
+        const tls = { TLS_CERT: join(scratch, "receiver.pem"), TLS_KEY: join(scratch, "receiver.key") };
+        const other = await started(build(scratch, variant), { PORT: String(port), ...tls });
+        try {
+          const post = (headers: Record<string, string>) =>
+            postTrusting(readFileSync(join(scratch, "ca.pem"), "utf8"), port, headers);
+          expect(await post(without("webhook-signature"))).to.equal(204);
+          for (const spoil of [flipped, (good: string) => good.slice(0, -1), (good: string) => good.slice(7)]) {
+            expect(await post(changed("X-Service-Signature", spoil))).to.equal(401);
+          }
+          expect(await post(without("X-Service-Signature"))).to.equal(401);
+        } finally {
+          await ended(other);
+        }
+      });
     });
   }
 });

@@ -69,6 +69,9 @@ describe("what deploys the relay", () => {
     const lines = text("Dockerfile");
     const given = [...lines.matchAll(/(RELAY_\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value] as const);
     expect(accepted(Object.fromEntries(given)).host).to.equal("0.0.0.0");
+    const { dependencies } = JSON.parse(text("package.json")) as { readonly dependencies: Environment };
+    const images = [...lines.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    expect(new Set(images)).to.deep.equal(new Set([`node:${dependencies["node"]}-alpine`]));
     expect(lines).to.match(/^USER node$/m);
     expect(lines).to.contain("/readyz");
     for (const [, folder] of lines.matchAll(/^COPY ([a-z]+) \1$/gm)) {
