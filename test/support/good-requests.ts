@@ -122,4 +122,5 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   getMetrics: () => ({}),
   getOpenapiDocument: () => ({}),
   getDocs: () => ({}),
+  getRoot: () => ({}),
 };
