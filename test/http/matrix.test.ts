@@ -103,6 +103,7 @@ getReadiness                                | 200    |                 |        
 getMetrics                                  | 200    |                 |                 |
 getOpenapiDocument                          | 200    |                 |                 |
 getDocs                                     | 200    |                 |                 |
+getRoot                                     | 200    |                 |                 |
 `;
 
 /** The same for ingest, whose caller is an API key: which key, whose tenant in the path, which token in the path. */

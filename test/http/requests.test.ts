@@ -191,7 +191,6 @@ describeOnEngines("requests", (freshEngines) => {
   describe("paths and methods", () => {
     it("give 404 for a path that is none, to anyone", async () => {
       for (const path of [
-        "/",
         "/api",
         "/api/v1",
         "/api/v2/users",
@@ -200,7 +199,6 @@ describeOnEngines("requests", (freshEngines) => {
         "/API/v1/users",
         "/api/v1/users/",
         "//",
-        "/..",
         "/%",
         "/%00",
         "/api/v1/users/%2e%2e/x",
@@ -211,6 +209,14 @@ describeOnEngines("requests", (freshEngines) => {
           "text/plain; charset=utf-8",
         ]);
       }
+    });
+
+    it("point from the root to the descriptions of the API", async () => {
+      const { status, text } = await http("GET", `${api.url}/`);
+      expect(status).to.equal(200);
+      const paths = text.match(/\/[a-z]+(\.json)?/g) ?? [];
+      expect(paths).to.deep.equal(["/docs", "/openapi.json"]);
+      for (const path of paths) expect((await http("GET", api.url + path)).status, path).to.equal(200);
     });
 
     it("give 405 and what is allowed for another method", async () => {

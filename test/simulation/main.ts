@@ -11,6 +11,12 @@ import type { Weather } from "./weather.ts";
 const { SEED, SEEDS = "200", FROM = "1", STOP = SEEDS, UNTIL, SCALE = "1", WEATHER } = process.env;
 const { VERBOSE, BRIEF } = process.env;
 const seedsInProcess = 1_000;
+// Of what is no number no seed would run, and none of none fails.
+for (const [name, text] of Object.entries({ SEEDS, FROM, STOP, SCALE })) {
+  if (Number(text) > 0 && (name === "SCALE" || Number.isInteger(Number(text)))) continue;
+  console.error(`${name}: must be a positive number, not ${JSON.stringify(text)}`);
+  process.exit(2);
+}
 const scale = Number(SCALE);
 // JSON knows no Infinity: it makes null of it.
 const changed = JSON.parse(WEATHER ?? "null", (_name, value: unknown) => value ?? Infinity) as Partial<Weather>;

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { expect } from "chai";
 import { sized } from "../support/size.ts";
 import { regressions } from "./regressions.ts";
@@ -28,6 +30,14 @@ describe("simulation", () => {
   for (const { seed, found } of regressions) {
     it(`holds where it once found: ${found}`, () => mustHold(seed));
   }
+
+  it("is not run by a number of seeds that is none", () => {
+    const command = ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "main.ts")];
+    for (const SEEDS of ["x", "0", "-3", "1.5"]) {
+      const { status, stderr } = spawnSync(process.execPath, command, { env: { SEEDS }, encoding: "utf8" });
+      expect([status, stderr]).to.deep.equal([2, `SEEDS: must be a positive number, not "${SEEDS}"\n`]);
+    }
+  });
 
   it("is a function of its seed", async () => {
     const run = async (seed: string) => (await new Simulation(seed).run()).digest;

@@ -131,4 +131,5 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   getMetrics: () => ({}),
   getOpenapiDocument: () => ({}),
   getDocs: () => ({}),
+  getRoot: () => ({}),
 };

@@ -18,6 +18,9 @@ export type Outcome =
 /** A commit writes whole pages; the last one, half filled, once more with the next. */
 const pageBytes = 8192;
 
+/** Texts are measured in UTF-16 units: of each come so many bytes at most. */
+const bytesPerUnit = 3;
+
 /** Since the start. */
 export interface EngineCounts {
   readonly commits: number;
@@ -41,8 +44,8 @@ export class CommitEngine {
   #entries = 0;
   #bytes = 0;
   #deletions = 0;
-  /** A commit failed, and the log was not found writable since. */
-  #doubtful = false;
+  /** Bytes of a commit that failed, while no such one is known to succeed; 0: none. */
+  #failedBytes = 0;
 
   constructor(log: LogFile, index: StreamIndex, onDamage: (damage: SegmentDamaged) => void) {
     this.#log = log;
@@ -70,24 +73,25 @@ export class CommitEngine {
         writes.map((write) => (write.kind === "append" ? this.#append(write) : this.#delete(write))));
       this.#commits += 1;
       this.#bytes += pageBytes;
+      if (this.#bytes - before.bytes >= this.#failedBytes) this.#failedBytes = 0;
       return outcomes;
     } catch (error) {
+      this.#failedBytes = Math.max(this.#failedBytes, this.#bytes - before.bytes + pageBytes);
       this.#index.undo();
       this.#head = before.head;
       this.#entries = before.entries;
       this.#bytes = before.bytes;
       this.#deletions = before.deletions;
-      this.#doubtful = true;
       this.#note(error);
       return writes.map(() => ({ failed: error instanceof Error ? error.message : String(error) }));
     }
   }
 
-  /** Throws as long as the log cannot be written. It writes only to find that out: after a commit that failed. */
+  /** Throws as long as a commit such as failed before cannot be written. It writes only then, to find that out. */
   ping(): void {
-    if (!this.#doubtful) return;
-    this.#log.probe();
-    this.#doubtful = false;
+    if (this.#failedBytes === 0) return;
+    this.#log.probe(this.#failedBytes * bytesPerUnit);
+    this.#failedBytes = 0;
   }
 
   /** The rows of a stream, deleted ones left out. Throws when the files cannot be read. */

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { sync } from "../file-system/sync.ts";
@@ -42,6 +42,7 @@ const lockPatienceMs = 1000;
  * of reach when those are deleted later. A row that shrinks stays where it is, and what it held is zeroed.
  */
 export class LogFile {
+  readonly #path: string;
   readonly #db: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #rowHead: StatementSync;
@@ -53,6 +54,7 @@ export class LogFile {
 
   /** Opens or makes the log. Throws when it cannot, or when the file is of another version. */
   constructor(path: string) {
+    this.#path = path;
     mkdirSync(dirname(path), { recursive: true });
     this.#db = inFile(path, () => new DatabaseSync(path, { timeout: lockPatienceMs }));
     const version = inFile(path, () => this.#db.prepare("PRAGMA user_version").get()?.["user_version"]);
@@ -101,8 +103,15 @@ export class LogFile {
     }
   }
 
-  /** Writes without changing anything, as durably as a transaction. Throws when it cannot. */
-  probe(): void {
+  /** Writes without changing anything, as durably as a transaction of so many bytes. Throws when it cannot. */
+  probe(bytes: number): void {
+    // The room, beside the log: what SQLite writes it keeps.
+    const path = `${this.#path}-probe`;
+    try {
+      writeFileSync(path, Buffer.alloc(bytes), { flush: true });
+    } finally {
+      rmSync(path, { force: true });
+    }
     this.transaction(() => this.#db.exec(`PRAGMA user_version = ${schemaVersion}`));
   }
 

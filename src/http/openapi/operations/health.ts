@@ -44,6 +44,13 @@ export const healthOperations: readonly Operation[] = [
   },
   {
     ...shared,
+    id: "getRoot",
+    path: "/",
+    summary: "Where the API is described",
+    answers: { 200: file("text/plain", "A line that names the paths.") },
+  },
+  {
+    ...shared,
     id: "getDocs",
     path: "/docs",
     summary: "This description, for people",
