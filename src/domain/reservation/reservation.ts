@@ -39,7 +39,12 @@ export function comparableName(name: string): string {
   return withoutCase(name.trim());
 }
 
-/** NFC on both sides: lower case can take a composed character apart, and needs it composed to be found. */
+/**
+ * By way of upper case, which letters of several lower cases share (σ and ς, s and ſ, ss and ß); all but the dotless ı,
+ * whose upper case is another letter's. NFC on both sides: a change of case can take a composed character apart, and
+ * needs it composed to be found.
+ */
 function withoutCase(text: string): string {
-  return text.normalize("NFC").toLowerCase().normalize("NFC");
+  const lower = text.normalize("NFC").toLowerCase();
+  return lower.replace(/[^ı]+/gu, (letters) => letters.toUpperCase()).toLowerCase().normalize("NFC");
 }
