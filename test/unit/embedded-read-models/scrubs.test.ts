@@ -66,9 +66,16 @@ describe("what was removed from personal read models", () => {
     }
   };
 
+  /** For moments the thread that moves the write-ahead log is in the way, as any reader may be. */
+  const scrub = async () => {
+    const problem = () => models.scrub().then(() => null, String);
+    const last = await eventually(problem, (text) => text === null || !text.includes("in the way"));
+    expect(last).to.equal(null);
+  };
+
   it("is gone from all files, and nothing else is", async () => {
     await churn();
-    await models.scrub();
+    await scrub();
     expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
     const found = await models.find({
       collection: "people",
@@ -84,10 +91,10 @@ describe("what was removed from personal read models", () => {
     await apply(Array.from({ length: 5_000 }, create));
     await apply([takeAway()]);
     const before = await models.count({ collection: "people" });
-    const scrub = { over: false };
-    const scrubbing = models.scrub().finally(() => { scrub.over = true; });
+    const turn = { over: false };
+    const scrubbing = scrub().finally(() => { turn.over = true; });
     const counts: number[] = [];
-    while (!scrub.over) {
+    while (!turn.over) {
       await nextTurn();
       counts.push(await models.count({ collection: "people" }));
     }
@@ -108,7 +115,7 @@ describe("what was removed from personal read models", () => {
   it("goes with everything when they are built anew", async () => {
     await churn();
     await models.reset([people], "2");
-    await models.scrub();
+    await scrub();
     expect(marksIn(folder)).to.deep.equal(new Set());
   });
 });
