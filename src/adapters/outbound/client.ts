@@ -71,7 +71,8 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
       if (!url) return "is not an https URL";
       const literal = /^\[(.+)\]$|^([\d.]+)$/.exec(url.hostname);
       const address = literal?.[1] ?? literal?.[2];
-      return address === undefined || allows(address) ? null : "has an address that may not be called as its host";
+      if (address === undefined || allows(address)) return null;
+      return "its host is an address that may not be called: it is not public";
     },
 
     async close() {

@@ -115,8 +115,9 @@ function outcomeOf(
   const answer = maskedAnswer(keptAnswer(result), secrets);
   const { statusCode } = result;
   if (statusCode >= 200 && statusCode < 300) return { ok: true, answer, durationMs, requestHeaders: loggedHeaders };
+  const why = statusCode >= 300 && statusCode < 400 ? "; redirects are not followed" : "";
   return {
-    ...failed("status", `the receiver answered ${statusCode}`, durationMs, loggedHeaders),
+    ...failed("status", `the receiver answered ${statusCode}${why}`, durationMs, loggedHeaders),
     answer,
     retryAfterMs: retryAfterMs(result, now),
   };

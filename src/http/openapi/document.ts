@@ -70,7 +70,9 @@ const shared = {
     "Authorization: must be Bearer and an access token", "the session is over",
   ),
   WrongKey: problem("The API key is missing or not valid.", "X-Api-Key: not a valid API key"),
-  NotFound: problem("Nothing has this id. What is not a UUID names nothing.", "user not found", "event not found"),
+  NotFound: problem(
+    "Nothing has this id. What is not a UUID names nothing.", "event not found", "destination not found",
+  ),
   BadBody: problem(
     "The body is no JSON object in UTF-8, or a field of it is missing or not valid.",
     "body: must be valid JSON", "email: is required",

@@ -61,6 +61,11 @@ describe("sender", () => {
     expect(late.to(hook)[0]?.timeoutMs).to.equal(1);
   });
 
+  it("says of a redirect that it is not followed", async () => {
+    expect(await setUp([302]).send()).to.include({ error: "the receiver answered 302; redirects are not followed" });
+    expect(await setUp([404]).send()).to.include({ error: "the receiver answered 404" });
+  });
+
   it("takes 200 to 299 for success, and nothing else", async () => {
     for (const [status, ok] of [[199, false], [200, true], [299, true], [300, false], [304, false]] as const) {
       expect((await setUp([status]).send()).ok, String(status)).to.equal(ok);
