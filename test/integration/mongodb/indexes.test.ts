@@ -37,7 +37,6 @@ const questions: readonly Query[] = [
     collection: "waiting", where: { destinationId }, range: { field: "dueAt", to: time(5) }, ...by(field), ...page,
   })),
   { collection: "waiting", range: { field: "dueAt", to: time(5) }, ...by("dueAt"), ...page },
-  { collection: "leases", range: { field: "key", from: "a" }, ...by("key"), ...page },
   { collection: "leases", where: { destinationId }, range: { field: "key", from: "a" }, ...by("key"), ...page },
   {
     collection: "destinations", where: { active: true }, range: { field: "wakeAt", from: time(0), to: time(5) },

@@ -201,13 +201,20 @@ static ssize_t write_some(int file, const void *data, size_t length, int64_t off
   if (inode == 0) {
     return offset < 0 ? syscall(SYS_write, file, data, length) : syscall(SYS_pwrite64, file, data, length, offset);
   }
+  off_t at = offset;
+  if (offset < 0) {
+    int append = syscall(SYS_fcntl, file, F_GETFL) & O_APPEND;
+    at = syscall(SYS_lseek, file, 0, append ? SEEK_END : SEEK_CUR);
+    /* Closed unseen, by a system call of its own, and a socket's number now. */
+    if (at < 0) {
+      files[file] = 0;
+      return syscall(SYS_write, file, data, length);
+    }
+  }
   pthread_mutex_lock(&order);
   ssize_t written = -1;
   if (!fails(control->writes) || (length > 1 && (length /= 2) % 3 == 0)) {
-    off_t at = offset;
     if (offset < 0) {
-      int append = syscall(SYS_fcntl, file, F_GETFL) & O_APPEND;
-      at = syscall(SYS_lseek, file, 0, append ? SEEK_END : SEEK_CUR);
       written = syscall(SYS_write, file, data, length);
     } else {
       written = syscall(SYS_pwrite64, file, data, length, offset);

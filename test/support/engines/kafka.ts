@@ -1,5 +1,6 @@
-import { Kafka, logLevel } from "kafkajs";
+import { Kafka, logLevel, type KafkaJSError } from "kafkajs";
 import { freePorts } from "../free-port.ts";
+import { eventually } from "../relay.ts";
 import type { KafkaUnderTest, Ports } from "./kafka/broker.ts";
 import { containerBroker } from "./kafka/container.ts";
 import { packagedBroker } from "./kafka/packages.ts";
@@ -40,12 +41,17 @@ async function start(): Promise<KafkaUnderTest> {
   return broker;
 }
 
-/** The first question about a group makes a broker set up a topic of its own, which takes a while. */
+/**
+ * The first question about a group makes a broker set up a topic of its own, which takes a while; on a busy machine it
+ * is not the group's coordinator for another while, which the client gives up at.
+ */
 async function servesGroups(brokers: string[]): Promise<void> {
   const admin = new Kafka({ brokers, logLevel: logLevel.NOTHING, retry: { retries: 60, maxRetryTime: 1_000 } }).admin();
   await admin.connect();
-  await admin.fetchOffsets({ groupId: "the-first" });
+  const ask = () => admin.fetchOffsets({ groupId: "the-first" }).then(() => null, (error: KafkaJSError) => error);
+  const problem = await eventually(ask, (error) => !error?.retriable, 60_000);
   await admin.disconnect();
+  if (problem) throw problem;
 }
 
 function named(): KafkaUnderTest | undefined {
