@@ -28,7 +28,7 @@ export const tokenHashes: Collection<TokenHashDocument> = {
  */
 export const directoryProjection: Projection = {
   name: "directory",
-  version: 1,
+  version: 2,
   collections: [keyHashes, tokenHashes],
   on: {
     ApiKeyIssued: ({ keyHash, keyId }) => [create(keyHashes, { keyHash, keyId })],

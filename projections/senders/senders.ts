@@ -52,7 +52,7 @@ export function sendersCounter(tenantId: string): string {
 /** Lists senders, and tells ingest whose token it was shown. */
 export const sendersProjection: Projection = {
   name: "senders",
-  version: 1,
+  version: 2,
   collections: [senders, senderTokenHashes],
   on: {
     SenderCreated: ({ senderId, tenantId, name, destinationId, mapping, ingestTokenHash, at }) => [

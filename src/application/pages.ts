@@ -22,3 +22,19 @@ export async function* pagesByKey(
     last = found.at(-1)?.[key];
   }
 }
+
+const valuesAtOnce = 500;
+
+/** Every value that a text field has among the selected documents, each once, ascending; asked for in parts. */
+export async function everyValue(
+  readModels: Pick<ReadModels, "distinct">, selection: Selection, field: string,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (;;) {
+    const after = found.at(-1);
+    const options = { ...(after !== undefined && { after }), limit: valuesAtOnce };
+    const values = await readModels.distinct(selection, field, options);
+    found.push(...(values as readonly string[]));
+    if (values.length < valuesAtOnce) return found;
+  }
+}

@@ -1,9 +1,10 @@
 import {
-  destinations, destinationStatus, type DestinationDocument,
+  destinations, destinationStatus, type DestinationDocument, type DestinationStatus,
 } from "../../../projections/destinations/destinations.ts";
 import { waiting } from "../../../projections/due/due.ts";
 import { events, eventsOrdered } from "../../../projections/events/events.ts";
-import type { ReadModels, Selection } from "../../ports/read-models.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { everyValue } from "../pages.ts";
 
 type Asked = Pick<ReadModels, "get" | "find" | "count" | "distinct">;
 
@@ -12,20 +13,18 @@ export interface DestinationBacklog {
   readonly destinationId: string;
   /** Null, like the status, where the destination is deleted: its events are about to be cancelled. */
   readonly tenantId: string | null;
-  readonly status: ReturnType<typeof destinationStatus> | null;
+  readonly status: DestinationStatus | null;
   readonly waiting: number;
   /** When the first of it became, or becomes, due; null where all of it went on meanwhile. */
   readonly oldestDueAt: string | null;
 }
 
-const page = 500;
-
 /** Every destination that events wait for, as far as the log was projected; the largest backlog first. */
 export async function backlogByDestination(readModels: Asked): Promise<readonly DestinationBacklog[]> {
   const pending = { collection: events.name, where: { status: "Pending" } };
   const ids = new Set([
-    ...await every(readModels, pending, "destinationUrlId"),
-    ...await every(readModels, { collection: waiting.name }, "destinationId"),
+    ...await everyValue(readModels, pending, "destinationUrlId"),
+    ...await everyValue(readModels, { collection: waiting.name }, "destinationId"),
   ]);
   const backlogs: DestinationBacklog[] = [];
   for (const id of ids) backlogs.push(await backlogOf(readModels, id));
@@ -51,14 +50,4 @@ async function backlogOf(readModels: Asked, destinationId: string): Promise<Dest
     waiting: await readModels.count(pending) + await readModels.count(retries),
     oldestDueAt: dueTimes.sort()[0] ?? null,
   };
-}
-
-async function every(readModels: Asked, selection: Selection, field: string): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (;;) {
-    const after = found.at(-1);
-    const values = await readModels.distinct(selection, field, { ...(after !== undefined && { after }), limit: page });
-    found.push(...values as readonly string[]);
-    if (values.length < page) return found;
-  }
 }

@@ -9,7 +9,7 @@ import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels, Selection } from "../../ports/read-models.ts";
-import { pagesByKey } from "../pages.ts";
+import { everyValue, pagesByKey } from "../pages.ts";
 
 /** An event that waits for an attempt. */
 export interface WaitingWork {
@@ -164,15 +164,8 @@ export class DueIndex {
     return null;
   }
 
-  async #all(selection: Selection, field: string): Promise<readonly string[]> {
-    const found: string[] = [];
-    for (;;) {
-      const after = found.at(-1);
-      const options = { ...(after !== undefined && { after }), limit: page };
-      const values = await this.#readModels.distinct(selection, field, options);
-      found.push(...(values as readonly string[]));
-      if (values.length < page) return found;
-    }
+  #all(selection: Selection, field: string): Promise<readonly string[]> {
+    return everyValue(this.#readModels, selection, field);
   }
 }
 

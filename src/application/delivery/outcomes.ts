@@ -40,7 +40,7 @@ interface TenantPolicy {
 }
 
 /** What the ends of attempts are written with. */
-export interface OutcomeParts {
+interface OutcomeParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly clock: Clock;

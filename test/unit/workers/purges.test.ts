@@ -42,6 +42,14 @@ describe("in the middle of a purge", () => {
     return String(answer.json["eventId"]);
   };
   const purge = () => tenant.owner.client.post("/api/v1/events/purge", {});
+  /** Has a purge come right before the next append to an event. */
+  const overtake = () => {
+    bench.store.beforeAppend = async (stream) => {
+      if (!stream.startsWith("event-")) return;
+      bench.store.beforeAppend = () => undefined;
+      await purge();
+    };
+  };
   const shown = async () => {
     const answer = await tenant.owner.client.get("/api/v1/events");
     expect(answer.status, answer.text).to.equal(200);
@@ -174,11 +182,7 @@ describe("in the middle of a purge", () => {
   it("a replay that a purge overtakes finds nothing", async () => {
     const id = await accept();
     await bench.deliveries.fail(id, 1);
-    bench.store.beforeAppend = async (stream) => {
-      if (!stream.startsWith("event-")) return;
-      bench.store.beforeAppend = () => undefined;
-      await purge();
-    };
+    overtake();
     expect((await tenant.owner.client.post(`/api/v1/events/${id}/replay`)).status).to.equal(404);
     expect(await shown()).to.deep.equal([]);
     await bench.settle();
@@ -188,11 +192,7 @@ describe("in the middle of a purge", () => {
   it("a bulk replay that a purge overtakes does not count what was taken", async () => {
     const id = await accept();
     await bench.deliveries.fail(id, 1);
-    bench.store.beforeAppend = async (stream) => {
-      if (!stream.startsWith("event-")) return;
-      bench.store.beforeAppend = () => undefined;
-      await purge();
-    };
+    overtake();
     const { json } = await tenant.owner.client.post("/api/v1/events/replay", {});
     expect(json).to.deep.equal({ matched: 1, replayed: 0 });
   });
