@@ -5,6 +5,7 @@ import type { DomainEvent } from "../src/domain/domain-event.ts";
 import type { WebhookEvent } from "../src/domain/event/events.ts";
 import type { InviteEvent } from "../src/domain/invite/events.ts";
 import type { PlatformEvent } from "../src/domain/platform/platform.ts";
+import type { PurgesEvent } from "../src/domain/purges/purges.ts";
 import type { SenderEvent } from "../src/domain/sender/events.ts";
 import type { TenantEvent } from "../src/domain/tenant/events.ts";
 import type { Change, CollectionDefinition, Document, FieldKind } from "../src/ports/read-models.ts";
@@ -12,6 +13,7 @@ import type { Change, CollectionDefinition, Document, FieldKind } from "../src/p
 /** The facts that read models are made of. */
 type Fact =
   | TenantEvent
+  | PurgesEvent
   | DestinationEvent
   | SenderEvent
   | CircuitEvent

@@ -5,6 +5,7 @@ import type { DestinationEvent } from "../domain/destination/events.ts";
 import { evolve as evolveDestination, type Destination } from "../domain/destination/state.ts";
 import type { InviteEvent } from "../domain/invite/events.ts";
 import { evolve as evolveInvite, type Invite } from "../domain/invite/invite.ts";
+import { evolve as evolvePurges, type Purges, type PurgesEvent } from "../domain/purges/purges.ts";
 import type { SenderEvent } from "../domain/sender/events.ts";
 import { evolve as evolveSender, type Sender } from "../domain/sender/state.ts";
 import { streams } from "../domain/streams.ts";
@@ -17,6 +18,14 @@ export const tenants: AggregateType<Tenant, TenantEvent> = {
   category: "tenant",
   stream: streams.tenant,
   evolve: evolveTenant,
+};
+
+/** Purges by the id of their tenant; undefined is what {@link noPurges} says. */
+export const purges: AggregateType<Purges, PurgesEvent> = {
+  category: "purges",
+  stream: streams.purges,
+  evolve: evolvePurges,
+  whole: true,
 };
 
 /** Destinations by id, deleted ones too. */
@@ -57,6 +66,6 @@ export const invites: AggregateType<Invite, InviteEvent> = {
 
 /** Has aggregates serve all of these. */
 export function serveAll(aggregates: Aggregates): void {
-  aggregates.register(tenants).register(destinations).register(senders).register(circuits);
+  aggregates.register(tenants).register(purges).register(destinations).register(senders).register(circuits);
   aggregates.register(apiKeys).register(invites);
 }

@@ -4,7 +4,7 @@ import { isFinished, isPurged, type Placed } from "../domain/event/purge.ts";
 import { evolve, type WebhookState } from "../domain/event/state.ts";
 import { streams } from "../domain/streams.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../ports/event-store.ts";
-import { tenants } from "./aggregate-types.ts";
+import { purges } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 
 /** A webhook event with the revision of its stream and its facts in order. */
@@ -58,6 +58,6 @@ export async function loadShownOf(sources: Sources, stream: string): Promise<Loa
 async function asShown({ aggregates }: Sources, loaded: LoadedWebhook): Promise<LoadedWebhook> {
   const facts = loaded.facts as unknown as readonly Placed[];
   if (!loaded.state || !facts.some(({ data }) => "to" in data && isFinished(data.to))) return loaded;
-  const { state: tenant } = await aggregates.current(tenants, loaded.state.tenantId);
-  return tenant && isPurged(tenant.purges, facts) ? { ...loaded, state: undefined } : loaded;
+  const { state } = await aggregates.current(purges, loaded.state.tenantId);
+  return state && isPurged(state.underWay, facts) ? { ...loaded, state: undefined } : loaded;
 }

@@ -3,6 +3,7 @@ import { keyOfEvent } from "./event/event-id.ts";
 /** Stream names. The part before the first dash is the stream's category. */
 export const streams = {
   tenant: (id: string) => `tenant-${id}`,
+  purges: (tenantId: string) => `purges-${tenantId}`,
   destination: (id: string) => `destination-${id}`,
   sender: (id: string) => `sender-${id}`,
   circuit: (destinationId: string) => `circuit-${destinationId}`,

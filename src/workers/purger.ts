@@ -1,12 +1,12 @@
 import { apiKeys } from "../../projections/api-keys/api-keys.ts";
 import { purges, purging, type PurgeDocument } from "../../projections/purges/purges.ts";
-import { tenants } from "../application/aggregate-types.ts";
+import { purges as tenantPurges } from "../application/aggregate-types.ts";
 import type { Aggregates } from "../application/aggregates.ts";
 import { recordUse } from "../application/key-use.ts";
 import type { Origin } from "../application/origin.ts";
 import { pagesByKey } from "../application/pages.ts";
+import { decide, noPurges } from "../domain/purges/purges.ts";
 import { streams } from "../domain/streams.ts";
-import { decide } from "../domain/tenant/decide.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import { RevisionConflict, type EventStore, type LogEntry, type Position } from "../ports/event-store.ts";
@@ -60,8 +60,8 @@ export class Purger {
 
   /** The read models may not know yet that it is over. */
   async #isUnderWay({ id, tenantId }: PurgeDocument): Promise<boolean> {
-    const { state } = await this.#parts.aggregates.current(tenants, tenantId);
-    return state?.purges.some((purge) => purge.id === id) ?? false;
+    const { state } = await this.#parts.aggregates.current(tenantPurges, tenantId);
+    return state?.underWay.some((purge) => purge.id === id) ?? false;
   }
 
   async #work(purge: PurgeDocument): Promise<void> {
@@ -80,9 +80,8 @@ export class Purger {
 
   async #complete({ id: purgeId, tenantId }: PurgeDocument, origin: Origin): Promise<void> {
     const { aggregates, clock, logger } = this.#parts;
-    const at = timestamp(clock.now());
-    const command = { type: "CompletePurge", purgeId, at } as const;
-    await aggregates.change(tenants, tenantId, origin, (state) => decide(state, command));
+    const command = { type: "CompletePurge", tenantId, purgeId, at: timestamp(clock.now()) } as const;
+    await aggregates.change(tenantPurges, tenantId, origin, (state) => decide(state ?? noPurges, command));
     this.#cursors.delete(purgeId);
     logger.info({ purgeId, tenantId }, "a purge is through: its events are deleted from the log");
   }

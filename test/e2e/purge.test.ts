@@ -51,12 +51,12 @@ describe("a purge, in the files of the embedded engines", () => {
     const headers = { ...account.owner.headers, "content-type": "application/json" };
     expect((await fetch(url, { method: "POST", headers, body: "{}" })).status).to.equal(204);
   };
-  /** The types of the facts about a tenant that stand in the log of a relay that does not run. */
-  const tenantFacts = (tenantId: string) => {
+  /** The facts about the purges of a tenant that stand in the log of a relay that does not run. */
+  const purgeFacts = (tenantId: string) => {
     const config = readConfig(relay.environment);
     const settings = { config, secrets: readSecrets(relay.environment, config), logger: createLogger("silent") };
     return atDesk(settings, async ({ store }) => {
-      const facts = await store.readStream(`tenant-${tenantId}`);
+      const facts = await store.readStream(`purges-${tenantId}`);
       return facts.flatMap((fact) => (fact.unreadable === undefined ? [fact] : []));
     });
   };
@@ -79,7 +79,7 @@ describe("a purge, in the files of the embedded engines", () => {
     expect(filesWith("canary-of-the-kept")).to.not.be.empty;
     await through();
     await relay.sigterm();
-    const facts = await tenantFacts(account.tenantId);
+    const facts = await purgeFacts(account.tenantId);
     const purged = facts.filter(({ type }) => type === "EventsPurged");
     expect(purged.map(({ data }) => data)).to.have.length(1);
     expect(purged[0]?.data).to.include({ matched: 40, before: null, status: null, destinationId: null });

@@ -67,7 +67,7 @@ describeOnEngines("purge", (freshEngines) => {
   };
   const listed = async (query = "") => (await list(query)).map(({ id }) => id);
   const purges = async () => {
-    const facts = await engines.store.readStream(`tenant-${one.tenantId}`);
+    const facts = await engines.store.readStream(`purges-${one.tenantId}`);
     return facts.flatMap((fact) =>
       fact.unreadable === undefined && fact.type === "EventsPurged" ? [{ ...fact, data: { ...fact.data } }] : []);
   };

@@ -174,6 +174,7 @@ export class Model {
       else if (kind === "destination") this.#destination(entry.type, data);
       else if (kind === "circuit") this.#circuit(entry.type, data);
       else if (kind === "tenant") this.#tenant(entry.type, data);
+      else if (entry.type === "EventsPurged") this.#purged(data);
       else if (kind === "tenantName" || kind === "email") {
         this.#reserved.set(entry.stream, entry.type === "NameReserved");
       }
@@ -339,10 +340,13 @@ export class Model {
       this.tenants.get(id)?.maxTrys.push({ since, value: Number(data["maxTrys"]) });
       this.tenants.get(id)?.timers.push({ since, value: Number(data["circuitBreakerTimer"]) });
     }
-    if (type !== "EventsPurged") return;
-    const { before, status, destinationId } = data as unknown as Readonly<Record<string, string | null>>;
+  }
+
+  #purged(data: Data): void {
+    const { tenantId, before, status, destinationId } = data as unknown as Readonly<Record<string, string | null>>;
+    const since = this.#now();
     for (const event of this.events.values()) {
-      if (event.tenantId !== id || !finished.includes(event.status)) continue;
+      if (event.tenantId !== tenantId || !finished.includes(event.status)) continue;
       if (status != null && event.status !== status) continue;
       if (destinationId != null && event.destinationId !== destinationId) continue;
       if (before != null && event.acceptedAt >= before) continue;

@@ -6,6 +6,7 @@ import type { WebhookEvent } from "../../domain/event/events.ts";
 import type { InviteEvent } from "../../domain/invite/events.ts";
 import type { PersonEvent } from "../../domain/person/person.ts";
 import type { PlatformEvent } from "../../domain/platform/platform.ts";
+import type { PurgesEvent } from "../../domain/purges/purges.ts";
 import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
 import type { SenderEvent } from "../../domain/sender/events.ts";
 import type { SessionEvent } from "../../domain/session/session.ts";
@@ -19,6 +20,7 @@ export type AnyEvent =
   | InviteEvent
   | PersonEvent
   | PlatformEvent
+  | PurgesEvent
   | ReservationEvent
   | SenderEvent
   | SessionEvent
@@ -64,7 +66,7 @@ const versions = {
   EventAccepted: 1,
   EventCancelled: 1,
   EventReplayed: 1,
-  EventsPurged: 1,
+  EventsPurged: 2,
   IngestTokenRegenerated: 1,
   InviteAccepted: 1,
   InviteCreated: 1,
@@ -75,7 +77,7 @@ const versions = {
   PersonKeyCreated: 1,
   PlatformKeysCreated: 1,
   PlatformKeysRewrapped: 1,
-  PurgeCompleted: 1,
+  PurgeCompleted: 2,
   ReservationRefused: 1,
   RetryScheduled: 1,
   SenderActivated: 1,
@@ -108,6 +110,9 @@ const schemaFolder = new URL("../../../schemas/events/", import.meta.url);
 /** The domain's own facts. */
 export const catalogue = {
   versions,
-  upcasters: {},
+  upcasters: {
+    EventsPurged: { 1: (data) => ({ ...data, earlier: [] }) },
+    PurgeCompleted: { 1: (data) => ({ ...data, left: [] }) },
+  },
   schema: (name: string) => JSON.parse(readFileSync(new URL(`${name}.json`, schemaFolder), "utf8")) as object,
 } as const satisfies Catalogue;

@@ -1,12 +1,12 @@
 import type { EventFilter } from "../../../projections/events/events.ts";
 import { finishedStatuses, type FinishedStatus, type PurgeFilter } from "../../domain/event/purge.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { decide, requireRole } from "../../domain/tenant/decide.ts";
-import type { Tenant } from "../../domain/tenant/state.ts";
+import { decide, noPurges, type Purges } from "../../domain/purges/purges.ts";
+import { requireRole } from "../../domain/tenant/decide.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
-import { tenants } from "../aggregate-types.ts";
+import { purges, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Origin } from "../origin.ts";
 import type { ShownEvents } from "../shown-events.ts";
@@ -39,27 +39,29 @@ export class PurgeCommands {
       destinationId: input.destinationUrlId?.toLowerCase() ?? null,
     };
     requireRole(caller, "Admin", "purge events");
-    await this.#order(caller.tenantId, caller, filter, origin, 0);
+    await this.#order(caller.tenantId, filter, origin, 0);
   }
 
   /** Purges what a tenant keeps no longer, where there is anything. Throws a Refusal (unavailable). */
   async purgeOlder(tenantId: string, before: string, origin: Origin): Promise<void> {
-    await this.#order(tenantId, null, { before, status: null, destinationId: null }, origin, 1);
+    await this.#order(tenantId, { before, status: null, destinationId: null }, origin, 1);
   }
 
   /** Nothing happens where fewer than `least` events are meant. */
-  async #order(tenantId: string, by: Caller | null, filter: PurgeFilter, origin: Origin, least: number): Promise<void> {
+  async #order(tenantId: string, filter: PurgeFilter, origin: Origin, least: number): Promise<void> {
     const { aggregates, shown, clock, ids } = this.#parts;
+    const { state: tenant } = await aggregates.current(tenants, tenantId);
+    if (!tenant) refuse("not-found", "tenant not found");
     for (;;) {
-      const { state: counted } = await aggregates.current(tenants, tenantId);
+      const { state: counted } = await aggregates.current(purges, tenantId);
       const matched = await shown.ask(tenantId, () => this.#count(tenantId, filter));
       if (matched < least) return;
       const at = timestamp(clock.now());
-      const command = { type: "PurgeEvents", by, purgeId: ids.uuid(), filter, matched, at } as const;
+      const command = { type: "PurgeEvents", tenantId, purgeId: ids.uuid(), filter, matched, at } as const;
       try {
-        await aggregates.change(tenants, tenantId, origin, (state) => {
-          if (newestPurge(state) !== newestPurge(counted)) throw new CountedTooEarly();
-          return decide(state, command);
+        await aggregates.change(purges, tenantId, origin, (state) => {
+          if (newestOf(state) !== newestOf(counted)) throw new CountedTooEarly();
+          return decide(state ?? noPurges, command);
         });
         return;
       } catch (error) {
@@ -77,7 +79,6 @@ export class PurgeCommands {
   }
 }
 
-function newestPurge(tenant: Tenant | undefined): string | undefined {
-  if (!tenant) return refuse("not-found", "tenant not found");
-  return tenant.purges.at(-1)?.id;
+function newestOf(state: Purges | undefined): string | undefined {
+  return state?.underWay.at(-1)?.id;
 }

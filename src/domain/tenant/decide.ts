@@ -1,4 +1,3 @@
-import type { PurgeFilter } from "../event/purge.ts";
 import { refuse } from "../refusal.ts";
 import { atLeast, type Role } from "../roles.ts";
 import type { TenantEvent, UserStatus } from "./events.ts";
@@ -29,16 +28,6 @@ export type TenantCommand =
       readonly retentionDays?: number | null | undefined;
       readonly at: string;
     }
-  /** `by` null: the tenant's own retention asks for it. */
-  | {
-      readonly type: "PurgeEvents";
-      readonly by: ActingUser | null;
-      readonly purgeId: string;
-      readonly filter: PurgeFilter;
-      readonly matched: number;
-      readonly at: string;
-    }
-  | { readonly type: "CompletePurge"; readonly purgeId: string; readonly at: string }
   | {
       readonly type: "RegenerateWebhookSecret";
       readonly by: ActingUser;
@@ -111,16 +100,6 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
   switch (command.type) {
     case "ChangeTenant":
       return changeTenant(state, command);
-    case "PurgeEvents": {
-      const { by, purgeId, filter, matched, at } = command;
-      if (by) requireRole(by, "Admin", "purge events");
-      return [{ type: "EventsPurged", data: { purgeId, tenantId: state.id, ...filter, matched, at } }];
-    }
-    case "CompletePurge": {
-      const { purgeId, at } = command;
-      if (!state.purges.some(({ id }) => id === purgeId)) return [];
-      return [{ type: "PurgeCompleted", data: { purgeId, tenantId: state.id, at } }];
-    }
     case "RegenerateWebhookSecret": {
       requireRole(command.by, "Developer", "regenerate the webhook secret");
       const { webhookSecret, webhookSecretFingerprint, at } = command;

@@ -1,5 +1,4 @@
 import type { DomainEvent } from "../domain-event.ts";
-import type { PurgeFilter } from "../event/purge.ts";
 import type { Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
 
@@ -37,10 +36,6 @@ export type TenantEvent =
     >
   /** Finished events older than this many days are purged; null: they are kept. */
   | DomainEvent<"TenantRetentionChanged", { tenantId: string; retentionDays: number | null; at: Timestamp }>
-  /** From here on the events that the filter means are gone, `matched` of them as far as was known. */
-  | DomainEvent<"EventsPurged", PurgeFilter & { purgeId: string; tenantId: string; matched: number; at: Timestamp }>
-  /** The streams of all events that a purge took are deleted. */
-  | DomainEvent<"PurgeCompleted", { purgeId: string; tenantId: string; at: Timestamp }>
   | DomainEvent<
       "WebhookSecretRegenerated",
       { tenantId: string; webhookSecret: string; webhookSecretFingerprint: string; at: Timestamp }

@@ -1,4 +1,3 @@
-import type { Purge } from "../event/purge.ts";
 import type { Role } from "../roles.ts";
 import type { TenantEvent, UserStatus } from "./events.ts";
 
@@ -43,23 +42,18 @@ export interface Tenant {
   readonly users: ReadonlyMap<string, User>;
   /** Reservations taken from this tenant as stale; what still meant to rely on one must lose. */
   readonly refused: ReadonlySet<string>;
-  /** Purges whose events are gone from sight but not yet all from the log, oldest first. */
-  readonly purges: readonly Purge[];
 }
 
 /** Undefined before the tenant was created, and after it was erased. */
 export type TenantState = Tenant | undefined;
 
-/**
- * Folds one fact in; `position` is its place in the log. The state handed in is spent: its set of users is
- * carried on, not copied.
- */
-export function evolve(state: TenantState, event: TenantEvent, position = ""): TenantState {
+/** Folds one fact in. The state handed in is spent: its set of users is carried on, not copied. */
+export function evolve(state: TenantState, event: TenantEvent): TenantState {
   if (event.type === "TenantCreated") {
     const { tenantId, at, ...settings } = event.data;
     return {
       ...settings, id: tenantId, createdAt: at, updatedAt: at, retentionDays: null,
-      users: new Map(), refused: new Set(), purges: [],
+      users: new Map(), refused: new Set(),
     };
   }
   if (!state) return state;
@@ -80,14 +74,6 @@ export function evolve(state: TenantState, event: TenantEvent, position = ""): T
     }
     case "TenantRetentionChanged":
       return { ...state, retentionDays: event.data.retentionDays, updatedAt: data.at };
-    case "EventsPurged": {
-      const { purgeId: id, before, status, destinationId } = event.data;
-      return { ...state, purges: [...state.purges, { id, position, before, status, destinationId }] };
-    }
-    case "PurgeCompleted": {
-      const { purgeId } = event.data;
-      return { ...state, purges: state.purges.filter(({ id }) => id !== purgeId) };
-    }
     case "WebhookSecretRegenerated": {
       const { webhookSecret, webhookSecretFingerprint } = event.data;
       return { ...state, webhookSecret, webhookSecretFingerprint, updatedAt: data.at };
@@ -110,6 +96,7 @@ function evolveUsers(users: Map<string, User>, event: UserEvent): Map<string, Us
     });
   }
   const user = users.get(userId);
+  // Also where a fact is about no user: an older program's about a purge.
   if (!user) return users;
   switch (event.type) {
     case "UserEmailChanged":

@@ -6,7 +6,7 @@ import { eventStatuses, type EventStatus } from "../../../src/domain/event/event
 import { finishedStatuses, isFinished, isMeant, isPurged } from "../../../src/domain/event/purge.ts";
 import type { Placed, Purge, PurgeFilter } from "../../../src/domain/event/purge.ts";
 import { roles } from "../../../src/domain/roles.ts";
-import { decide, type ActingUser, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
+import { decide, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
 import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
 import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
 import { specificationsOf } from "../../support/given.ts";
@@ -16,7 +16,7 @@ const tenantId = "0193a1b2-c3d4-7000-8000-000000000001";
 const destinationId = "0193a1b2-c3d4-7000-8000-000000000003";
 const otherDestination = "0193a1b2-c3d4-7000-8000-0000000000d2";
 const eventId = "0193a1b2-c3d4-7000-8000-000000000005";
-const [purgeId, secondId] = ["0193a1b2-c3d4-7000-8000-00000000000c", "0193a1b2-c3d4-7000-8000-00000000000d"];
+const purgeId = "0193a1b2-c3d4-7000-8000-00000000000c";
 const [early, at, late] = ["2026-01-15T09:29:59.999Z", "2026-01-15T09:30:00.000Z", "2026-01-15T09:30:00.001Z"];
 const all: PurgeFilter = { before: null, status: null, destinationId: null };
 
@@ -100,7 +100,7 @@ describe("what a purge took", () => {
   });
 });
 
-describe("purging, of a tenant", () => {
+describe("retention, of a tenant", () => {
   const decider = { initial: (): TenantState => undefined, evolve, decide };
   const given = specificationsOf<TenantState, TenantCommand, TenantEvent>(decider);
   const created: TenantEvent = {
@@ -110,38 +110,7 @@ describe("purging, of a tenant", () => {
       webhookSecret: "s1.sealed", webhookSecretFingerprint: "0123456789abcdef", at,
     },
   };
-  const purged = (id: string): TenantEvent => ({
-    type: "EventsPurged",
-    data: { purgeId: id, tenantId, ...all, matched: 7, at },
-  });
-  const completed = (id: string): TenantEvent => ({ type: "PurgeCompleted", data: { purgeId: id, tenantId, at } });
   const by = (role: (typeof roles)[number]) => ({ userId: "u", role });
-  const purge = (caller: ActingUser | null) =>
-    ({ type: "PurgeEvents", by: caller, purgeId, filter: all, matched: 7, at }) as const;
-
-  it("is for Admin, Owner and the tenant's own retention", () => {
-    for (const caller of [by("Admin"), by("Owner"), null]) given([created]).when(purge(caller)).gives(purged(purgeId));
-    for (const role of ["Viewer", "Developer"] as const) {
-      given([created]).when(purge(by(role))).refused("forbidden", "Admin");
-    }
-    given([]).when(purge(null)).refused("not-found", "tenant");
-  });
-
-  it("is under way until it is completed, once", () => {
-    given([created, purged(purgeId)]).when({ type: "CompletePurge", purgeId, at }).gives(completed(purgeId));
-    given([created, purged(purgeId), completed(purgeId)]).when({ type: "CompletePurge", purgeId, at }).changesNothing();
-    given([created]).when({ type: "CompletePurge", purgeId, at }).changesNothing();
-    given([created, purged(purgeId), purged(secondId), completed(purgeId)])
-      .when({ type: "CompletePurge", purgeId: secondId, at })
-      .gives(completed(secondId));
-  });
-
-  it("is remembered with its place in the log", () => {
-    const facts = [created, purged(purgeId), purged(secondId), completed(purgeId)];
-    const state = facts.reduce<TenantState>((folded, fact, n) => evolve(folded, fact, String(n)), undefined);
-    expect(state?.purges).to.deep.equal([{ id: secondId, position: "2", ...all }]);
-  });
-
   const keep = (retentionDays: number | null | undefined, role: (typeof roles)[number] = "Admin") =>
     ({ type: "ChangeTenant", by: by(role), retentionDays, at }) as const;
   const kept = (retentionDays: number | null): TenantEvent => ({
@@ -149,7 +118,7 @@ describe("purging, of a tenant", () => {
     data: { tenantId, retentionDays, at },
   });
 
-  it("comes by itself only where it was asked for: no retention at first, set and unset by Admins", () => {
+  it("is none at first, set and unset by Admins", () => {
     expect(evolve(undefined, created)?.retentionDays).to.equal(null);
     given([created]).when(keep(30)).gives(kept(30));
     given([created, kept(30)]).when(keep(null)).gives(kept(null));

@@ -20,7 +20,6 @@ interface User {
 interface Model {
   is: "none" | "there";
   readonly users: Map<string, User>;
-  purges: string[];
   maxTrys: number;
 }
 
@@ -44,8 +43,6 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant("forget" as const), user: name }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("reset" as const), user: name }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant("policy" as const), by, maxTrys: maybe(1, 2) }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant("purge" as const), by, id: fc.constantFrom("p", "q") }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant("purged" as const), id: fc.constantFrom("p", "q") }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
@@ -71,16 +68,6 @@ function expected(model: Model, one: Step): Expected {
     if (one.maxTrys === undefined || one.maxTrys === model.maxTrys) return [];
     model.maxTrys = one.maxTrys;
     return ["TenantDeliveryPolicyChanged"];
-  }
-  if (one.type === "purge") {
-    if (!isManager(one.by.role)) return { refused: "forbidden" };
-    model.purges.push(one.id);
-    return ["EventsPurged"];
-  }
-  if (one.type === "purged") {
-    if (!model.purges.includes(one.id)) return [];
-    model.purges = model.purges.filter((id) => id !== one.id);
-    return ["PurgeCompleted"];
   }
   const user = model.users.get(one.user);
   switch (one.type) {
@@ -160,44 +147,36 @@ function command(one: Step, at: string): TenantCommand {
       return { type: "ResetOwnerPassword", userId: one.user, passwordHash: at, at };
     case "policy":
       return { type: "ChangeTenant", by: one.by, maxTrys: one.maxTrys, at };
-    case "purge": {
-      const filter = { before: null, status: null, destinationId: null };
-      return { type: "PurgeEvents", by: one.by, purgeId: one.id, filter, matched: 0, at };
-    }
-    case "purged":
-      return { type: "CompletePurge", purgeId: one.id, at };
   }
 }
 
 describe("tenant and its users, against a model", () => {
   it("keeps to the roles, keeps an active Owner, and ends sessions that must end", () => {
     const outcomes = met({
-      decider: { initial: (): TenantState => undefined, evolve: (state, event) => evolve(state, event), decide },
+      decider: { initial: (): TenantState => undefined, evolve, decide },
       step,
-      model: (): Model => ({ is: "none", users: new Map(), purges: [], maxTrys: 3 }),
+      model: (): Model => ({ is: "none", users: new Map(), maxTrys: 3 }),
       expected,
       command,
       ofState: (state) => state && {
         users: [...state.users.values()].map(({ id, role: as, status, email, sessionVersion }) =>
           [id, as, status, email, sessionVersion]).sort(),
-        purges: state.purges.map(({ id }) => id),
         maxTrys: state.maxTrys,
         owners: [...state.users.values()].some(({ role: as, status }) => as === "Owner" && status === "Active"),
       },
-      ofModel: ({ is, users, purges, maxTrys }) => is === "none" ? undefined : {
+      ofModel: ({ is, users, maxTrys }) => is === "none" ? undefined : {
         users: [...users].map(([id, { role: as, status, email, ended }]) => [id, as, status, email, ended]).sort(),
-        purges,
         maxTrys,
         owners: true,
       },
     });
-    for (const type of ["create", "change", "delete", "policy", "purge"]) {
+    for (const type of ["create", "change", "delete", "policy"]) {
       expect(outcomes).to.include(`${type}: forbidden`);
     }
     expect(outcomes).to.include.keys(
       "change: rejected", "delete: rejected", "reset: rejected", "create: conflict", "register: conflict",
       "forget: conflict",
-      "delete: UserDeleted", "change: nothing", "purged: PurgeCompleted", "purged: nothing",
+      "delete: UserDeleted", "change: nothing",
     );
   });
 });

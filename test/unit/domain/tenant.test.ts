@@ -35,6 +35,12 @@ const change = (by: ActingUser["role"], what: object): TenantCommand => ({
 });
 
 describe("tenant", () => {
+  it("is not changed by what older programs wrote into its stream about purges", () => {
+    const purgeId = "0193a1b2-c3d4-7000-8000-00000000000c";
+    const completed = { type: "PurgeCompleted", data: { purgeId, tenantId, left: [], at: later } };
+    expect(folded(tenant, [...created, completed as unknown as TenantEvent])).to.deep.equal(folded(tenant, created));
+  });
+
   it("is created with its Owner at once", () => {
     given([])
       .when({ type: "CreateTenant", tenant: settings, owner: person, at })

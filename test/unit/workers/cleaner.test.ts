@@ -73,7 +73,7 @@ describe("retention", () => {
     expect(await short.shown()).to.have.members([waiting, young]);
     expect(await long.shown()).to.deep.equal([old.long]);
     expect(await none.shown()).to.deep.equal([old.none]);
-    const facts = await bench.store.readStream(`tenant-${short.tenantId}`);
+    const facts = await bench.store.readStream(`purges-${short.tenantId}`);
     const [purge] = facts.filter(({ type }) => type === "EventsPurged") as unknown as readonly RecordedEvent[];
     expect(purge?.data).to.include({ status: null, destinationId: null, matched: 1 });
     expect(purge?.metadata.actor).to.deep.equal({ type: "service", part: "retention" });
@@ -138,7 +138,7 @@ describe("retention", () => {
     for (const { accept } of [one, other]) await bench.deliveries.succeed(await accept());
     bench.clock.advance(3 * dayMs);
     bench.store.beforeAppend = (stream) => {
-      if (stream === `tenant-${one.tenantId}`) throw new LogUnavailable("away");
+      if (stream === `purges-${one.tenantId}`) throw new LogUnavailable("away");
     };
     await newRetention().run(never);
     expect([troubles, await purges()]).to.deep.equal([["retention"], 1]);

@@ -242,7 +242,7 @@ describe("in the middle of a purge", () => {
     expect((await bench.store.readStream(streams.event(id))).length).to.equal(0);
     const purges = await bench.store.purges();
     expect(purges).to.have.length(1);
-    const facts = await bench.store.readStream(`tenant-${tenant.tenantId}`);
+    const facts = await bench.store.readStream(`purges-${tenant.tenantId}`);
     expect(facts.map(({ type }) => type).slice(-2)).to.deep.equal(["EventsPurged", "PurgeCompleted"]);
   });
 });

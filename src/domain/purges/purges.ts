@@ -1,0 +1,67 @@
+import type { DomainEvent } from "../domain-event.ts";
+import type { Purge, PurgeFilter } from "../event/purge.ts";
+import { refuse } from "../refusal.ts";
+import type { Timestamp } from "../time.ts";
+
+/** The purges of a tenant; every fact of a `purges-<tenantId>` stream carries those under way. */
+export interface Purges {
+  /** Purges whose events are gone from sight but not yet all from the log, oldest first. */
+  readonly underWay: readonly Purge[];
+}
+
+/** What happened to a tenant's purges; each carries all that is needed to go on from it. */
+export type PurgesEvent =
+  /**
+   * From here on the events that the filter means are gone, `matched` of them as far as was known. `earlier`: the
+   * purges that were under way before it, oldest first.
+   */
+  | DomainEvent<
+      "EventsPurged",
+      PurgeFilter & {
+        purgeId: string;
+        tenantId: string;
+        matched: number;
+        earlier: readonly Purge[];
+        at: Timestamp;
+      }
+    >
+  /** The streams of all events that a purge took are deleted. `left`: the purges still under way, oldest first. */
+  | DomainEvent<"PurgeCompleted", { purgeId: string; tenantId: string; left: readonly Purge[]; at: Timestamp }>;
+
+/** What can be asked of a tenant's purges. */
+export type PurgesCommand =
+  | {
+      readonly type: "PurgeEvents";
+      readonly tenantId: string;
+      readonly purgeId: string;
+      readonly filter: PurgeFilter;
+      readonly matched: number;
+      readonly at: Timestamp;
+    }
+  | { readonly type: "CompletePurge"; readonly tenantId: string; readonly purgeId: string; readonly at: Timestamp };
+
+/** Each fact carries those under way. */
+const mostUnderWay = 100;
+
+/** The purges of a tenant that never had one. */
+export const noPurges: Purges = { underWay: [] };
+
+/** The newest fact is the state; `position` is its place in the log. */
+export function evolve(_state: Purges | undefined, event: PurgesEvent, position = ""): Purges {
+  if (event.type === "PurgeCompleted") return { underWay: event.data.left };
+  const { purgeId: id, before, status, destinationId, earlier } = event.data;
+  return { underWay: [...earlier, { id, position, before, status, destinationId }] };
+}
+
+/** What a command changes; an empty list when it changes nothing. Throws a Refusal (unavailable). */
+export function decide({ underWay }: Purges, command: PurgesCommand): PurgesEvent[] {
+  const { tenantId, purgeId, at } = command;
+  if (command.type === "CompletePurge") {
+    const left = underWay.filter(({ id }) => id !== purgeId);
+    if (left.length === underWay.length) return [];
+    return [{ type: "PurgeCompleted", data: { purgeId, tenantId, left, at } }];
+  }
+  if (underWay.length >= mostUnderWay) refuse("unavailable", "too many purges are under way; try again");
+  const { filter, matched } = command;
+  return [{ type: "EventsPurged", data: { purgeId, tenantId, ...filter, matched, earlier: underWay, at } }];
+}
