@@ -5,7 +5,7 @@ import type { Appended } from "../../src/ports/event-store.ts";
 import type { TenantRecord } from "../support/relay.ts";
 import { SeededIds } from "./chance.ts";
 import { Course, type Append } from "./course.ts";
-import { acceptedMs, eventRecipe, numberAt } from "./recipe.ts";
+import { eventRecipe, numberAt } from "./recipe.ts";
 
 /** Events whose facts are handed to the store in one turn, and how many such turns it may be behind. */
 const eventsATurn = 500;
@@ -70,9 +70,4 @@ export async function fillLog(
   await Promise.all([...turns, ...turn]);
   await store.close();
   return facts;
-}
-
-/** The times of acceptance of a set's first event and of one after its last. */
-export function timeSpan(events: number): { readonly fromMs: number; readonly toMs: number } {
-  return { fromMs: acceptedMs(0, events), toMs: acceptedMs(events, events) };
 }

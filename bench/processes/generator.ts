@@ -109,20 +109,26 @@ class Connection {
   readonly #socket: Socket;
   readonly #request: Buffer;
   #partial: Buffer | undefined;
-  #done: ((status: number) => void) | undefined;
+  #done: ((status: number | null) => void) | undefined;
 
-  constructor(socket: Socket, requestBytes: number, onLost: (connection: Connection, busy: boolean) => void) {
+  constructor(socket: Socket, requestBytes: number) {
     this.#socket = socket.setNoDelay(true);
     this.#request = Buffer.alloc(requestBytes);
     socket.on("data", (chunk: Buffer) => this.#read(chunk));
     socket.on("error", () => {});
-    socket.on("close", () => onLost(this, this.#done !== undefined));
+    socket.on("close", () => this.#done?.(null));
   }
 
-  send(template: RequestTemplate, seq: number, due: number, done: (status: number) => void): void {
+  /** `done` is given the answer's status, or null when the connection was lost before. */
+  send(template: RequestTemplate, seq: number, due: number, done: (status: number | null) => void): void {
+    if (this.lost) return done(null);
     this.#done = done;
     const length = writeRequest(template, this.#request, seq, due);
     this.#socket.write(this.#request.subarray(0, length));
+  }
+
+  get lost(): boolean {
+    return this.#socket.destroyed;
   }
 
   close(): void {
@@ -146,7 +152,7 @@ class Connection {
   }
 }
 
-/** Sends one event; `next` hears when the connection is free again. */
+/** Sends one event; `next` hears when the connection is free again, or lost: it then leaves every event unanswered. */
 type Send = (connection: Connection, seq: number, due: number, next: (connection: Connection) => void) => void;
 
 /** Opens the connections, runs `drive`, and closes them once every request is answered. */
@@ -161,33 +167,25 @@ async function withConnections(
   const sockets = Array.from({ length: count }, () => connect(first.port, first.host));
   await Promise.all(sockets.map((socket) => once(socket, "connect")));
   const tally = new Tally(targets.length);
-  let over = false;
-  const lost = (connection: Connection, busy: boolean) => {
-    if (over) return;
-    if (busy) tally.unanswered += 1;
-    const at = idle.indexOf(connection);
-    if (at >= 0) idle.splice(at, 1);
-  };
-  const all = sockets.map((socket) => new Connection(socket, requestBytes, lost));
-  const idle = [...all];
+  const all = sockets.map((socket) => new Connection(socket, requestBytes));
   const send: Send = (connection, seq, due, next) => {
     const target = seq % templates.length;
     tally.sent += 1;
     connection.send(templates[target]!, seq, due, (status) => {
-      tally.answer(status, target, machineNow() - due);
+      if (status === null) tally.unanswered += 1;
+      else tally.answer(status, target, machineNow() - due);
       next(connection);
     });
   };
-  await drive(idle, send);
+  await drive([...all], send);
   tally.close();
   const until = machineNow() + 30_000;
   while (tally.answered + tally.unanswered < tally.sent && machineNow() < until) {
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  tally.unanswered = tally.sent - tally.answered;
-  over = true;
+  const result = { ...tally.result(), unanswered: tally.sent - tally.answered };
   for (const connection of all) connection.close();
-  return tally.result();
+  return result;
 }
 
 const api: GeneratorApi = {
@@ -199,7 +197,8 @@ const api: GeneratorApi = {
         let running = idle.length;
         const again = (connection: Connection) => {
           const now = machineNow();
-          if (now < end && next < load.firstSeq + load.maxEvents) send(connection, next++, now, again);
+          const goesOn = !connection.lost && now < end && next < load.firstSeq + load.maxEvents;
+          if (goesOn) send(connection, next++, now, again);
           else if (--running === 0) resolve();
         };
         for (const connection of idle) again(connection);
@@ -211,6 +210,8 @@ const api: GeneratorApi = {
       // In turn, so that none idles long enough to be closed by the server.
       const free = (connection: Connection) => void idle.push(connection);
       await emitOpenLoop(load.events, load.ratePerSecond, machineNow(), (n, due) => {
+        // With none left but lost ones the load ends, void, rather than never.
+        while (idle.length > 1 && idle[0]!.lost) idle.shift();
         const connection = idle.shift();
         if (connection) send(connection, load.firstSeq + n, due, free);
         return connection !== undefined;

@@ -13,7 +13,7 @@ export function createHealthApp(common: Common): RequestListener {
   return (request, response) => {
     const requestId = requestIdOf(request, common.ids);
     const [path = ""] = (request.url ?? "").split("?", 1);
-    const probe = request.method === "GET" ? probes.get(path) : undefined;
+    const probe = request.method === "GET" || request.method === "HEAD" ? probes.get(path) : undefined;
     if (!probe) return send(response, 404, plainText, "this process serves no API", requestId);
     void probe()
       .catch((error: unknown): Answer => fail(error, requestId))

@@ -1,6 +1,7 @@
 import { Kafka, logLevel, type KafkaJSError } from "kafkajs";
 import { freePorts } from "../free-port.ts";
 import { eventually } from "../relay.ts";
+import { versionOf } from "./images.ts";
 import type { KafkaUnderTest, Ports } from "./kafka/broker.ts";
 import { containerBroker } from "./kafka/container.ts";
 import { packagedBroker } from "./kafka/packages.ts";
@@ -10,7 +11,6 @@ export type { KafkaUnderTest } from "./kafka/broker.ts";
 /** No broker can be had here. */
 export class NoKafka extends Error {}
 
-const version = "3.9.2";
 let shared: Promise<KafkaUnderTest> | undefined;
 
 /**
@@ -68,7 +68,7 @@ async function ownBroker(): Promise<KafkaUnderTest> {
   const [direct, controller, secure, from, to] = (await freePorts(5)) as [number, number, number, number, number];
   const ports: Ports = { direct, controller, secure, detour: { from, to } };
   try {
-    return (await containerBroker(version, ports)) ?? (await packagedBroker(version, ports));
+    return (await containerBroker(ports)) ?? (await packagedBroker(versionOf("kafka"), ports));
   } catch (error) {
     throw new NoKafka(`No Kafka for the tests: ${String(error)}`, { cause: error });
   }

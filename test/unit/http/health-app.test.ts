@@ -11,7 +11,7 @@ import { ManualClock } from "../../support/manual-clock.ts";
 describe("a process without the API", () => {
   let ready: () => Promise<string | null>;
   let server: Server;
-  let ask: (path: string) => Promise<readonly [status: number, text: string]>;
+  let ask: (path: string, method?: string) => Promise<readonly [status: number, text: string]>;
 
   beforeEach(async () => {
     server = createServer(createHealthApp({
@@ -23,8 +23,8 @@ describe("a process without the API", () => {
     })).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    ask = async (path) => {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    ask = async (path, method = "GET") => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
       return [response.status, await response.text()];
     };
   });
@@ -38,6 +38,8 @@ describe("a process without the API", () => {
     expect(await ask("/healthz?any")).to.deep.equal([200, "ok"]);
     expect(await ask("/readyz")).to.deep.equal([200, "ready"]);
     expect(await ask("/metrics")).to.deep.equal([200, "relay_up 1"]);
+    expect(await ask("/readyz", "HEAD")).to.deep.equal([200, ""]);
+    expect(await ask("/readyz", "POST")).to.deep.equal([404, "this process serves no API"]);
     expect(await ask("/api/v1/events")).to.deep.equal([404, "this process serves no API"]);
   });
 

@@ -1,15 +1,15 @@
 import { freePort } from "../../free-port.ts";
 import { contained } from "../container.ts";
+import { imageOf } from "../images.ts";
 import type { EventStoreDbUnderTest } from "./server.ts";
 
-const image = "eventstore/eventstore:23.10.6-jammy";
 const port = 2113;
 
 /** EventStoreDB itself in a container; undefined where no container runtime answers. */
 export async function containedEventStoreDb(): Promise<EventStoreDbUnderTest | undefined> {
   // A port that the runtime picks would be another one after a restart.
   const host = await freePort();
-  const engine = await contained(image, (container, { Wait }) => container
+  const engine = await contained(imageOf("eventstoredb"), (container, { Wait }) => container
     .withEnvironment({ EVENTSTORE_INSECURE: "true", EVENTSTORE_CLUSTER_SIZE: "1", EVENTSTORE_RUN_PROJECTIONS: "None" })
     .withExposedPorts({ container: port, host })
     .withWaitStrategy(Wait.forHttp("/health/live", port).forStatusCode(204)));

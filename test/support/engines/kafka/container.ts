@@ -1,16 +1,17 @@
 import type { KafkaUnderTest, Ports } from "./broker.ts";
+import { imageOf } from "../images.ts";
 import { answering } from "./answering.ts";
 import { quickProperties } from "./properties.ts";
 
 const startsWithinMs = 120_000;
 
 /** A broker in a container; undefined where no container runtime answers. */
-export async function containerBroker(version: string, ports: Ports): Promise<KafkaUnderTest | undefined> {
+export async function containerBroker(ports: Ports): Promise<KafkaUnderTest | undefined> {
   const { GenericContainer, getContainerRuntimeClient, Wait } = await import("testcontainers");
   const runtime = await getContainerRuntimeClient().catch(() => undefined);
   if (!runtime) return undefined;
   const { direct: port, detour } = ports;
-  const image = `apache/kafka:${version}`;
+  const image = imageOf("kafka");
   const started = await new GenericContainer(image)
     // The same ports inside and outside: the broker tells clients where it is, and a restart must not move it.
     .withExposedPorts({ container: port, host: port }, { container: detour.to, host: detour.to })
@@ -26,7 +27,7 @@ export async function containerBroker(version: string, ports: Ports): Promise<Ka
   };
   return {
     brokers: [`127.0.0.1:${port}`],
-    description: `Kafka ${version} in a container, on port ${port}`,
+    description: `${image} in a container, on port ${port}`,
     breakable: true,
     detour,
     secure: null,
