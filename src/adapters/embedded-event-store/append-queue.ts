@@ -3,7 +3,6 @@ import {
 } from "../../ports/event-store.ts";
 import type { EncodedEvent } from "../../ports/event-codec.ts";
 import type { Clock, Timer } from "../../ports/clock.ts";
-import { Deadlines } from "./deadlines.ts";
 import { Pace } from "./pace.ts";
 import { positionOf } from "./positions.ts";
 import type { AppendBatch, Exception, Reply, Tuning } from "./protocol.ts";
@@ -26,6 +25,7 @@ interface WaitingAppend {
 interface Batch {
   readonly message: AppendBatch;
   readonly appends: WaitingAppend[];
+  readonly deadline: Timer;
   bytes: number;
 }
 
@@ -40,7 +40,6 @@ export class AppendQueue {
   readonly #tuning: Tuning;
   readonly #waiting: Batch[] = [];
   readonly #inFlight = new Map<number, Batch>();
-  readonly #deadlines: Deadlines<Batch>;
   readonly #pace: Pace;
   #lastBatch = 0;
   #waitingBytes = 0;
@@ -56,7 +55,6 @@ export class AppendQueue {
     this.#onCommit = onCommit;
     this.#clock = clock;
     this.#tuning = tuning;
-    this.#deadlines = new Deadlines(clock, tuning.timeoutMs);
     this.#pace = new Pace(tuning.paceMs);
   }
 
@@ -93,7 +91,7 @@ export class AppendQueue {
     // A last reply may come in after the thread's death was noticed.
     if (!batch) return;
     this.#inFlight.delete(reply.batch);
-    this.#deadlines.over(batch);
+    batch.deadline.cancel();
     this.#waitingBytes -= batch.bytes;
     if (reply.kind === "failed") this.#reject(batch, new LogUnavailable(`the log was not written: ${reply.reason}`));
     else this.#resolve(batch, reply.first, reply.exceptions);
@@ -110,7 +108,7 @@ export class AppendQueue {
   /** Rejects everything: no reply will come any more. */
   fail(error: LogUnavailable): void {
     for (const batch of [...this.#waiting.splice(0), ...this.#inFlight.values()]) {
-      this.#deadlines.over(batch);
+      batch.deadline.cancel();
       this.#reject(batch, error);
     }
     this.#inFlight.clear();
@@ -124,7 +122,8 @@ export class AppendQueue {
     const message: AppendBatch = {
       kind: "append", batch: ++this.#lastBatch, streams: [], expected: [], counts: [], texts: [],
     };
-    const batch: Batch = { message, appends: [], bytes: 0 };
+    const deadline = this.#clock.schedule(this.#tuning.timeoutMs, () => this.#late(batch));
+    const batch: Batch = { message, appends: [], deadline, bytes: 0 };
     this.#waiting.push(batch);
     return batch;
   }
@@ -152,8 +151,19 @@ export class AppendQueue {
     const batch = this.#waiting.shift()!;
     this.#pace.sent(this.#clock.monotonic(), batch.appends.length);
     this.#inFlight.set(batch.message.batch, batch);
-    this.#deadlines.watch(batch, () => this.#reject(batch, new LogUnavailable("the log did not answer in time")));
     this.#send(batch.message);
+  }
+
+  /** What was sent may be written yet; what was not never will be. */
+  #late(batch: Batch): void {
+    const at = this.#waiting.indexOf(batch);
+    if (at < 0) {
+      this.#reject(batch, new LogUnavailable("the log did not answer in time"));
+      return;
+    }
+    this.#waiting.splice(at, 1);
+    this.#waitingBytes -= batch.bytes;
+    this.#reject(batch, new LogUnavailable("the log was not written: it did not answer earlier appends in time"));
   }
 
   #reject(batch: Batch, error: LogUnavailable): void {

@@ -1,5 +1,5 @@
 import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock, Timer } from "../../ports/clock.ts";
 import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
 import {
   EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,
@@ -7,7 +7,6 @@ import {
   type SubscriptionOptions,
 } from "../../ports/event-store.ts";
 import { AppendQueue } from "./append-queue.ts";
-import { Deadlines } from "./deadlines.ts";
 import { decoded, LogReader, type Wanted } from "./log-reader.ts";
 import { positionOf, sequenceOf, type Sequence } from "./positions.ts";
 import {
@@ -62,6 +61,7 @@ export async function openEmbeddedEventStore(options: EmbeddedEventStoreOptions)
 interface Waiting {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
+  readonly deadline: Timer;
 }
 
 /** A client of the log thread, in the thread that opened the store or in any other. */
@@ -76,7 +76,6 @@ export class EmbeddedEventStore implements EventStore {
   readonly #reader: LogReader;
   readonly #appends: AppendQueue;
   readonly #requests = new Map<number, Waiting>();
-  readonly #deadlines: Deadlines<number>;
   /** Sent at the end of this turn. */
   #reads: ReadRequest[] = [];
   readonly #subscriptions = new Set<LogSubscription>();
@@ -99,7 +98,6 @@ export class EmbeddedEventStore implements EventStore {
     this.#codec = options.codec;
     this.#clock = options.clock;
     this.#tuning = { ...defaultTuning, ...options.tuning };
-    this.#deadlines = new Deadlines(this.#clock, this.#tuning.timeoutMs);
     this.#onTrouble = options.onTrouble ?? (() => {});
     this.#head = new BigInt64Array(welcome.head);
     this.#armed = new Int32Array(welcome.armed);
@@ -293,10 +291,10 @@ export class EmbeddedEventStore implements EventStore {
     if (this.#unavailable) return Promise.reject(this.#unavailable);
     return new Promise((resolve, reject) => {
       const number = ++this.#lastRequest;
-      this.#requests.set(number, { resolve, reject });
-      this.#deadlines.watch(number, () => {
+      const deadline = this.#clock.schedule(this.#tuning.timeoutMs, () => {
         this.#answered(number)?.reject(new LogUnavailable("the log did not answer in time"));
       });
+      this.#requests.set(number, { resolve, reject, deadline });
       send(number);
     });
   }
@@ -310,7 +308,7 @@ export class EmbeddedEventStore implements EventStore {
   #answered(number: number): Waiting | undefined {
     const waiting = this.#requests.get(number);
     this.#requests.delete(number);
-    this.#deadlines.over(number);
+    waiting?.deadline.cancel();
     return waiting;
   }
 

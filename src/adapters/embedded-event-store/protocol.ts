@@ -127,7 +127,7 @@ export interface Tuning {
   readonly paceMs: number;
   /** Entries a subscription that is busy has kept for it before it must read the log again. */
   readonly subscriptionEntries: number;
-  /** How long an append or a read may take before it is given up as unavailable, ms. */
+  /** How long appends, from their batch's making on, or a request may take before they are unavailable, ms. */
   readonly timeoutMs: number;
   /** Pause before the bytes of deleted entries are scrubbed out of the write-ahead log, ms. */
   readonly scrubDelayMs: number;

@@ -1,7 +1,5 @@
 import { expect } from "chai";
-import { Deadlines } from "../../../src/adapters/embedded-event-store/deadlines.ts";
 import { Pace } from "../../../src/adapters/embedded-event-store/pace.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
 
 describe("the pace of appends", () => {
   /** The pause after a second of batches of so many appends, so many ms apart. */
@@ -53,34 +51,5 @@ describe("the pace of appends", () => {
     expect(pace.pause(1_001)).to.equal(3);
     pace.sent(1_500, 1);
     expect(pace.pause(1_500)).to.equal(0);
-  });
-});
-
-describe("deadlines", () => {
-  it("are kept to the millisecond, each by itself, and not at all once it is over", async () => {
-    const clock = new ManualClock();
-    const late: string[] = [];
-    const deadlines = new Deadlines<string>(clock, 100);
-    const watch = (thing: string) => deadlines.watch(thing, () => late.push(thing));
-    watch("one");
-    clock.advance(30);
-    watch("two");
-    watch("over");
-    clock.advance(30);
-    watch("three");
-    deadlines.over("over");
-    clock.advance(39);
-    expect(late).to.deep.equal([]);
-    clock.advance(1);
-    expect(late).to.deep.equal(["one"]);
-    clock.advance(29);
-    expect(late).to.deep.equal(["one"]);
-    clock.advance(1);
-    expect(late).to.deep.equal(["one", "two"]);
-    clock.advance(30);
-    expect(late).to.deep.equal(["one", "two", "three"]);
-    watch("four");
-    clock.advance(100);
-    expect(late.at(-1)).to.equal("four");
   });
 });
