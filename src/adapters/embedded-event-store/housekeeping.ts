@@ -96,8 +96,7 @@ export class Housekeeping {
     const path = folder.path(file);
     await this.#untilDone("writing a segment", async () => {
       const summary = await this.#run({ kind: "flush", path, ...frozen });
-      log.listSegment({ file, upTo });
-      index.thaw(Segment.adopt(path, summary!));
+      index.thaw(listed(Segment.adopt(path, summary!), () => log.listSegment({ file, upTo })));
     });
     this.counts.flushes += 1;
     this.#flushing = false;
@@ -114,8 +113,8 @@ export class Housekeeping {
       const inputs = due.map((segment) => segment.path);
       await this.#untilDone("merging segments", async () => {
         const summary = await this.#run({ kind: "merge", path, inputs });
-        log.listMerged(file, inputs.map((input) => basename(input)));
-        index.replace(due, Segment.adopt(path, summary!));
+        const names = inputs.map((input) => basename(input));
+        index.replace(due, listed(Segment.adopt(path, summary!), () => log.listMerged(file, names)));
       });
       for (const segment of due) {
         segment.close();
@@ -188,4 +187,15 @@ export class Housekeeping {
     this.#timers.add(timer);
     return timer;
   }
+}
+
+/** Lists a segment that is open already: nothing after it can fail, and what is listed cannot be listed again. */
+function listed(segment: Segment, list: () => void): Segment {
+  try {
+    list();
+  } catch (error) {
+    segment.close();
+    throw error;
+  }
+  return segment;
 }
