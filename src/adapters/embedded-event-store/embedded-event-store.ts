@@ -217,9 +217,12 @@ export class EmbeddedEventStore implements EventStore {
     await this.#request({ kind: "ping" });
   }
 
-  /** Resolves when no byte of what was deleted before is left in the files; it gets there by itself, too. */
+  /**
+   * Resolves when no byte of what was deleted before is left in the files; it gets there by itself, too. Who reads the
+   * log's file, as a backup does, is waited for, however long that takes.
+   */
   async scrub(): Promise<void> {
-    await this.#request({ kind: "scrub" });
+    await this.#request({ kind: "scrub" }, Infinity);
   }
 
   /** Waits for appends under way and for handlers, then lets go; the client that opened the store ends the thread. */
@@ -276,8 +279,10 @@ export class EmbeddedEventStore implements EventStore {
     }
   }
 
-  #request(request: Unnumbered<Exclude<Request, { kind: "append" | "reads" }>>): Promise<unknown> {
-    return this.#asked((number) => this.#post({ ...request, request: number }));
+  #request(
+    request: Unnumbered<Exclude<Request, { kind: "append" | "reads" }>>, patienceMs?: number,
+  ): Promise<unknown> {
+    return this.#asked((number) => this.#post({ ...request, request: number }), patienceMs);
   }
 
   #sendReads(): void {
@@ -287,11 +292,11 @@ export class EmbeddedEventStore implements EventStore {
   }
 
   /** Sends a request with the number it is given; resolves to its answer. */
-  #asked(send: (number: number) => void): Promise<unknown> {
+  #asked(send: (number: number) => void, patienceMs = this.#tuning.timeoutMs): Promise<unknown> {
     if (this.#unavailable) return Promise.reject(this.#unavailable);
     return new Promise((resolve, reject) => {
       const number = ++this.#lastRequest;
-      const deadline = this.#clock.schedule(this.#tuning.timeoutMs, () => {
+      const deadline = this.#clock.schedule(patienceMs, () => {
         this.#answered(number)?.reject(new LogUnavailable("the log did not answer in time"));
       });
       this.#requests.set(number, { resolve, reject, deadline });

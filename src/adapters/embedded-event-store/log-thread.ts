@@ -41,7 +41,7 @@ const lock = new DataFolderLock(dataDir);
 const path = logPath(dataDir);
 const log = new LogFile(path);
 // What was deleted right before a crash may still stand in the write-ahead log.
-log.truncate(closingPatienceMs);
+const emptied = log.truncate(closingPatienceMs);
 // Closed after the log: with any descriptor of a file that is closed, SQLite loses its locks on it.
 const descriptor = openSync(path, "r");
 const folder = new IndexFolder(dataDir);
@@ -49,6 +49,7 @@ const index = folder.open(log, tuning.memtableRecords);
 const engine = new CommitEngine(log, index, dieOfDamage);
 const onTrouble = (trouble: string) => owner.postMessage({ trouble } satisfies Trouble);
 const housekeeping = new Housekeeping({ path, descriptor, log, index, folder, engine, tuning, onTrouble });
+if (!emptied) void housekeeping.scrub();
 const head = new BigInt64Array(new SharedArrayBuffer(8));
 head[0] = BigInt(engine.head);
 

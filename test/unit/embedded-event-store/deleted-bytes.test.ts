@@ -14,6 +14,14 @@ function marksIn(folder: string): Set<string> {
   return new Set(found.split("\n").filter((line) => line !== ""));
 }
 
+/** A reader that goes on seeing the log as it is, so many rows, until what is answered is called. */
+function readerOf(folder: string, rows: number): () => void {
+  const reader = new DatabaseSync(logPath(folder), { readOnly: true });
+  reader.exec("BEGIN");
+  expect(reader.prepare("SELECT count(*) AS rows FROM log").get()).to.include({ rows });
+  return () => reader.close();
+}
+
 describe("what the embedded event store has deleted", () => {
   let folder: ReturnType<typeof temporaryFolder>;
   let store: EmbeddedEventStore;
@@ -45,6 +53,11 @@ describe("what the embedded event store has deleted", () => {
       return store.deleteStream(stream);
     }));
   };
+  const crashedCopy = () => {
+    const crashed = temporaryFolder();
+    execFileSync("cp", ["-r", `${folder.path}/.`, crashed.path]);
+    return crashed;
+  };
 
   it("is gone from all of its files, and nothing else is", async () => {
     store = await openPlainStore(folder.path, { memtableRecords: 64, checkpointBytes: 200_000, scrubDelayMs: 60_000 });
@@ -72,16 +85,13 @@ describe("what the embedded event store has deleted", () => {
   it("goes once a reader that still sees it has ended, and commits go on meanwhile", async () => {
     store = await openPlainStore(folder.path, { scrubDelayMs: 60_000 });
     await Promise.all(Array.from({ length: 20 }, append));
-    const reader = new DatabaseSync(logPath(folder.path), { readOnly: true });
-    reader.exec("BEGIN");
-    expect(reader.prepare("SELECT count(*) AS rows FROM log").get()).to.include({ rows: 40 });
+    const endReading = readerOf(folder.path, 40);
     await deleteSome(10);
     let over = false;
     const scrubbed = store.scrub().then(() => (over = true));
     for (let more = 0; more < 50; more++) await append();
     expect(over).to.equal(false);
-    reader.exec("COMMIT");
-    reader.close();
+    endReading();
     await scrubbed;
     expect(marksIn(folder.path)).to.deep.equal(new Set(live.values()));
   });
@@ -90,8 +100,7 @@ describe("what the embedded event store has deleted", () => {
     store = await openPlainStore(folder.path, { scrubDelayMs: 60_000 });
     await Promise.all(Array.from({ length: 50 }, append));
     await deleteSome(30);
-    const crashed = temporaryFolder();
-    execFileSync("cp", ["-r", `${folder.path}/.`, crashed.path]);
+    const crashed = crashedCopy();
     expect(marksIn(crashed.path).size).to.be.above(live.size);
     const survivor = await openPlainStore(crashed.path);
     expect(marksIn(crashed.path)).to.deep.equal(new Set(live.values()));
@@ -99,5 +108,19 @@ describe("what the embedded event store has deleted", () => {
     crashed.remove();
     await store.close();
     expect(marksIn(folder.path)).to.deep.equal(new Set(live.values()));
+  });
+
+  it("goes without any further deletion once a reader has ended that was there at the start", async () => {
+    store = await openPlainStore(folder.path, { scrubDelayMs: 60_000 });
+    await Promise.all(Array.from({ length: 20 }, append));
+    await deleteSome(10);
+    const crashed = crashedCopy();
+    const endReading = readerOf(crashed.path, 40);
+    const survivor = await openPlainStore(crashed.path);
+    expect(marksIn(crashed.path).size).to.be.above(live.size);
+    endReading();
+    await until("the bytes are gone", () => marksIn(crashed.path).size === live.size);
+    await survivor.close();
+    crashed.remove();
   });
 });

@@ -103,17 +103,19 @@ describe("the embedded event store's own ways", () => {
   });
 
   describe("asking", () => {
-    it("gives each request its time, and leaves no timer behind", async () => {
+    it("gives each request its time, a scrub as much as it takes, and leaves no timer behind", async () => {
       await open();
       const clock = new ManualClock();
       const { port1, port2 } = new MessageChannel();
       const welcome = { head: new SharedArrayBuffer(8), armed: new SharedArrayBuffer(4) };
       port1.postMessage({ kind: "welcome", path: logPath(folder.path), ...welcome } satisfies Reply);
       const client = await EmbeddedEventStore.attach(port2, { codec: plainCodec, clock, tuning: { timeoutMs: 100 } });
-      // A log thread that answers nothing but pings.
+      // A log thread that answers nothing but pings, and a scrub when it is told to.
+      let scrub = 0;
+      const answer = (request: number) => port1.postMessage({ kind: "answer", request, result: null } satisfies Reply);
       port1.on("message", (request: Request) => {
-        if (request.kind !== "ping") return;
-        port1.postMessage({ kind: "answer", request: request.request, result: null } satisfies Reply);
+        if (request.kind === "ping") answer(request.request);
+        if (request.kind === "scrub") scrub = request.request;
       });
       const late: string[] = [];
       const watch = (name: string, request: Promise<unknown>) => failureOf(request).then(() => late.push(name));
@@ -127,6 +129,12 @@ describe("the embedded event store's own ways", () => {
       expect(clock.pending, "for the deletion").to.deep.equal([60]);
       clock.advance(60);
       await deletion;
+      const scrubbed = client.scrub();
+      await until("a scrub is asked for", () => scrub > 0);
+      clock.advance(86_400_000);
+      answer(scrub);
+      await scrubbed;
+      expect(clock.pending).to.deep.equal([]);
       await client.close();
     });
   });
