@@ -32,6 +32,15 @@ export class FairQueue<Item> {
     return undefined;
   }
 
+  /** Takes an item out; false where it does not wait. */
+  remove(owner: string, item: Item): boolean {
+    const line = this.#lines.get(owner);
+    const at = line?.indexOf(item) ?? -1;
+    if (at >= 0) line?.splice(at, 1);
+    if (line?.length === 0) this.#lines.delete(owner);
+    return at >= 0;
+  }
+
   /** Whether nobody's items wait. */
   get isEmpty(): boolean {
     return this.#lines.size === 0;

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { Refusal } from "../../domain/refusal.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock, Timer } from "../../ports/clock.ts";
 import type { Mapped, Mappings } from "../../ports/mapping.ts";
 import { Pause } from "../../ports/pause.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
@@ -29,8 +29,9 @@ interface Waiting {
   readonly task: Task;
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: Error) => void;
-  /** By the monotonic clock, ms. */
-  readonly since: number;
+  readonly patience: Timer;
+  /** Whether that has run out. */
+  late: boolean;
   /** Whether a process was lost over it. */
   retried: boolean;
 }
@@ -38,7 +39,7 @@ interface Waiting {
 interface JmespathMappingsParts {
   readonly metrics: Pick<Metrics, "trouble">;
   readonly logger: Pick<Logger, "warn">;
-  readonly clock: Pick<Clock, "monotonic" | "schedule">;
+  readonly clock: Pick<Clock, "schedule">;
 }
 
 /** Bounds that an operator or the composition sets; the others are fixed (docs/adr/0009). */
@@ -108,8 +109,9 @@ export class JmespathMappings implements Mappings {
     }
     this.#waitingCharacters += characters;
     return new Promise((resolve, reject) => {
-      const since = this.#parts.clock.monotonic();
-      this.#queue.push(tenantId, { tenantId, task, resolve, reject, since, retried: false });
+      const patience = this.#parts.clock.schedule(patienceMs, () => this.#late(waiting));
+      const waiting: Waiting = { tenantId, task, resolve, reject, patience, late: false, retried: false };
+      this.#queue.push(tenantId, waiting);
       this.#next();
     });
   }
@@ -117,7 +119,7 @@ export class JmespathMappings implements Mappings {
   /** Gives idle processes work, and starts another where they are too few. */
   #next(): void {
     for (let process = this.#idle.pop(); process; process = this.#idle.pop()) {
-      const next = this.#take();
+      const next = this.#queue.take(this.#may);
       if (!next) {
         this.#idle.push(process);
         break;
@@ -127,13 +129,10 @@ export class JmespathMappings implements Mappings {
     if (!this.#starting && this.#all.size < this.#most && !this.#queue.isEmpty) void this.#start();
   }
 
-  /** The next that has not waited for too long: those are refused. */
-  #take(): Waiting | undefined {
-    for (;;) {
-      const next = this.#queue.take(this.#may);
-      if (!next || this.#parts.clock.monotonic() - next.since < patienceMs) return next;
-      this.#refuse(next, tooMany);
-    }
+  /** Who still waits is refused, whether or not a process would take it; who runs may end. */
+  #late(waiting: Waiting): void {
+    waiting.late = true;
+    if (this.#queue.remove(waiting.tenantId, waiting)) this.#refuse(waiting, tooMany);
   }
 
   async #start(): Promise<void> {
@@ -185,7 +184,8 @@ export class JmespathMappings implements Mappings {
     if (this.#closed) this.#refuse(waiting, "the relay is stopping");
     else if (waiting.retried) {
       this.#settle(waiting, { problem: "goes beyond its bounds of time or memory", cpuMs: hardLimitMs });
-    } else {
+    } else if (waiting.late) this.#refuse(waiting, tooMany);
+    else {
       waiting.retried = true;
       this.#queue.putBack(waiting.tenantId, waiting);
     }
@@ -199,11 +199,13 @@ export class JmespathMappings implements Mappings {
   }
 
   #settle(waiting: Waiting, outcome: Outcome): void {
+    waiting.patience.cancel();
     this.#waitingCharacters -= sizeOf(waiting.task);
     waiting.resolve(outcome);
   }
 
   #refuse(waiting: Waiting, why: string): void {
+    waiting.patience.cancel();
     this.#waitingCharacters -= sizeOf(waiting.task);
     waiting.reject(new Refusal("unavailable", why));
   }

@@ -73,12 +73,13 @@ describe("mappings in processes of their own", function () {
   };
 
   it("map, say what is wrong, and check an expression without a payload", async () => {
-    const { mappings, troubles } = open();
+    const { mappings, troubles, clock } = open();
     expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
     expect(await mappings.apply("tidy", "n", '{"n":1}')).to.deep.equal({ problem: "yields a number, not an object" });
     expect(await mappings.problemOf("tidy", "{n: n}")).to.equal(null);
     expect(await mappings.problemOf("tidy", "{n: ")).to.match(/^is not a JMESPath expression/);
     expect(troubles).to.deep.equal([]);
+    expect(clock.pending).to.deep.equal([]);
   });
 
   for (const [harm, expression] of Object.entries(hostileExpressions)) {
@@ -182,6 +183,38 @@ describe("mappings in processes of their own", function () {
     expect((await early)[0]).to.have.nested.property("reason.kind", "unavailable");
     expect(await late).to.deep.equal({ text: '{"n":1}' });
   });
+
+  it("refuse those who are slow after two seconds, too, while no process may take them", async () => {
+    const { mappings, clock } = open();
+    await tidy(mappings);
+    failing = true;
+    await mappings.apply("slow", endless, hostilePayload);
+    const waiting = mappings.apply("slow", "{n: n}", '{"n":1}').then(() => "mapped", ({ kind }: Refusal) => kind);
+    clock.advance(1_999);
+    const next = mappings.apply("slow", "{n: n}", '{"n":2}').then(() => "mapped", ({ kind }: Refusal) => kind);
+    clock.advance(1);
+    expect(await waiting).to.equal("unavailable");
+    expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
+    clock.advance(1_999);
+    expect(await next).to.equal("unavailable");
+    failing = false;
+  });
+
+  for (const [signal, what, expected] of [
+    ["SIGCONT", "let what runs end after two seconds", "mapped"],
+    ["SIGKILL", "try nothing again after two seconds when its process is lost", "unavailable"],
+  ] as const) {
+    it(what, async () => {
+      const { mappings, clock } = open();
+      await tidy(mappings);
+      const [child] = running();
+      child?.kill("SIGSTOP");
+      const outcome = tidy(mappings).then(() => "mapped", ({ kind }: Refusal) => kind);
+      clock.advance(2_000);
+      child?.kill(signal);
+      expect(await outcome).to.equal(expected);
+    });
+  }
 
   it("wait between tries to start a process, and say once why it cannot be started", async () => {
     const { mappings, troubles, warnings, clock } = open();

@@ -39,6 +39,15 @@ describe("the queue of mappings", () => {
     expect(taken(queue)).to.deep.equal(["b1"]);
   });
 
+  it("lets an item go from between others, once", () => {
+    const queue = queued(["a", "a1"], ["a", "a2"], ["a", "a3"], ["b", "b1"]);
+    expect([queue.remove("a", "a2"), queue.remove("a", "a2")]).to.deep.equal([true, false]);
+    expect([queue.remove("b", "b1"), queue.waiting("b"), queue.remove("b", "b1")]).to.deep.equal([true, 0, false]);
+    expect(taken(queue)).to.deep.equal(["a1", "a3"]);
+    queue.push("a", "a4");
+    expect([queue.remove("a", "a4"), queue.isEmpty]).to.deep.equal([true, true]);
+  });
+
   it("says how many wait, and gives up all at once", () => {
     const queue = queued(["a", "a1"], ["b", "b1"], ["a", "a2"]);
     expect([queue.waiting("a"), queue.waiting("b"), queue.waiting("c")]).to.deep.equal([2, 1, 0]);
