@@ -3,22 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { MessageChannel } from "node:worker_threads";
-import {
-  ExpiringStateClient,
-  serveExpiringState,
-} from "../../src/adapters/embedded-expiring-state/expiring-state-client.ts";
+import { remoteExpiringState } from "../../src/adapters/embedded-expiring-state/remote-expiring-state.ts";
 import { SqliteExpiringState } from "../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { serve, type Remote } from "../../src/adapters/message-port/calls.ts";
+import type { ExpiringState } from "../../src/ports/expiring-state.ts";
 import { expiringStateContract, type ExpiringStateUnderTest } from "./expiring-state.ts";
 
 /** One database in one thread, and a client for each process that would be: the embedded default. */
 function openSqlite(folder: string, time: { now: number }): ExpiringStateUnderTest {
   const file = join(folder, "state.db");
   const state = new SqliteExpiringState(file, { now: () => time.now });
-  const clients: ExpiringStateClient[] = [];
+  const clients: Remote<ExpiringState>[] = [];
   const connect = () => {
     const { port1, port2 } = new MessageChannel();
-    serveExpiringState(port1, state);
-    const client = new ExpiringStateClient(port2);
+    serve<ExpiringState>(port1, state);
+    const client = remoteExpiringState(port2);
     clients.push(client);
     return client;
   };

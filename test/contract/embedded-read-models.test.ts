@@ -2,9 +2,11 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
-import { ReadModelsClient, serveReadModels } from "../../src/adapters/embedded-read-models/read-models-client.ts";
+import { remoteReadModels } from "../../src/adapters/embedded-read-models/remote-read-models.ts";
 import { SqliteReadModels } from "../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { serve } from "../../src/adapters/message-port/calls.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
+import type { ReadModels } from "../../src/ports/read-models.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
 import { sized } from "../support/size.ts";
 import { readModelsContract } from "./read-models.ts";
@@ -15,8 +17,8 @@ const newFolder = () => mkdtempSync(join(tmpdir(), "read-models-"));
 function openSqlite(folder: string, remote: boolean): ReadModelsUnderTest {
   const models = new SqliteReadModels(join(folder, "read-models.db"), new SystemClock());
   const { port1, port2 } = new MessageChannel();
-  serveReadModels(port1, models);
-  const client = new ReadModelsClient(port2);
+  serve<ReadModels>(port1, models);
+  const client = remoteReadModels(port2);
   const close = async () => {
     client.close();
     await models.close();

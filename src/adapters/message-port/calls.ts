@@ -2,7 +2,16 @@ import type { MessagePort } from "node:worker_threads";
 
 type Call = readonly [number: number, method: string, args: readonly unknown[]];
 type Answer = readonly [number: number, value: unknown, failure?: { readonly name: string; readonly message: string }];
-type Methods = Readonly<Record<string, (...args: readonly never[]) => Promise<unknown>>>;
+
+/** A port whose methods can be called from another thread. */
+type Callable<Port> = { readonly [Method in keyof Port]: (...args: never[]) => Promise<unknown> };
+/** The methods of a port, by name: one that is new must be listed before this compiles. */
+export type MethodsOf<Port> = Readonly<Record<keyof Port, true>>;
+/** A port in another thread. `close`: calls still under way fail, and no more are made. */
+export type Remote<Port> = Port & { close(): void };
+
+/** Calls under way at most; more are refused. */
+const mostPending = 10_000;
 
 /** What is sent within one turn of the event loop goes as one message. */
 class Outbox<Item> {
@@ -25,14 +34,15 @@ class Outbox<Item> {
 }
 
 /**
- * Answers the calls that come through a port. Calls made in one turn are begun in one turn, so that
- * methods that answer at once answer them all from the same state.
+ * Answers the {@link remote} at the other end of a message port. Calls made in one turn are begun in one turn, so that
+ * methods that answer at once answer them all from the same state. Closing the message port ends it.
  */
-export function answerCalls(port: MessagePort, methods: Methods): void {
+export function serve<Port extends Callable<Port>>(port: MessagePort, target: Port): void {
+  const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = target;
   const outbox = new Outbox<Answer>(port);
   const answer = async ([number, method, args]: Call): Promise<void> => {
     try {
-      outbox.add([number, await methods[method]?.(...(args as never[]))]);
+      outbox.add([number, await methods[method]!(...(args as never[]))]);
     } catch (error) {
       const { name, message } = error instanceof Error ? error : new Error(String(error));
       outbox.add([number, null, { name, message }]);
@@ -43,29 +53,37 @@ export function answerCalls(port: MessagePort, methods: Methods): void {
   });
 }
 
+/**
+ * What another thread {@link serve}s at the other end of a message port. Calls of one turn of the event loop travel
+ * together, in order. One rejects with an Error that has the name and message of what the method threw. `unavailable`
+ * makes the error for a call that cannot be answered: the other end is gone, too many calls are under way, or the
+ * method threw an error of that name itself.
+ */
+export function remote<Port extends Callable<Port>>(
+  port: MessagePort, methods: MethodsOf<Port>, unavailable: (message: string) => Error,
+): Remote<Port> {
+  const caller = new Caller(port, unavailable);
+  const calls = Object.keys(methods).map((method) =>
+    [method, (...args: readonly unknown[]) => caller.call(method, args)]);
+  return { ...Object.fromEntries(calls), close: () => caller.close() } as Remote<Port>;
+}
+
 interface Pending {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Calls what {@link answerCalls} serves at the other end of a port. */
-export class Caller {
+class Caller {
   readonly #port: MessagePort;
   readonly #unavailable: (message: string) => Error;
-  readonly #maxPending: number;
   readonly #outbox: Outbox<Call>;
   readonly #pending = new Map<number, Pending>();
   #number = 0;
   #closed = false;
 
-  /**
-   * `unavailable` makes the error for a call that cannot be answered: the other end is gone, more than
-   * `maxPending` calls are under way, or the other end failed with an error of that name itself.
-   */
-  constructor(port: MessagePort, unavailable: (message: string) => Error, options: { readonly maxPending: number }) {
+  constructor(port: MessagePort, unavailable: (message: string) => Error) {
     this.#port = port;
     this.#unavailable = unavailable;
-    this.#maxPending = options.maxPending;
     this.#outbox = new Outbox(port);
     port.on("message", (answers: readonly Answer[]) => {
       for (const answer of answers) this.#settle(answer);
@@ -73,13 +91,9 @@ export class Caller {
     port.on("close", () => this.#lose("its thread has ended"));
   }
 
-  /**
-   * Resolves to what the method answers. Rejects with the `unavailable` error, or with an Error that has the name and
-   * message of what the method threw.
-   */
-  call(method: string, ...args: readonly unknown[]): Promise<unknown> {
+  call(method: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(this.#unavailable("closed"));
-    if (this.#pending.size >= this.#maxPending) return Promise.reject(this.#unavailable("overloaded"));
+    if (this.#pending.size >= mostPending) return Promise.reject(this.#unavailable("overloaded"));
     return new Promise((resolve, reject) => {
       this.#number += 1;
       this.#pending.set(this.#number, { resolve, reject });
@@ -87,7 +101,6 @@ export class Caller {
     });
   }
 
-  /** Calls still under way fail. */
   close(): void {
     this.#lose("closed");
     this.#port.close();

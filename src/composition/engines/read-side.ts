@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { MessageChannel } from "node:worker_threads";
-import { ExpiringStateClient } from "../../adapters/embedded-expiring-state/expiring-state-client.ts";
-import { ReadModelsClient } from "../../adapters/embedded-read-models/read-models-client.ts";
+import { remoteExpiringState } from "../../adapters/embedded-expiring-state/remote-expiring-state.ts";
+import { remoteReadModels } from "../../adapters/embedded-read-models/remote-read-models.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { asSaidBy } from "../variable-problem.ts";
@@ -40,7 +40,7 @@ async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<Rea
   const projector = await startReadThread(settings, {
     log, readModels: { engine: "embedded", dataDir, ports },
   });
-  const clients = { readModels: new ReadModelsClient(readModels.port1), state: new ExpiringStateClient(state.port1) };
+  const clients = { readModels: remoteReadModels(readModels.port1), state: remoteExpiringState(state.port1) };
   return {
     ...clients,
     projector,

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { serveExpiringState } from "../../adapters/embedded-expiring-state/expiring-state-client.ts";
 import { SqliteExpiringState } from "../../adapters/embedded-expiring-state/sqlite-expiring-state.ts";
-import { serveReadModels } from "../../adapters/embedded-read-models/read-models-client.ts";
 import { SqliteReadModels } from "../../adapters/embedded-read-models/sqlite-read-models.ts";
+import { serve } from "../../adapters/message-port/calls.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
+import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import type { ReadModelsLink } from "./read-thread-protocol.ts";
@@ -39,8 +39,8 @@ export async function openStores(link: ReadModelsLink, parts: StoresParts): Prom
 function openEmbedded({ dataDir, ports }: Extract<ReadModelsLink, { engine: "embedded" }>, clock: Clock): Stores {
   const readModels = opened(join(dataDir, "read-models.db"), (path) => new SqliteReadModels(path, clock));
   const state = opened(join(dataDir, "state.db"), (path) => new SqliteExpiringState(path, clock));
-  serveReadModels(ports.readModels, readModels);
-  serveExpiringState(ports.state, state);
+  serve<ReadModels>(ports.readModels, readModels);
+  serve<ExpiringState>(ports.state, state);
   return {
     writer: readModels,
     view: readModels,
