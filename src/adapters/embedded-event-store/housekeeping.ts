@@ -91,7 +91,6 @@ export class Housekeeping {
     this.#flushing = true;
     const upTo = engine.head;
     const frozen = index.freeze();
-    if (!frozen) return;
     const file = folder.newFile();
     const path = folder.path(file);
     await this.#untilDone("writing a segment", async () => {

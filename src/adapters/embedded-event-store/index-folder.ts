@@ -58,7 +58,7 @@ export class IndexFolder {
   }
 
   #flush(log: LogFile, index: StreamIndex, upTo: number): void {
-    const frozen = index.freeze()!;
+    const frozen = index.freeze();
     const file = this.newFile();
     const summary = writeSegment(this.path(file), frozen.words, frozen.count);
     log.listSegment({ file, upTo });

@@ -1,5 +1,5 @@
 import type { Sequence } from "./positions.ts";
-import { hashStream, type StreamHash } from "./stream-hash.ts";
+import { hashStream } from "./stream-hash.ts";
 
 /** Words of a record: hash hi, hash lo, revision, sequence lo, sequence hi with {@link goneBit}, previous record. */
 export const recordWords = 6;
@@ -63,13 +63,13 @@ export class Memtable {
   }
 
   /** Adds an entry; with `gone`, the fact that the stream was deleted up to this entry. */
-  add(stream: string, revision: number, sequence: Sequence, gone: boolean, hash?: StreamHash): void {
+  add(stream: string, revision: number, sequence: Sequence, gone: boolean): void {
     if ((this.#count + 1) * recordWords > this.#words.length) this.#grow();
     const previous = this.#newest.get(stream);
     const at = this.#count * recordWords;
     const words = this.#words;
     if (previous === undefined) {
-      const { hi, lo } = hash ?? hashStream(stream);
+      const { hi, lo } = hashStream(stream);
       words[at] = hi;
       words[at + 1] = lo;
     } else {

@@ -1,7 +1,7 @@
 import { deletedAt, Memtable, neverSeen, type Located, type StreamState } from "./memtable.ts";
 import type { Sequence } from "./positions.ts";
 import type { Segment } from "./segment.ts";
-import { hashStream, type StreamHash } from "./stream-hash.ts";
+import { hashStream } from "./stream-hash.ts";
 
 /** What a row of the log says of itself. */
 export interface RowHead {
@@ -22,8 +22,6 @@ export class StreamIndex {
   #frozen: Memtable | null = null;
   /** The streams of the records added since the last {@link mark}, in order. */
   readonly #added: string[] = [];
-  /** A state found missing in memory is asked for right before the record is added: its hash is not made twice. */
-  #hashed: { readonly stream: string; readonly hash: StreamHash } = { stream: "", hash: hashStream("") };
 
   /** `segments` from old to new; `capacity` is the number of records a memtable has room for at first. */
   constructor(segments: readonly Segment[], capacity: number, rowHead: (sequence: Sequence) => RowHead | undefined) {
@@ -50,8 +48,7 @@ export class StreamIndex {
 
   /** Adds an entry; with `gone`, that the stream was deleted up to this one. */
   add(stream: string, revision: number, sequence: Sequence, gone = false): void {
-    const hash = this.#hashed.stream === stream ? this.#hashed.hash : undefined;
-    this.#active.add(stream, revision, sequence, gone, hash);
+    this.#active.add(stream, revision, sequence, gone);
     this.#added.push(stream);
   }
 
@@ -81,9 +78,8 @@ export class StreamIndex {
     for (const segment of this.#segments.toReversed()) if (segment.mayHave(hash)) yield* segment.descending(hash, to);
   }
 
-  /** Sets the memtable aside for a segment to be written of it; null while that is still going on with another. */
-  freeze(): { readonly words: Uint32Array<SharedArrayBuffer>; readonly count: number } | null {
-    if (this.#frozen) return null;
+  /** Sets the memtable aside for a segment to be written of it. Not again before {@link thaw}. */
+  freeze(): { readonly words: Uint32Array<SharedArrayBuffer>; readonly count: number } {
     this.#frozen = this.#active;
     this.#active = new Memtable(this.#capacity);
     return { words: this.#frozen.words, count: this.#frozen.count };
@@ -103,7 +99,6 @@ export class StreamIndex {
 
   #stateInSegments(stream: string): StreamState {
     const hash = hashStream(stream);
-    this.#hashed = { stream, hash };
     for (let at = this.#segments.length - 1; at >= 0; at--) {
       const segment = this.#segments[at]!;
       if (!segment.mayHave(hash)) continue;
