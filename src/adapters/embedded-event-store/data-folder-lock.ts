@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileProblem, inFile } from "./files.ts";
+import { fileProblem, inFile } from "../file-system/in-file.ts";
 
 /**
  * Holds a data folder for this process alone. The lock is SQLite's own, on a file of its own: the operating

@@ -1,8 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { inFile } from "../file-system/in-file.ts";
 import { sync } from "../file-system/sync.ts";
-import { inFile } from "./files.ts";
 import type { Located } from "./memtable.ts";
 import type { Sequence } from "./positions.ts";
 import type { RowHead } from "./stream-index.ts";
@@ -52,10 +52,9 @@ export class LogFile {
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
 
-  /** Opens or makes the log. Throws when it cannot, or when the file is of another version. */
+  /** Opens or makes the log; its folder is there. Throws when it cannot, or when the file is of another version. */
   constructor(path: string) {
     this.#path = path;
-    mkdirSync(dirname(path), { recursive: true });
     this.#db = inFile(path, () => new DatabaseSync(path, { timeout: lockPatienceMs }));
     const version = inFile(path, () => this.#db.prepare("PRAGMA user_version").get()?.["user_version"]);
     if (version !== 0 && version !== schemaVersion) {

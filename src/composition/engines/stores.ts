@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { SqliteExpiringState } from "../../adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { SqliteReadModels } from "../../adapters/embedded-read-models/sqlite-read-models.ts";
+import { inFile } from "../../adapters/file-system/in-file.ts";
 import { serve } from "../../adapters/message-port/calls.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
@@ -37,8 +38,9 @@ export async function openStores(link: ReadModelsLink, parts: StoresParts): Prom
 }
 
 function openEmbedded({ dataDir, ports }: Extract<ReadModelsLink, { engine: "embedded" }>, clock: Clock): Stores {
-  const readModels = opened(join(dataDir, "read-models.db"), (path) => new SqliteReadModels(path, clock));
-  const state = opened(join(dataDir, "state.db"), (path) => new SqliteExpiringState(path, clock));
+  const files = { readModels: join(dataDir, "read-models.db"), state: join(dataDir, "state.db") };
+  const readModels = inFile(files.readModels, () => new SqliteReadModels(files.readModels, clock));
+  const state = inFile(files.state, () => new SqliteExpiringState(files.state, clock));
   serve<ReadModels>(ports.readModels, readModels);
   serve<ExpiringState>(ports.state, state);
   return {
@@ -65,13 +67,4 @@ async function openOutside(url: string, parts: StoresParts): Promise<Stores> {
     onWanted: () => undefined,
     close: () => connection.close(),
   };
-}
-
-/** SQLite's errors do not say with which file. */
-function opened<Engine>(path: string, open: (path: string) => Engine): Engine {
-  try {
-    return open(path);
-  } catch (error) {
-    throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
 }
