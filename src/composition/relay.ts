@@ -71,7 +71,7 @@ const drainShare = 0.8;
 export async function startRelay({ config, secrets, logger, ...settings }: RelaySettings): Promise<Relay> {
   const clock = new SystemClock();
   const ids = new SystemIds();
-  const metrics = new PrometheusMetrics(version);
+  const metrics = new PrometheusMetrics(version, clock);
   const owner = ids.uuid();
   const masterKey = startingMasterKeyOf(config, secrets, logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);

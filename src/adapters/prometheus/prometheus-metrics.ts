@@ -1,6 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { failureReasons, type FailureReason } from "../../domain/event/events.ts";
+import type { Clock } from "../../ports/clock.ts";
 import { ingestStatuses, troubles, type Metrics, type Trouble } from "../../ports/telemetry.ts";
+import { late, within } from "../../ports/within.ts";
 
 type Reading<T> = () => T | Promise<T>;
 
@@ -30,6 +32,7 @@ const slow = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
 /** Counts and durations in a registry of its own, as Prometheus reads them. */
 export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
+  readonly #clock: Pick<Clock, "schedule">;
   readonly #accepted: Counter;
   readonly #ingest: Histogram;
   readonly #ingestRequests: Counter<"status">;
@@ -38,8 +41,9 @@ export class PrometheusMetrics implements Metrics {
   readonly #firstAttemptDelay: Histogram;
   readonly #troubles: Counter<"kind">;
 
-  /** `version`: the program's own. */
-  constructor(version: string) {
+  /** `version`: the program's own. `clock` times the readings. */
+  constructor(version: string, clock: Pick<Clock, "schedule">) {
+    this.#clock = clock;
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     new Gauge({
@@ -129,10 +133,13 @@ export class PrometheusMetrics implements Metrics {
   ): void {
     if (!read) return;
     const trouble = () => this.trouble("metric not readable");
+    const reading = async () => read();
+    const inTime = () => within(this.#clock, readingTimeoutMs, reading()).catch((): typeof late => late);
     new Gauge({
       name, help, labelNames: label ? [label] : [], registers: [this.#registry],
       async collect() {
-        const value = await inTime(read).catch(trouble);
+        const value = await inTime();
+        if (value === late) trouble();
         this.reset();
         if (typeof value === "object") {
           for (const [key, count] of Object.entries(value)) this.set({ [label ?? ""]: key }, count);
@@ -144,17 +151,5 @@ export class PrometheusMetrics implements Metrics {
         }
       },
     });
-  }
-}
-
-async function inTime<T>(read: Reading<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error("took too long")), readingTimeoutMs).unref();
-  });
-  try {
-    return await Promise.race([read(), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

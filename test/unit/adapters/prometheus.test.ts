@@ -1,7 +1,9 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { PrometheusMetrics } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
 import { failureReasons } from "../../../src/domain/event/events.ts";
 import { ingestStatuses, troubles } from "../../../src/ports/telemetry.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 /** The samples of a scrape by their name with labels. */
 async function samples(metrics: PrometheusMetrics): Promise<Map<string, number>> {
@@ -14,7 +16,7 @@ async function samples(metrics: PrometheusMetrics): Promise<Map<string, number>>
 
 describe("Prometheus metrics", () => {
   it("counts and measures", async () => {
-    const metrics = new PrometheusMetrics("1.2.3");
+    const metrics = new PrometheusMetrics("1.2.3", new ManualClock());
     metrics.accepted();
     metrics.accepted();
     metrics.ingest(202, 0.004);
@@ -40,7 +42,7 @@ describe("Prometheus metrics", () => {
   });
 
   it("shows at 0 what may be counted, so that its first time is an increase", async () => {
-    const found = await samples(new PrometheusMetrics("1.2.3"));
+    const found = await samples(new PrometheusMetrics("1.2.3", new ManualClock()));
     for (const kind of troubles) expect(found.get(`relay_troubles_total{kind="${kind}"}`), kind).to.equal(0);
     for (const reason of failureReasons) {
       const series = `relay_delivery_attempts_total{outcome="failed",reason="${reason}"}`;
@@ -53,13 +55,14 @@ describe("Prometheus metrics", () => {
   });
 
   it("keeps a registry of its own", async () => {
-    const [one, other] = [new PrometheusMetrics("1.2.3"), new PrometheusMetrics("1.2.3")];
+    const clock = new ManualClock();
+    const [one, other] = [new PrometheusMetrics("1.2.3", clock), new PrometheusMetrics("1.2.3", clock)];
     one.accepted();
     expect((await samples(other)).get("relay_events_accepted_total")).to.equal(0);
   });
 
   it("reads the gauges at every scrape", async () => {
-    const metrics = new PrometheusMetrics("1.2.3");
+    const metrics = new PrometheusMetrics("1.2.3", new ManualClock());
     let circuits: Record<string, number> = { Open: 2, HalfOpen: 1 };
     let backlog = 7;
     metrics.watch({ backlog: () => backlog, circuits: () => Promise.resolve(circuits) });
@@ -77,7 +80,8 @@ describe("Prometheus metrics", () => {
   });
 
   it("leaves a gauge out whose reading fails or takes too long, and says so", async () => {
-    const metrics = new PrometheusMetrics("1.2.3");
+    const clock = new ManualClock();
+    const metrics = new PrometheusMetrics("1.2.3", clock);
     metrics.watch({
       backlog: () => Promise.reject(new Error("no read models")),
       oldestDueSeconds: () => { throw new Error("no read models"); },
@@ -85,9 +89,16 @@ describe("Prometheus metrics", () => {
       keysUnderOldMasterKeys: () => 3,
       circuits: () => Promise.reject(new Error("no read models")),
     });
-    const found = await samples(metrics);
+    const late = async () => {
+      const scraped = samples(metrics);
+      await turn();
+      expect(clock.pending, "for what never comes").to.deep.equal([1_000]);
+      clock.advance(1_000);
+      return scraped;
+    };
+    const found = await late();
     expect([...found.keys()].filter((name) => /^relay_(backlog|oldest|projection|keys|circuits)/.test(name)))
       .to.deep.equal(["relay_keys_under_old_master_keys"]);
-    expect((await samples(metrics)).get('relay_troubles_total{kind="metric not readable"}')).to.be.at.least(4);
+    expect((await late()).get('relay_troubles_total{kind="metric not readable"}')).to.be.at.least(4);
   });
 });

@@ -4,6 +4,7 @@ import { parse } from "yaml";
 import { PrometheusMetrics, type Readings } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
 import { failureReasons } from "../../../src/domain/event/events.ts";
 import { troubles } from "../../../src/ports/telemetry.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 const root = new URL("../../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
@@ -14,7 +15,7 @@ interface Alerts {
 
 /** Every metric with its labels; a histogram goes by the name without an ending. */
 async function registered(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const metrics = new PrometheusMetrics("1.2.3");
+  const metrics = new PrometheusMetrics("1.2.3", new ManualClock());
   const each = () => ({ some: 1 });
   const readings: Readings = {
     backlog: () => 1, oldestDueSeconds: () => 1, projectionLagSeconds: () => 1, keysUnderOldMasterKeys: () => 1,
