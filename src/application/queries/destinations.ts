@@ -1,12 +1,11 @@
 import {
   destinations as collection, destinationsCounter, destinationStatus, type DestinationDocument,
 } from "../../../projections/destinations/destinations.ts";
-import type { DestinationEvent } from "../../domain/destination/events.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import { requireOwn } from "../access.ts";
+import { requireOnceOwn, requireOwn } from "../access.ts";
 import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
@@ -46,14 +45,16 @@ export class DestinationQueries {
    * that of the newest fact it was made under. Throws a Refusal (not-found, forbidden).
    */
   async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    await this.#requireOwn(caller, id);
-    return historyPage(this.#parts.store, streams.destination(id), page, settingsOf);
+    const { store, aggregates } = this.#parts;
+    await requireOnceOwn(aggregates, destinations, id, caller, "destination");
+    return historyPage(store, streams.destination(id), page);
   }
 
   /** Every fact of the destination's circuit; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
   async circuitHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    await this.#requireOwn(caller, id);
-    return historyPage(this.#parts.store, streams.circuit(id), page);
+    const { store, aggregates } = this.#parts;
+    await requireOnceOwn(aggregates, destinations, id, caller, "destination");
+    return historyPage(store, streams.circuit(id), page);
   }
 
   /** The destinations of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
@@ -65,24 +66,6 @@ export class DestinationQueries {
       return (found as unknown as DestinationDocument[]).map(listed);
     });
   }
-
-  async #requireOwn(caller: Caller, id: string): Promise<void> {
-    const { state } = await this.#parts.aggregates.current(destinations, id);
-    if (!state) return refuse("not-found", "destination not found");
-    requireOwn(state, caller, "destination");
-  }
-}
-
-/** What facts of a destination hold: the first one all of its settings, a later one what it changed. */
-type Settings = Partial<Extract<DestinationEvent, { type: "DestinationRegistered" }>["data"]>;
-
-/**
- * What a fact of a destination shows, field by field, so that a new field is hidden until it is named here. Hidden
- * are sealed credentials, of which the kind alone is told, and the hashes of ingest tokens.
- */
-function settingsOf(data: object): object {
-  const { destinationId, tenantId, url, serverRateLimit, auth, at } = data as Settings;
-  return { destinationId, tenantId, url, serverRateLimit, authType: auth && auth.type, at };
 }
 
 function listed(document: DestinationDocument): DestinationView {

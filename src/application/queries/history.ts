@@ -2,6 +2,7 @@ import type { Actor } from "../../domain/domain-event.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
 import { sliceOf, type Page, type PageRequest } from "./paging.ts";
+import { shownData } from "./shown-facts.ts";
 
 /** A fact of a history. */
 export interface HistoryItem {
@@ -14,22 +15,17 @@ export interface HistoryItem {
 }
 
 /** A fact as the API shows it. */
-export function historyItem({ type, revision, position, metadata, data }: RecordedEvent): HistoryItem {
-  const { actor, at: time } = metadata;
-  return { type, revision, position, time, actor, data };
+export function historyItem(fact: RecordedEvent): HistoryItem {
+  const { type, revision, position, metadata: { actor, at: time } } = fact;
+  return { type, revision, position, time, actor, data: shownData(fact) };
 }
 
 /**
  * A page of the facts of a stream that was never deleted: its revisions count from 0 without a gap. Only the newest
  * fact and the page itself are read, however many there are. Throws LogUnavailable, or a Refusal where one of the
- * page cannot be read. `shown` is given the data of each, and answers what of it there is to see.
+ * page cannot be read.
  */
-export async function historyPage(
-  store: EventStore,
-  stream: string,
-  request: PageRequest,
-  shown: (data: object) => object = (data) => data,
-): Promise<Page<HistoryItem>> {
+export async function historyPage(store: EventStore, stream: string, request: PageRequest): Promise<Page<HistoryItem>> {
   const { offset, limit } = sliceOf(request);
   const backwards = request.order.descending;
   const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
@@ -41,7 +37,7 @@ export async function historyPage(
   const facts = await store.readStream(stream, slice);
   const items = facts.map((fact) => {
     if (fact.unreadable !== undefined) throw new Refusal("unavailable", "a fact of this history cannot be read");
-    return historyItem({ ...fact, data: shown(fact.data) });
+    return historyItem(fact);
   });
   return { total, items };
 }

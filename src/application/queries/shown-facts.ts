@@ -1,0 +1,113 @@
+import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
+import type { CircuitEvent } from "../../domain/circuit/circuit.ts";
+import type { DestinationAuth, DestinationEvent } from "../../domain/destination/events.ts";
+import type { DomainEvent } from "../../domain/domain-event.ts";
+import type { WebhookEvent } from "../../domain/event/events.ts";
+import type { InviteEvent } from "../../domain/invite/events.ts";
+import type { PurgesEvent } from "../../domain/purges/purges.ts";
+import type { SenderEvent } from "../../domain/sender/events.ts";
+import type { TenantEvent } from "../../domain/tenant/events.ts";
+
+/** By type of fact, the fields of its data that are shown: all, or those that are named. */
+type Shown<Event extends DomainEvent> = {
+  readonly [Type in Event["type"]]: "all" | readonly (keyof Extract<Event, { type: Type }>["data"])[];
+};
+
+/** An erased tenant's history is gone: nobody is shown that last fact. */
+type TenantHistoryEvent = Exclude<TenantEvent, { type: "TenantErased" }>;
+
+const tenant = ["tenantId", "at"] as const;
+const user = ["tenantId", "userId", "at"] as const;
+const apiKey = ["keyId", "tenantId", "at"] as const;
+const invite = ["inviteId", "tenantId", "at"] as const;
+const destination = ["destinationId", "tenantId", "at"] as const;
+const sender = ["senderId", "tenantId", "at"] as const;
+
+/**
+ * The facts of every history, and what of them is shown: what is not named here, a new field too, is hidden. Hidden are
+ * sealed secrets, credentials and addresses, wrapped keys, all hashes, and what a purge's facts repeat of other purges.
+ */
+export const histories = {
+  tenant: {
+    TenantCreated: [...tenant, "name", "maxTrys", "circuitBreakerTimer"],
+    TenantRenamed: [...tenant, "name"],
+    TenantDeliveryPolicyChanged: [...tenant, "maxTrys", "circuitBreakerTimer"],
+    TenantRetentionChanged: [...tenant, "retentionDays"],
+    WebhookSecretRegenerated: tenant,
+    TenantDataKeyRewrapped: tenant,
+    UserCreated: [...user, "role"],
+    UserEmailChanged: user,
+    UserPasswordChanged: user,
+    UserRoleChanged: [...user, "from", "role", "status"],
+    UserStatusChanged: [...user, "from", "status", "role"],
+    UserDeleted: [...user, "role", "status"],
+    UserForgotten: user,
+    ReservationRefused: ["at"],
+  } satisfies Shown<TenantHistoryEvent>,
+  purges: {
+    EventsPurged: [...tenant, "purgeId", "before", "status", "destinationId", "matched"],
+    PurgeCompleted: [...tenant, "purgeId"],
+  } satisfies Shown<PurgesEvent>,
+  apiKey: {
+    ApiKeyIssued: [...apiKey, "name", "prefix", "last4", "expiresAt"],
+    ApiKeyUsed: [...apiKey, "usedAt"],
+    ApiKeyRevoked: apiKey,
+  } satisfies Shown<ApiKeyEvent>,
+  invite: {
+    InviteCreated: [...invite, "role", "expiresAt"],
+    InviteAccepted: invite,
+    InviteRevoked: invite,
+    InviteForgotten: invite,
+  } satisfies Shown<InviteEvent>,
+  destination: {
+    DestinationRegistered: [...destination, "url", "serverRateLimit", "auth"],
+    DestinationUrlChanged: [...destination, "url"],
+    DestinationRateLimitChanged: [...destination, "serverRateLimit"],
+    DestinationActivated: destination,
+    DestinationDeactivated: destination,
+    DestinationAuthConfigured: [...destination, "auth"],
+    DestinationAuthRemoved: destination,
+    IngestTokenRegenerated: destination,
+    DestinationDeleted: destination,
+  } satisfies Shown<DestinationEvent>,
+  circuit: {
+    CircuitCounted: "all",
+    CircuitOpened: "all",
+    CircuitHalfOpened: "all",
+    CircuitProbeClaimed: "all",
+    CircuitProbeReleased: "all",
+    CircuitClosed: "all",
+  } satisfies Shown<CircuitEvent>,
+  sender: {
+    SenderCreated: [...sender, "name", "destinationId", "mapping"],
+    SenderRenamed: [...sender, "name"],
+    SenderDestinationChanged: [...sender, "destinationId"],
+    SenderMappingChanged: [...sender, "mapping"],
+    SenderActivated: sender,
+    SenderDeactivated: sender,
+    SenderIngestTokenRegenerated: sender,
+    SenderDeleted: sender,
+  } satisfies Shown<SenderEvent>,
+  event: {
+    EventAccepted: "all",
+    DeliveryAttemptStarted: "all",
+    DeliverySucceeded: "all",
+    DeliveryFailed: "all",
+    RetryScheduled: "all",
+    DeliveryExhausted: "all",
+    EventReplayed: "all",
+    EventCancelled: "all",
+  } satisfies Shown<WebhookEvent>,
+} as const;
+
+const shownByType = new Map<string, "all" | readonly string[]>(
+  Object.values(histories).flatMap((types) => Object.entries(types)),
+);
+
+/** What of a fact's data a history shows: nothing where it is in none. Of authentication that is the kind alone. */
+export function shownData({ type, data }: DomainEvent): object {
+  const shown = shownByType.get(type) ?? [];
+  if (shown === "all") return data;
+  const { auth, ...fields } = Object.fromEntries(Object.entries(data).filter(([name]) => shown.includes(name)));
+  return auth === undefined ? fields : { ...fields, authType: (auth as DestinationAuth | null)?.type ?? null };
+}
