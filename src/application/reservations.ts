@@ -96,7 +96,7 @@ export class Reservations {
       if (found === "held") refuse("conflict", isDeepStrictEqual(state?.holder, holder) ? overtaken : taken);
       try {
         if (found === "doubtful" && state?.holder) {
-          await this.#refuseHolder({ stream, revision, holder: state.holder }, taken, origin);
+          await this.#refuseHolder({ stream, revision, holder: state.holder }, taken);
         }
         const event: ReservationEvent = { type: "NameReserved", data: { holder, at: this.#now() } };
         const appended = await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts));
@@ -109,7 +109,7 @@ export class Reservations {
   }
 
   /** Makes sure that the holder can no longer use its reservation. Throws RevisionConflict when the holder moved. */
-  async #refuseHolder(reservation: Reservation, taken: string, origin: Origin): Promise<void> {
+  async #refuseHolder(reservation: Reservation, taken: string): Promise<void> {
     const { stream, holder } = reservation;
     const { state, revision } = await this.#parts.aggregates.current(tenants, holder.tenantId);
     const hash = subjectOf(stream);
@@ -120,7 +120,9 @@ export class Reservations {
     if (state?.refused.has(nameOf(reservation))) return;
     const data = { reservation: nameOf(reservation), at: this.#now() };
     const event: TenantEvent = { type: "ReservationRefused", data };
-    const own = { ...origin, actor: { type: "service", part: "reservations" } as const };
+    // The holder may be another tenant: its history tells neither who asked for the name nor by which request.
+    const actor = { type: "service", part: "reservations" } as const;
+    const own: Origin = { actor, correlationId: this.#parts.ids.uuid(), causationId: null };
     await this.#parts.store.append(streams.tenant(holder.tenantId), revision, entriesOf([event], own, this.#parts));
   }
 

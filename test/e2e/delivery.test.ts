@@ -52,7 +52,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     const bytes = '{"a":1.0,"big":12345678901234567890,"dup":1,"dup":2, "é":"\\u00e9"}';
     const answer = await fetch(relay.url + ingest, {
       method: "POST",
-      headers: { "content-type": "application/json", ...apiKeyOf(account) },
+      headers: { "content-type": "application/json", "x-request-id": "order-4711", ...apiKeyOf(account) },
       body: bytes,
     });
     expect(answer.status).to.equal(202);
@@ -78,6 +78,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     const types = ["EventAccepted", "DeliveryAttemptStarted", "DeliverySucceeded"];
     expect(history.map(({ type }) => type)).to.deep.equal(types);
     expect(history.map(({ revision }) => revision)).to.deep.equal([0, 1, 2]);
+    for (const { correlationId } of history) expect(correlationId).to.equal("order-4711");
   });
 
   it("notes at each attempt the revision of the settings it is made under", async () => {

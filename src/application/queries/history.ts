@@ -11,13 +11,15 @@ export interface HistoryItem {
   readonly position: string;
   readonly time: string;
   readonly actor: Actor;
+  /** The id of the request that wrote it; of an attempt, that of the request by which the event was accepted. */
+  readonly correlationId: string;
   readonly data: object;
 }
 
 /** A fact as the API shows it. */
 export function historyItem(fact: RecordedEvent): HistoryItem {
-  const { type, revision, position, metadata: { actor, at: time } } = fact;
-  return { type, revision, position, time, actor, data: shownData(fact) };
+  const { type, revision, position, metadata: { actor, correlationId, at: time } } = fact;
+  return { type, revision, position, time, actor, correlationId, data: shownData(fact) };
 }
 
 /**

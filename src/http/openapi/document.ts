@@ -121,7 +121,8 @@ export function createDocument(described: readonly Operation[]): ApiDocument {
       },
       headers: {
         RequestId: {
-          description: "The request's id: the caller's own where it gave a good one. The log names it too.",
+          description:
+            "The request's id: the caller's own where it gave a good one. Histories show it as `correlationId`.",
           required: true,
           schema: { type: "string", minLength: 1, maxLength: 128 },
         },
@@ -131,7 +132,9 @@ export function createDocument(described: readonly Operation[]): ApiDocument {
           name: "X-Request-Id",
           in: "header",
           required: false,
-          description: "1 to 128 visible ASCII characters that name the request in the log; anything else is ignored.",
+          description:
+            "1 to 128 visible ASCII characters that name the request: histories show them as the `correlationId` of " +
+            "the facts it wrote. Anything else is ignored.",
           schema: { type: "string" },
         },
       },

@@ -142,6 +142,33 @@ export const attempt = {
   destinationUrl: destination.url,
 };
 
+const byOwner = { time: at, actor: { type: "user", id: user.id, role: user.role }, correlationId: "CHG-4711" };
+const byProducer = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0d";
+
+export const tenantFact = {
+  type: "UserRoleChanged",
+  revision: 5,
+  position: "0000000000004690",
+  ...byOwner,
+  data: { tenantId, userId: developer.id, from: developer.role, role: "Admin", status: "Active", at },
+};
+
+export const apiKeyFact = {
+  type: "ApiKeyRevoked",
+  revision: 1,
+  position: "0000000000004691",
+  ...byOwner,
+  data: { keyId: apiKey.id, tenantId, at },
+};
+
+export const inviteFact = {
+  type: "InviteCreated",
+  revision: 0,
+  position: "0000000000004692",
+  ...byOwner,
+  data: { inviteId: invite.id, tenantId, role: invite.role, expiresAt: invite.expiresAt, at },
+};
+
 /** The first fact of its history; the position is the embedded log's. */
 export const fact = {
   type: "EventAccepted",
@@ -149,6 +176,7 @@ export const fact = {
   position: "0000000000004711",
   time: at,
   actor: { type: "apiKey", id: apiKey.id },
+  correlationId: byProducer,
   data: {
     eventId: event.id,
     tenantId,
@@ -166,9 +194,16 @@ export const destinationFact = {
   type: "DestinationUrlChanged",
   revision: 3,
   position: "0000000000004693",
-  time: at,
-  actor: { type: "user", id: user.id, role: user.role },
+  ...byOwner,
   data: { destinationId, tenantId, url: destination.url, at },
+};
+
+export const senderFact = {
+  type: "SenderMappingChanged",
+  revision: 1,
+  position: "0000000000004694",
+  ...byOwner,
+  data: { senderId: sender.id, tenantId, mapping: sender.mapping, at },
 };
 
 export const circuitFact = {
@@ -177,6 +212,7 @@ export const circuitFact = {
   position: "0000000000004712",
   time: later,
   actor: { type: "service", part: "delivery/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0c" },
+  correlationId: byProducer,
   data: {
     destinationId,
     tenantId,

@@ -7,7 +7,8 @@ export const introduction = [
   "Unknown fields are ignored; a known field of the wrong type gives 400. Ids are UUIDs, in any case. Times are " +
   "ISO 8601 UTC with milliseconds. Paths are case-sensitive and have no slash at their end. Requests of one " +
   "tenant never see or touch anything of another's. Every answer has an `X-Request-Id`: the request's own where it " +
-  "came with one of 1 to 128 visible ASCII characters. The log names it with all that the request brought about.",
+  "came with one of 1 to 128 visible ASCII characters. Histories show it as the `correlationId` of every fact that " +
+  "the request wrote, and of the attempts to deliver an event that it had accepted.",
 
   "Errors are plain text that names what is wrong and with which field; only a disposable email is answered with " +
   "JSON. Checks come in this order: 401; 415, 413 and 400 for body and query; 404; 403 for another tenant's, then " +
