@@ -248,10 +248,18 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     for (const list of ["users", "destinations", "senders", "api-keys", "invites", "events"]) {
       await ask("GET", `/api/v1/${list}?Qt=100`, as(token));
     }
-    const { items } = (await ask("GET", "/api/v1/destinations?Qt=100", as(token))).json;
-    for (const { id } of items as { id: string }[]) {
-      const destination = `/api/v1/destinations/${id}`;
-      for (const rest of ["/history", "/circuit/history"]) await ask("GET", destination + rest, as(token));
+    const history = async (of: string) => {
+      const answer = await ask("GET", `/api/v1/${of}/history?Qt=100`, as(token));
+      expect(answer.status, of).to.equal(200);
+    };
+    for (const rest of ["", "/purges"]) await history(`tenants/${tenantId}${rest}`);
+    for (const list of ["destinations", "senders", "api-keys", "invites"]) {
+      const { items } = (await ask("GET", `/api/v1/${list}?Qt=100`, as(token))).json;
+      expect(items, list).not.to.deep.equal([]);
+      for (const { id } of items as { id: string }[]) {
+        await history(`${list}/${id}`);
+        if (list === "destinations") await history(`${list}/${id}/circuit`);
+      }
     }
     for (const page of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]) await ask("GET", page);
     for (const authorization of [`Bearer ${token}x`, `Basic ${token}`, token]) {

@@ -17,6 +17,8 @@ const matrix = `
 operation, and with what                    | nobody | V   D   A   O   | V   D   A   O   | V   D   A   O
 createTenant                                | 201    |                 |                 |
 getTenant                                   | 401    | 200 200 200 200 | 404 404 404 404 | 404 404 404 404
+listTenantHistory                           | 401    | 403 403 200 200 | 404 404 404 404 | 404 404 404 404
+listPurgeHistory                            | 401    | 403 403 200 200 | 404 404 404 404 | 404 404 404 404
 updateTenant                                | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
 getWebhookSecret                            | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 regenerateWebhookSecret                     | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
@@ -56,6 +58,7 @@ createInvite for a Viewer                   | 401    | 403 403 201 201 |        
 createInvite for an Admin                   | 401    | 403 403 201 201 |                 |
 createInvite for an Owner                   | 401    | 403 403 403 201 |                 |
 listInvites                                 | 401    | 200 200 200 200 |                 |
+listInviteHistory                           | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 revokeInvite                                | 401    | 403 403 204 204 | 403 403 403 403 | 404 404 404 404
 register                                    | 201    |                 |                 |
 register with nobody's token                | 404    |                 |                 |
@@ -63,6 +66,7 @@ register with a revoked token               | 404    |                 |        
 
 createApiKey                                | 401    | 403 201 201 201 |                 |
 listApiKeys                                 | 401    | 200 200 200 200 |                 |
+listApiKeyHistory                           | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 deleteApiKey                                | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
 
 createDestination                           | 401    | 403 201 201 201 |                 |
@@ -78,6 +82,7 @@ regenerateDestinationToken                  | 401    | 403 200 200 200 | 403 403
 createSender                                | 401    | 403 201 201 201 | 403 403 403 403 | 404 404 404 404
 listSenders                                 | 401    | 200 200 200 200 |                 |
 getSender                                   | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+listSenderHistory                           | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 updateSender                                | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 updateSender to another tenant's destination| 401    | 403 403 403 403 | 403 403 403 403 | 404 404 404 404
 updateSender to nobody's destination        | 401    | 404 404 404 404 | 404 404 404 404 | 404 404 404 404
@@ -289,7 +294,10 @@ describe("S5 who may do what to whose", () => {
       expect(leaks).to.deep.equal([]);
       expect(belongings.answers).to.be.greaterThan(rows.length * 4);
       // What is searched for is what the owner itself is told, so that the search is known to find it.
-      const lists = ["listUsers", "listEvents", "listSenders", "listApiKeys", "listInvites", "listDestinations"];
+      const lists = [
+        "listUsers", "listEvents", "listSenders", "listApiKeys", "listInvites", "listDestinations",
+        "listTenantHistory", "listPurgeHistory", "listSenderHistory", "listApiKeyHistory", "listInviteHistory",
+      ];
       for (const place of lists) {
         expect(await belongings.owned(place), place).to.be.greaterThan(0);
       }

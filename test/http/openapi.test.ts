@@ -3,6 +3,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "chai";
+import { histories } from "../../src/application/queries/shown-facts.ts";
 import type { Services } from "../../src/application/services.ts";
 import { routesOf } from "../../src/http/app.ts";
 import { ingestPath } from "../../src/http/ingest.ts";
@@ -100,6 +101,22 @@ describe("the OpenAPI document", () => {
       }
     }
     expect(checked).to.be.greaterThan(150);
+  });
+
+  it("names at each history every type that its facts can have, and no other", () => {
+    const described = {
+      listTenantHistory: "tenant", listPurgeHistory: "purges", listApiKeyHistory: "apiKey",
+      listInviteHistory: "invite", listDestinationHistory: "destination", listCircuitHistory: "circuit",
+      listSenderHistory: "sender", listHistory: "event",
+    } as const;
+    const ofHistories = documented.filter(({ path }) => path.endsWith("/history"));
+    expect(ofHistories.map(({ operation }) => operation.operationId)).to.have.members(Object.keys(described));
+    const all = Object.values(histories).flatMap((types) => Object.keys(types));
+    for (const { operation: { operationId, description = "" } } of ofHistories) {
+      const words = new Set(description.match(/\w+/g));
+      const types = Object.keys(histories[described[operationId as keyof typeof described]]);
+      expect(all.filter((type) => words.has(type)), operationId).to.have.members(types);
+    }
   });
 
   it("says of each parameter what lists are asked for with", () => {

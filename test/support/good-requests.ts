@@ -54,6 +54,7 @@ export async function freshInvite({ one }: Scene): Promise<{ readonly id: string
 const ownTenant: Make = ({ one }) => ({ params: { id: one.tenantId } });
 const ownDestination: Make = ({ ingest }) => ({ params: { id: ingest.destinationId } });
 const ownSender: Make = async ({ one, ingest }) => ({ params: { id: await idOf(one, "senders", senderOf(ingest)) } });
+const ownApiKey: Make = async ({ one }) => ({ params: { id: await idOf(one, "api-keys", { name: "key" }) } });
 const senderOf = ({ destinationId }: Scene["ingest"]) => ({ name: "Shop", destinationUrlId: destinationId });
 
 /** The id of something new of the first tenant. */
@@ -65,6 +66,11 @@ async function idOf({ owner }: Account, resource: string, json: object): Promise
 export const goodRequests: Readonly<Record<string, Make>> = {
   createTenant: () => ({ json: { name: unique("Tenant"), ownerEmail: freshEmail(), ownerPassword: password } }),
   getTenant: ownTenant,
+  listTenantHistory: ownTenant,
+  listPurgeHistory: async (scene) => {
+    await scene.one.owner.client.post("/api/v1/events/purge", { before: "2020-01-01" });
+    return ownTenant(scene);
+  },
   updateTenant: async (scene) => ({ ...(await ownTenant(scene)), json: { maxTrys: 7 } }),
   getWebhookSecret: ownTenant,
   regenerateWebhookSecret: ownTenant,
@@ -81,12 +87,14 @@ export const goodRequests: Readonly<Record<string, Make>> = {
 
   createInvite: () => ({ json: { email: freshEmail(), role: roleCodes.developer } }),
   listInvites: () => ({}),
+  listInviteHistory: async (scene) => ({ params: { id: (await freshInvite(scene)).id } }),
   revokeInvite: async (scene) => ({ params: { id: (await freshInvite(scene)).id } }),
   register: async (scene) => ({ params: { token: (await freshInvite(scene)).inviteToken }, json: { password } }),
 
   createApiKey: () => ({ json: { name: "key" } }),
   listApiKeys: () => ({}),
-  deleteApiKey: async ({ one }) => ({ params: { id: await idOf(one, "api-keys", { name: "key" }) } }),
+  listApiKeyHistory: ownApiKey,
+  deleteApiKey: ownApiKey,
 
   createDestination: () => ({ json: { url } }),
   listDestinations: () => ({}),
@@ -104,6 +112,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   createSender: ({ ingest }) => ({ json: senderOf(ingest) }),
   listSenders: () => ({}),
   getSender: ownSender,
+  listSenderHistory: ownSender,
   updateSender: async (scene) => ({ ...(await ownSender(scene)), json: { name: "Stall" } }),
   deleteSender: ownSender,
   regenerateSenderToken: ownSender,

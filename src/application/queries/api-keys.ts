@@ -1,16 +1,36 @@
-import { apiKeys, apiKeysCounter } from "../../../projections/api-keys/api-keys.ts";
+import { apiKeys as collection, apiKeysCounter } from "../../../projections/api-keys/api-keys.ts";
+import { streams } from "../../domain/streams.ts";
+import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
+import { requireOnceOwn } from "../access.ts";
+import { apiKeys } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
 import type { ApiKeyView } from "../views.ts";
+import { historyPage, type HistoryItem } from "./history.ts";
 import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
+
+interface ApiKeyQueryParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+}
 
 /** What is asked of API keys. */
 export class ApiKeyQueries {
-  readonly #parts: { readModels: ReadModels; freshness: Freshness };
+  readonly #parts: ApiKeyQueryParts;
 
-  constructor(parts: { readModels: ReadModels; freshness: Freshness }) {
+  constructor(parts: ApiKeyQueryParts) {
     this.#parts = parts;
+  }
+
+  /** Every fact of the key, without its hash; a revoked one's, too. Throws a Refusal (not-found, forbidden). */
+  async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    const { store, aggregates } = this.#parts;
+    await requireOnceOwn(aggregates, apiKeys, id, caller, "API key");
+    return historyPage(store, streams.apiKey(id), page);
   }
 
   /** The unrevoked keys of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
@@ -18,7 +38,7 @@ export class ApiKeyQueries {
     const { readModels, freshness } = this.#parts;
     await freshness.wait();
     return pageFrom(page, readModels.sum(apiKeysCounter(tenantId)), async () => {
-      const found = await readModels.find({ collection: apiKeys.name, where: { tenantId }, ...sliceOf(page) });
+      const found = await readModels.find({ collection: collection.name, where: { tenantId }, ...sliceOf(page) });
       return found as unknown as ApiKeyView[];
     });
   }

@@ -1,11 +1,17 @@
-import { invites, invitesCounter, type InviteDocument } from "../../../projections/invites/invites.ts";
+import { invites as collection, invitesCounter, type InviteDocument } from "../../../projections/invites/invites.ts";
 import type { InviteStatus } from "../../domain/invite/invite.ts";
 import type { Role } from "../../domain/roles.ts";
+import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
+import { requireOnceOwn } from "../access.ts";
+import { invites } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
+import { historyPage, type HistoryItem } from "./history.ts";
 import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
 
 /** An invite as the API shows it. */
@@ -27,12 +33,27 @@ export function inviteView(invite: InviteDocument, now: string): InviteView {
   return { id, tenantId, email, role, status, createdAt, expiresAt };
 }
 
+interface InviteQueryParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly clock: Clock;
+}
+
 /** What is asked of invites. */
 export class InviteQueries {
-  readonly #parts: { readModels: ReadModels; freshness: Freshness; clock: Clock };
+  readonly #parts: InviteQueryParts;
 
-  constructor(parts: { readModels: ReadModels; freshness: Freshness; clock: Clock }) {
+  constructor(parts: InviteQueryParts) {
     this.#parts = parts;
+  }
+
+  /** Every fact of the invite, without token and address. Throws a Refusal (not-found, forbidden). */
+  async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    const { store, aggregates } = this.#parts;
+    await requireOnceOwn(aggregates, invites, id, caller, "invite");
+    return historyPage(store, streams.invite(id), page);
   }
 
   /** The invites of the caller's tenant, whatever became of them. Throws a Refusal (unavailable) when behind. */
@@ -40,7 +61,7 @@ export class InviteQueries {
     const { readModels, freshness, clock } = this.#parts;
     await freshness.wait();
     return pageFrom(page, readModels.sum(invitesCounter(tenantId)), async () => {
-      const found = await readModels.find({ collection: invites.name, where: { tenantId }, ...sliceOf(page) });
+      const found = await readModels.find({ collection: collection.name, where: { tenantId }, ...sliceOf(page) });
       const now = timestamp(clock.now());
       return (found as unknown as InviteDocument[]).map((document) => inviteView(document, now));
     });

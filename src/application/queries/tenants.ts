@@ -1,5 +1,7 @@
 import { refuse } from "../../domain/refusal.ts";
+import { streams } from "../../domain/streams.ts";
 import { requireRole } from "../../domain/tenant/decide.ts";
+import type { EventStore } from "../../ports/event-store.ts";
 import { ownTenant } from "../access.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -7,12 +9,14 @@ import type { Caller } from "../commands/caller.ts";
 import { verify } from "../delivery/signature.ts";
 import type { Vault } from "../vault.ts";
 import { tenantView, type TenantView } from "../views.ts";
+import { historyPage, type HistoryItem } from "./history.ts";
+import type { Page, PageRequest } from "./paging.ts";
 
 /** What is asked of tenants. */
 export class TenantQueries {
-  readonly #parts: { aggregates: Aggregates; vault: Vault };
+  readonly #parts: { store: EventStore; aggregates: Aggregates; vault: Vault };
 
-  constructor(parts: { aggregates: Aggregates; vault: Vault }) {
+  constructor(parts: { store: EventStore; aggregates: Aggregates; vault: Vault }) {
     this.#parts = parts;
   }
 
@@ -20,6 +24,19 @@ export class TenantQueries {
   async get(caller: Caller, id: string): Promise<TenantView> {
     const { state } = id === caller.tenantId ? await this.#parts.aggregates.current(tenants, id) : {};
     return tenantView(state ?? refuse("not-found", "tenant not found"));
+  }
+
+  /**
+   * Every fact of the tenant and of its users, without secrets and addresses. Throws a Refusal (not-found for
+   * another's tenant too, forbidden).
+   */
+  async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.tenant(id), page);
+  }
+
+  /** Every purge of the tenant's events, and its end. Throws a Refusal (not-found for another's too, forbidden). */
+  async purgeHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.purges(id), page);
   }
 
   /** The signing secret, in clear. Throws a Refusal (not-found, forbidden). */
@@ -36,5 +53,11 @@ export class TenantQueries {
   async verifySignature(caller: Caller, id: string, payload: string, signature: string): Promise<boolean> {
     const tenant = await ownTenant(this.#parts.aggregates, id, caller);
     return verify(this.#parts.vault.webhookSecret(tenant), payload, signature);
+  }
+
+  async #history(caller: Caller, id: string, stream: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    await this.get(caller, id);
+    requireRole(caller, "Admin", "read the tenant's history");
+    return historyPage(this.#parts.store, stream, page);
   }
 }

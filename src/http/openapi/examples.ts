@@ -153,6 +153,17 @@ export const tenantFact = {
   data: { tenantId, userId: developer.id, from: developer.role, role: "Admin", status: "Active", at },
 };
 
+export const purgeFact = {
+  type: "EventsPurged",
+  revision: 8,
+  position: "0000000000004695",
+  ...byOwner,
+  data: {
+    tenantId, purgeId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0e", before: "2026-01-01T00:00:00.000Z", status: null,
+    destinationId: null, matched: 42, at,
+  },
+};
+
 export const apiKeyFact = {
   type: "ApiKeyRevoked",
   revision: 1,

@@ -15,6 +15,10 @@ export function apiKeyRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.apiKeys.list(caller, lists.apiKeys(query).page),
     })),
+    signedIn("GET", "/api/v1/api-keys/:id/history", async (call) => {
+      const { page } = lists.history(call.query);
+      return { status: 200, body: await queries.apiKeys.history(call.caller, pathId(call, "API key"), page) };
+    }),
     signedIn("DELETE", "/api/v1/api-keys/:id", async (call) => {
       await commands.apiKeys.revoke(call.caller, pathId(call, "API key"), call.origin);
       return { status: 204 };

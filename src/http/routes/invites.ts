@@ -15,6 +15,10 @@ export function inviteRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.invites.list(caller, lists.invites(query).page),
     })),
+    signedIn("GET", "/api/v1/invites/:id/history", async (call) => {
+      const { page } = lists.history(call.query);
+      return { status: 200, body: await queries.invites.history(call.caller, pathId(call, "invite"), page) };
+    }),
     signedIn("DELETE", "/api/v1/invites/:id", async (call) => {
       await commands.invites.revoke(call.caller, pathId(call, "invite"), call.origin);
       return { status: 204 };

@@ -22,6 +22,10 @@ export function senderRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.senders.get(call.caller, pathId(call, "sender")),
     })),
+    signedIn("GET", "/api/v1/senders/:id/history", async (call) => {
+      const { page } = lists.history(call.query);
+      return { status: 200, body: await queries.senders.history(call.caller, pathId(call, "sender"), page) };
+    }),
     signedInWith("PATCH", "/api/v1/senders/:id", bodies.updateSender, async (call) => ({
       status: 200,
       body: await commands.senders.change(call.caller, pathId(call, "sender"), call.input, call.origin),

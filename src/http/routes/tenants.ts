@@ -1,5 +1,6 @@
 import type { Services } from "../../application/services.ts";
 import { bodies } from "../bodies.ts";
+import { lists } from "../lists.ts";
 import { originOf, signedIn, signedInWith, type Route } from "../route.ts";
 import { pathId } from "./path-id.ts";
 
@@ -21,6 +22,14 @@ export function tenantRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.tenants.get(call.caller, pathId(call, "tenant")),
     })),
+    signedIn("GET", "/api/v1/tenants/:id/history", async (call) => {
+      const { page } = lists.history(call.query);
+      return { status: 200, body: await queries.tenants.history(call.caller, pathId(call, "tenant"), page) };
+    }),
+    signedIn("GET", "/api/v1/tenants/:id/purges/history", async (call) => {
+      const { page } = lists.history(call.query);
+      return { status: 200, body: await queries.tenants.purgeHistory(call.caller, pathId(call, "tenant"), page) };
+    }),
     signedInWith("PATCH", "/api/v1/tenants/:id", bodies.updateTenant, async (call) => ({
       status: 200,
       body: await commands.tenants.change(call.caller, pathId(call, "tenant"), call.input, call.origin),

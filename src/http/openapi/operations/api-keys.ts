@@ -1,9 +1,12 @@
 import { bodies } from "../../bodies.ts";
 import { lists } from "../../lists.ts";
-import { apiKey, pageOf, token } from "../examples.ts";
+import { apiKey, apiKeyFact, pageOf, token } from "../examples.ts";
+import { typesOf } from "../fact-types.ts";
 import { json, nothing, problem, type Operation } from "../operation.ts";
 
+const id = "The API key's id.";
 const tag = "API keys";
+const othersKey = "the API key belongs to another tenant";
 
 /** API keys of the caller's tenant. */
 export const apiKeyOperations: readonly Operation[] = [
@@ -41,19 +44,37 @@ export const apiKeyOperations: readonly Operation[] = [
     answers: { 200: json("api-key-page", "A page of API keys.", pageOf(apiKey)) },
   },
   {
+    id: "listApiKeyHistory",
+    method: "GET",
+    path: "/api/v1/api-keys/:id/history",
+    tag,
+    summary: "List every fact about an API key",
+    description:
+      "Any role. Who issued it and who deleted it, and when. Uses are told by the events accepted with the key; its " +
+      "latest one is noted here before a purge takes them. Stays readable when the key is deleted.\n\n" +
+      typesOf("apiKey"),
+    security: "bearer",
+    parameters: { id },
+    query: lists.history,
+    answers: {
+      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(apiKeyFact)),
+      403: problem("The key belongs to another tenant.", othersKey),
+    },
+  },
+  {
     id: "deleteApiKey",
     method: "DELETE",
     path: "/api/v1/api-keys/:id",
     tag,
     summary: "Delete an API key",
-    description: "Developer or above. The key stops working at once.",
+    description: "Developer or above. The key stops working at once. Its history stays readable.",
     security: "bearer",
-    parameters: { id: "The API key's id." },
+    parameters: { id },
     answers: {
       204: nothing("Deleted."),
       403: problem(
         "The caller is a Viewer, or the key belongs to another tenant.",
-        "only Developer or above may revoke API keys", "the API key belongs to another tenant",
+        "only Developer or above may revoke API keys", othersKey,
       ),
     },
   },

@@ -45,8 +45,8 @@ export const bulkOperations: readonly Operation[] = [
       "Admin or Owner. Forgets finished events (Succeeded, CriticalFailure or Cancelled), with all that is known of " +
       "them: from the answer on nobody is shown them, and what was stored of them is deleted in the background. " +
       "There is no way back. `before` is an ISO 8601 date or date-time: only what was accepted earlier is purged. " +
-      "That somebody purged, what, when, and how many events it was, is kept. Idempotency keys of purged events are " +
-      "free again.",
+      "That somebody purged, what, when, and how many events it was, stays in the tenant's history of purges. " +
+      "Idempotency keys of purged events are free again.",
     security: "bearer",
     body: {
       schema: bodies.purgeEvents.schema,

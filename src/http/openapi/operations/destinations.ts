@@ -1,6 +1,7 @@
 import { bodies } from "../../bodies.ts";
 import { lists } from "../../lists.ts";
 import { circuitFact, destination, destinationFact, pageOf, token } from "../examples.ts";
+import { typesOf } from "../fact-types.ts";
 import { json, nothing, problem, type Operation } from "../operation.ts";
 
 const id = "The destination's id.";
@@ -85,7 +86,8 @@ export const destinationOperations: readonly Operation[] = [
     description:
       "Any role. Each change of a setting: what it became, by whom and when. The `destinationRevision` of an attempt " +
       "is the `revision` of the newest fact it was made under. Of authentication only the kind is shown, of the " +
-      "ingest token only that it was replaced. Stays readable when the destination is deleted.",
+      "ingest token only that it was replaced. Stays readable when the destination is deleted.\n\n" +
+      typesOf("destination"),
     security: "bearer",
     parameters: { id },
     query: lists.history,

@@ -1,5 +1,6 @@
 import { lists } from "../../lists.ts";
 import { attempt, event, fact, pageOf, waitingEvent } from "../examples.ts";
+import { typesOf } from "../fact-types.ts";
 import { json, problem, type Operation } from "../operation.ts";
 
 const id = "The event's id.";
@@ -56,7 +57,8 @@ export const eventOperations: readonly Operation[] = [
     path: "/api/v1/events/:id/history",
     tag,
     summary: "List every fact about an event",
-    description: "Any role. The log itself: who did what, when, and through which configuration.",
+    description:
+      `Any role. The log itself: who did what, when, and through which configuration.\n\n${typesOf("event")}`,
     security: "bearer",
     parameters: { id },
     query: lists.history,

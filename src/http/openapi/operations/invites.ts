@@ -1,10 +1,13 @@
 import { bodies } from "../../bodies.ts";
 import { lists } from "../../lists.ts";
-import { developer, invite, pageOf, password, token } from "../examples.ts";
+import { developer, invite, inviteFact, pageOf, password, token } from "../examples.ts";
+import { typesOf } from "../fact-types.ts";
 import { json, nothing, problem, type Operation } from "../operation.ts";
 
+const id = "The invite's id.";
 const tag = "Invites";
 const inviteToken = `inv_${token}`;
+const othersInvite = "the invite belongs to another tenant";
 const emailTaken = "email: a user with this email exists already";
 
 /** Invites to the caller's tenant, and the way in for who was invited. */
@@ -39,6 +42,23 @@ export const inviteOperations: readonly Operation[] = [
     answers: { 200: json("invite-page", "A page of invites.", pageOf(invite)) },
   },
   {
+    id: "listInviteHistory",
+    method: "GET",
+    path: "/api/v1/invites/:id/history",
+    tag,
+    summary: "List every fact about an invite",
+    description:
+      "Any role. Who invited, who took it back, and when it was used: the user that came of it has the invite's id. " +
+      `Neither the token nor the email is shown.\n\n${typesOf("invite")}`,
+    security: "bearer",
+    parameters: { id },
+    query: lists.history,
+    answers: {
+      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(inviteFact)),
+      403: problem("The invite belongs to another tenant.", othersInvite),
+    },
+  },
+  {
     id: "revokeInvite",
     method: "DELETE",
     path: "/api/v1/invites/:id",
@@ -46,12 +66,12 @@ export const inviteOperations: readonly Operation[] = [
     summary: "Take an invite back",
     description: "Admin or Owner.",
     security: "bearer",
-    parameters: { id: "The invite's id." },
+    parameters: { id },
     answers: {
       204: nothing("It lets nobody in any more."),
       403: problem(
         "The caller is neither Admin nor Owner, or the invite belongs to another tenant.",
-        "only Admin or above may revoke invites", "the invite belongs to another tenant",
+        "only Admin or above may revoke invites", othersInvite,
       ),
       409: problem("It was used already; delete the user instead.", "the invite was used already"),
     },

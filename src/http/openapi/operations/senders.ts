@@ -1,6 +1,7 @@
 import { bodies } from "../../bodies.ts";
 import { lists } from "../../lists.ts";
-import { pageOf, sender, token } from "../examples.ts";
+import { pageOf, sender, senderFact, token } from "../examples.ts";
+import { typesOf } from "../fact-types.ts";
 import { json, nothing, problem, type Operation } from "../operation.ts";
 
 const id = "The sender's id.";
@@ -65,6 +66,24 @@ export const senderOperations: readonly Operation[] = [
     },
   },
   {
+    id: "listSenderHistory",
+    method: "GET",
+    path: "/api/v1/senders/:id/history",
+    tag,
+    summary: "List every fact about a sender",
+    description:
+      "Any role. Each change of its name, destination, mapping and status: what it became, by whom and when. Of the " +
+      "ingest token only that it was replaced is shown. Stays readable when the sender is deleted.\n\n" +
+      typesOf("sender"),
+    security: "bearer",
+    parameters: { id },
+    query: lists.history,
+    answers: {
+      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(senderFact)),
+      403: problem("The sender belongs to another tenant.", othersSender),
+    },
+  },
+  {
     id: "updateSender",
     method: "PATCH",
     path: "/api/v1/senders/:id",
@@ -99,7 +118,7 @@ export const senderOperations: readonly Operation[] = [
     path: "/api/v1/senders/:id",
     tag,
     summary: "Delete a sender",
-    description: "Developer or above. Its events stay; its ingest token then gives 404.",
+    description: "Developer or above. Its events and its history stay; its ingest token then gives 404.",
     security: "bearer",
     parameters: { id },
     answers: {

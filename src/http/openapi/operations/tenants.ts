@@ -1,5 +1,7 @@
 import { bodies } from "../../bodies.ts";
-import { createdTenant, password, tenant, webhookSecret } from "../examples.ts";
+import { lists } from "../../lists.ts";
+import { createdTenant, pageOf, password, purgeFact, tenant, tenantFact, webhookSecret } from "../examples.ts";
+import { typesOf } from "../fact-types.ts";
 import { json, problem, type Operation } from "../operation.ts";
 
 const id = "The tenant's id.";
@@ -62,6 +64,44 @@ export const tenantOperations: readonly Operation[] = [
     parameters: { id },
     answers: {
       200: json("tenant", "The tenant.", tenant),
+      404: problem("No tenant has this id, or it is another account's.", "tenant not found"),
+    },
+  },
+  {
+    id: "listTenantHistory",
+    method: "GET",
+    path: "/api/v1/tenants/:id/history",
+    tag: "Tenants",
+    summary: "List every fact about the tenant and its users",
+    description:
+      "Admin or Owner. Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
+      "deleted a user, and when. Of secrets, passwords and emails only that they changed is shown. Purges have a " +
+      `history of their own.\n\n${typesOf("tenant")}`,
+    security: "bearer",
+    parameters: { id },
+    query: lists.history,
+    answers: {
+      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(tenantFact)),
+      403: problem("The caller is neither Admin nor Owner.", "only Admin or above may read the tenant's history"),
+      404: problem("No tenant has this id, or it is another account's.", "tenant not found"),
+    },
+  },
+  {
+    id: "listPurgeHistory",
+    method: "GET",
+    path: "/api/v1/tenants/:id/purges/history",
+    tag: "Tenants",
+    summary: "List every purge of the tenant's events",
+    description:
+      "Admin or Owner. Who purged, when, by which filter and how many events; a purge that `retentionDays` asked for " +
+      "is the service's own. PurgeCompleted: all that it took is deleted. Purges made before they had a history of " +
+      `their own stand in the tenant's.\n\n${typesOf("purges")}`,
+    security: "bearer",
+    parameters: { id },
+    query: lists.history,
+    answers: {
+      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(purgeFact)),
+      403: problem("The caller is neither Admin nor Owner.", "only Admin or above may read the tenant's history"),
       404: problem("No tenant has this id, or it is another account's.", "tenant not found"),
     },
   },
