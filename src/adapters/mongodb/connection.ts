@@ -44,14 +44,24 @@ export class MongoConnection {
 
   /** Rejects within about a second when the server does not answer. */
   async ping(): Promise<void> {
-    await this.reach(Error, patience.pingMs, () => this.db.command({ ping: 1 }));
+    await this.reach(Error, patience.pingMs, (signal) => this.db.command({ ping: 1 }, { signal }));
   }
 
-  /** Does it within the time, or rejects with the port's error; whatever is thrown on the way becomes its cause. */
-  async reach<Result>(Unavailable: Unavailable, withinMs: number, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Does it within the time, or rejects with the port's error; whatever is thrown on the way becomes its cause. The
+   * signal ends a question that is given up, its connection, and by that its work at the server. Without, it would keep
+   * the connection from all others for as long as the socket waits.
+   */
+  async reach<Result>(
+    Unavailable: Unavailable, withinMs: number, work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const givenUp = new AbortController();
     try {
-      const outcome = await within(this.clock, withinMs, this.#open(Unavailable).then(work));
-      if (outcome === late) throw new Unavailable(`MongoDB did not answer within ${withinMs} ms`);
+      const outcome = await within(this.clock, withinMs, this.#open(Unavailable).then(() => work(givenUp.signal)));
+      if (outcome === late) {
+        givenUp.abort();
+        throw new Unavailable(`MongoDB did not answer within ${withinMs} ms`);
+      }
       return outcome;
     } catch (error) {
       throw error instanceof Unavailable ? error : new Unavailable(`MongoDB: ${String(error)}`, { cause: error });

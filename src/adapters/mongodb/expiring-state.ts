@@ -45,7 +45,7 @@ export class MongoExpiringState implements ExpiringState {
   async get(keys: readonly string[]): Promise<readonly (string | null)[]> {
     const now = this.#now();
     const filter = { _id: { $in: [...keys] }, $or: [{ end: null }, { $expr: { $not: hasEnded("$end", now) } }] };
-    const found = await this.#reach(() => this.#values.find(filter).toArray());
+    const found = await this.#reach((signal) => this.#values.find(filter, { signal }).toArray());
     const byKey = new Map(found.map(({ _id: key, value }) => [key, value]));
     return keys.map((key) => byKey.get(key) ?? null);
   }
@@ -83,7 +83,7 @@ export class MongoExpiringState implements ExpiringState {
     await this.#reach(() => this.#leases.deleteOne({ _id: name, value: owner }));
   }
 
-  async #reach<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #reach<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     await this.#prepare();
     return this.#connection.reach(ExpiringStateUnavailable, patience.questionMs, work);
   }

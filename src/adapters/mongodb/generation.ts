@@ -75,8 +75,8 @@ export async function loadDefinitions(
   connection: MongoConnection,
   generation: number,
 ): Promise<ReadonlyMap<string, CollectionDefinition>> {
-  const found = await connection.reach(ReadModelsUnavailable, patience.questionMs, () =>
-    definitionsOf(connection).findOne({ _id: generation }));
+  const found = await connection.reach(ReadModelsUnavailable, patience.questionMs, (signal) =>
+    definitionsOf(connection).findOne({ _id: generation }, { signal }));
   const definitions = JSON.parse(found?.definitions ?? "[]") as CollectionDefinition[];
   return new Map(definitions.map((definition) => [definition.name, definition]));
 }

@@ -36,7 +36,8 @@ export class Questions {
     const definition = this.#definition(collection);
     const encoded = encode(kindOf(definition, definition.key), key);
     if (encoded === unmatched) return null;
-    const found = await this.#ask(() => this.#stored(definition).findOne({ _id: encoded } as Filter<Stored>));
+    const found = await this.#ask((signal) =>
+      this.#stored(definition).findOne({ _id: encoded } as Filter<Stored>, { signal }));
     return found && decodeDocument(definition, found);
   }
 
@@ -49,11 +50,10 @@ export class Questions {
     const field = storedName(definition, orderFieldOf(definition, query));
     const direction = query.order.descending ? -1 : 1;
     const index = indexFor(definition, query);
-    const page = { skip: query.offset ?? 0, limit: query.limit, ...(index && { hint: index.keys }) };
-    const within = index && !index.isWhole ? await this.#upTo(definition, conditions, field, direction, page) : {};
+    const page = { skip: query.offset ?? 0, limit: query.limit, ...(index && { hint: index }) };
     const order = { [field]: direction, _id: direction } as const;
-    const found = await this.#ask(() =>
-      this.#stored(definition).find(all([...conditions, within]), page).sort(order).toArray());
+    const found = await this.#ask((signal) =>
+      this.#stored(definition).find(all(conditions), { ...page, signal }).sort(order).toArray());
     return found.map((stored) => decodeDocument(definition, stored));
   }
 
@@ -62,7 +62,7 @@ export class Questions {
     const definition = this.#definition(selection.collection);
     const conditions = conditionsOf(definition, selection);
     if (!conditions) return 0;
-    return this.#ask(() => this.#stored(definition).countDocuments(all(conditions)));
+    return this.#ask((signal) => this.#stored(definition).countDocuments(all(conditions), { signal }));
   }
 
   /**
@@ -98,29 +98,9 @@ export class Questions {
   async sum(scope: string, from = lowestBucket, to = highestBucket): Promise<number> {
     const counters = this.#connection.db.collection<{ _id: string }>(storedIn(this.generation, countersName));
     const within = { _id: { $gte: counterId(scope, from), $lte: counterId(scope, to) } };
-    const [sum] = await this.#ask(() =>
-      counters.aggregate([{ $match: within }, { $group: { _id: null, total: { $sum: "$n" } } }]).toArray());
+    const pipeline = [{ $match: within }, { $group: { _id: null, total: { $sum: "$n" } } }];
+    const [sum] = await this.#ask((signal) => counters.aggregate(pipeline, { signal }).toArray());
     return (sum?.["total"] as number | undefined) ?? 0;
-  }
-
-  /**
-   * The condition that leaves out what comes after a page, by a look at its end. For an index that has not the whole
-   * order: of all the documents only those of the page, and their equals, are then sorted.
-   */
-  async #upTo(
-    definition: CollectionDefinition,
-    conditions: readonly Filter<Stored>[],
-    field: string,
-    direction: 1 | -1,
-    { skip, limit, hint }: { readonly skip: number; readonly limit: number; readonly hint?: object },
-  ): Promise<Filter<Stored>> {
-    const options = { projection: { [field]: 1 }, ...(hint && { hint }) };
-    const end = { skip: skip + limit - 1, sort: { [field]: direction } };
-    const last = await this.#ask(() => this.#stored(definition).findOne(all(conditions), { ...options, ...end }));
-    if (!last) return {};
-    const value: unknown = last[field] ?? null;
-    if (direction === 1) return { [field]: value === null ? null : { $not: { $gt: value } } };
-    return value === null ? {} : { [field]: { $gte: value } };
   }
 
   #values(
@@ -137,8 +117,8 @@ export class Questions {
       { $sort: { _id: 1 } },
       { $limit: limit },
     ];
-    return this.#ask(async () => {
-      const found = await this.#stored(definition).aggregate(pipeline).toArray();
+    return this.#ask(async (signal) => {
+      const found = await this.#stored(definition).aggregate(pipeline, { signal }).toArray();
       return found.map(({ _id: value }) => value as unknown);
     });
   }
@@ -149,15 +129,14 @@ export class Questions {
     name: string,
     values: readonly unknown[],
   ): Promise<unknown[]> {
-    const selected = await Promise.all(
-      values.map((value) =>
-        this.#ask(() =>
-          this.#stored(definition).findOne(all([...conditions, { [name]: value }]), { projection: { _id: 1 } }))),
-    );
+    const selected = await Promise.all(values.map((value) => {
+      const filter = all([...conditions, { [name]: value }]);
+      return this.#ask((signal) => this.#stored(definition).findOne(filter, { projection: { _id: 1 }, signal }));
+    }));
     return values.filter((_, at) => selected[at] !== null);
   }
 
-  #ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+  #ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
     return this.#connection.reach(ReadModelsUnavailable, patience.questionMs, question);
   }
 

@@ -96,8 +96,8 @@ export class MongoReadModels implements ReadModels {
   async #lookNow(): Promise<Seen | null> {
     const at = this.#connection.clock.monotonic();
     const projection = { "current.number": 1, "current.checkpoint": 1 };
-    const state = await this.#connection.reach(ReadModelsUnavailable, patience.questionMs, () =>
-      states(this.#connection).findOne({ _id: stateId }, { projection }));
+    const state = await this.#connection.reach(ReadModelsUnavailable, patience.questionMs, (signal) =>
+      states(this.#connection).findOne({ _id: stateId }, { projection, signal }));
     const current = state?.current;
     this.#seen = current ? { generation: current.number, checkpoint: current.checkpoint, at } : null;
     return this.#seen;

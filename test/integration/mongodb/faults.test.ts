@@ -5,6 +5,7 @@ import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import { MongoExpiringState } from "../../../src/adapters/mongodb/expiring-state.ts";
 import { add, id, position, put, thing } from "../../contract/read-models-things.ts";
 import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "../../support/engines/mongodb.ts";
+import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { definitions } from "./histories.ts";
 import { openProcess } from "./support.ts";
 
@@ -18,6 +19,7 @@ describe("MongoDB, when its server fails", function () {
   this.timeout(120_000);
   let server: MongoDbUnderTest;
   let end = async () => {};
+  let url: string;
   let process: ReturnType<typeof openProcess>;
   let state: MongoExpiringState;
   before(async function () {
@@ -27,7 +29,8 @@ describe("MongoDB, when its server fails", function () {
   after(() => end());
 
   beforeEach(async () => {
-    process = openProcess(newDatabase(server));
+    url = newDatabase(server);
+    process = openProcess(url);
     state = new MongoExpiringState(process.connection);
     await process.writer.reset(definitions, "any");
   });
@@ -89,6 +92,24 @@ describe("MongoDB, when its server fails", function () {
       expect((await reader.get("things", id((applied - 1) % 50)))?.["size"]).to.equal(applied - 1);
     });
   }
+
+  it("answers others while some questions are not: their connections do not stay taken", async () => {
+    const proxy = await WireProxy.start(url);
+    const { reader, connection, close } = openProcess(proxy.url);
+    try {
+      expect(await reader.get("things", id(1))).to.equal(null);
+      proxy.unanswered = "g1.things";
+      const asked = Array.from({ length: 60 }, () => refusal(() => reader.get("things", id(1)), refusedWithinMs));
+      for (const error of await Promise.all(asked)) expect(error).to.be.instanceOf(ReadModelsUnavailable);
+      expect(await reader.sum("a")).to.equal(0);
+      await connection.ping();
+      proxy.unanswered = undefined;
+      expect(await reader.get("things", id(1))).to.equal(null);
+    } finally {
+      await close();
+      await proxy.close();
+    }
+  });
 
   it("is not waited for at the start, and used as soon as it is there", async () => {
     await server.kill();

@@ -16,6 +16,8 @@ export class WireProxy {
   count = 0;
   /** The fate of each, counted from 1. */
   fateOf: (count: number, command: string) => Fate = () => "pass";
+  /** Commands that name this are never answered; others over the same connection are. */
+  unanswered: string | undefined;
   readonly #server: Server;
   readonly #target: URL;
   readonly #sockets = new Set<Socket>();
@@ -84,6 +86,7 @@ export class WireProxy {
       else client.write(data);
     });
     eachFrame(client, (frame) => {
+      if (this.unanswered !== undefined && frame.includes(this.unanswered)) return;
       const command = commandOf(frame);
       const fate = command !== undefined && writes.has(command) ? this.fateOf((this.count += 1), command) : "pass";
       if (this.#isDead) return;
