@@ -38,6 +38,7 @@ export class AppendCalls {
   #opening = false;
   #full = false;
   #failures = 0;
+  /** Since the last reply. */
   #lastTrouble: unknown;
   #lastReply = 0;
   #watch: Timer | undefined;
@@ -128,6 +129,7 @@ export class AppendCalls {
     if (this.#call !== call) return;
     this.#lastReply = this.#clock.monotonic();
     this.#failures = 0;
+    this.#lastTrouble = undefined;
     const correlation = reply.getCorrelationId()?.getString() ?? "";
     const append = this.#unsettled.get(correlation);
     // One that was given up, or the second reply that the server sends to what it called a bad request.

@@ -1,5 +1,7 @@
+import shared from "@eventstore/db-client/generated/shared_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
 import { expect } from "chai";
+import { EventEmitter } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -14,14 +16,19 @@ describe("appends while EventStoreDB is away", () => {
   let clock: ManualClock;
   let tries: number;
   let calls: AppendCalls;
+  /** The call over which appends go; there is none while it is null. */
+  let call: EventEmitter | null;
   beforeEach(() => {
     clock = new ManualClock();
     tries = 0;
+    call = null;
     const connection = {
       streams: async () => {
         tries += 1;
-        throw new Error("no member of the cluster answers");
+        if (!call) throw new Error("no member of the cluster answers");
+        return { batchAppend: () => call };
       },
+      callArguments: () => [],
     } as unknown as Connection;
     calls = new AppendCalls(connection, clock, defaultTuning, () => undefined);
   });
@@ -37,6 +44,20 @@ describe("appends while EventStoreDB is away", () => {
     expect(tries).to.equal(7);
     calls.close();
     for (const failure of await Promise.all(appending)) expect(failure).to.be.instanceOf(LogUnavailable);
+  });
+
+  it("are not told of troubles that were over before", async () => {
+    const early = calls.send("early", new streams.BatchAppendReq(), 1_000);
+    const late = failureOf(calls.send("late", new streams.BatchAppendReq(), 1_000));
+    await turn();
+    call = Object.assign(new EventEmitter(), { write: () => true, cancel: () => undefined });
+    clock.advance(defaultTuning.firstPauseMs);
+    await turn();
+    call.emit("data", new streams.BatchAppendResp().setCorrelationId(new shared.UUID().setString("early")));
+    await early;
+    clock.advance(1_000);
+    expect(String(await late)).to.contain("no answer in time");
+    calls.close();
   });
 
   it("are let go of once they are given up", async () => {
