@@ -48,7 +48,8 @@ export class Feed {
   #failure: { readonly error: unknown } | undefined;
   #closed = false;
   #wake: () => void = () => undefined;
-  #overdue: Position | undefined;
+  /** What is there and wanted, and did not come yet; `since` is monotonic. */
+  #overdue: { readonly position: Position; readonly since: number } | undefined;
 
   constructor(
     context: SubscriptionContext, after: Position, filter: Filter, wants: (record: StoredRecord) => boolean,
@@ -155,7 +156,7 @@ export class Feed {
    * looks for itself. It passes what nobody wants; what is wanted must come by itself, or the call is dead.
    */
   async #lookAhead(): Promise<void> {
-    const { newest, head, page, connection, tuning } = this.#context;
+    const { newest, head, page, connection, clock, tuning } = this.#context;
     if (newest() <= this.#covered && (await head()) <= this.#covered) return;
     const from = this.#covered;
     const records = await page(from);
@@ -165,11 +166,16 @@ export class Feed {
       this.#covered = records.at(-1)?.position ?? from;
       return;
     }
-    if (this.#overdue === wanted.position) {
-      if (this.#client) await connection.renew(this.#client);
-      throw new Error(`nothing came of the subscription for ${tuning.stallMs} ms`);
+    if (this.#overdue?.position !== wanted.position) {
+      this.#overdue = { position: wanted.position, since: clock.monotonic() };
     }
-    this.#overdue = wanted.position;
-    await this.#isQuietFor(tuning.stallMs);
+    const leftMs = this.#overdue.since + tuning.stallMs - clock.monotonic();
+    if (leftMs > 0) {
+      // What ends this wait may be a sign of life that brings nothing: a checkpoint of what was passed long ago.
+      await this.#isQuietFor(leftMs);
+      return;
+    }
+    if (this.#client) await connection.renew(this.#client);
+    throw new Error(`what the log holds did not come of the subscription for ${tuning.stallMs} ms`);
   }
 }
