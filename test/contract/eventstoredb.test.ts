@@ -1,4 +1,4 @@
-import { EventStoreDb, openEventStoreDb } from "../../src/adapters/eventstoredb/event-store-db.ts";
+import { EventStoreDb } from "../../src/adapters/eventstoredb/event-store-db.ts";
 import type { Tuning } from "../../src/adapters/eventstoredb/tuning.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { EventCodec } from "../../src/ports/event-codec.ts";
@@ -18,7 +18,7 @@ const futureCodec: EventCodec = {
 function underTest(server: EventStoreDbUnderTest, tuning: Partial<Tuning>): EventStoreUnderTest {
   let clients: EventStoreDb[] = [];
   const open = async (codec = plainCodec) => {
-    const client = await openEventStoreDb({ url: server.url, codec, clock, tuning });
+    const client = new EventStoreDb({ url: server.url, codec, clock, tuning });
     clients.push(client);
     return client;
   };

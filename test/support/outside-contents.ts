@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Kafka, logLevel } from "kafkajs";
 import { BSON, MongoClient } from "mongodb";
-import { openEventStoreDb } from "../../src/adapters/eventstoredb/event-store-db.ts";
+import { EventStoreDb } from "../../src/adapters/eventstoredb/event-store-db.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { plainCodec } from "./plain-codec.ts";
 import { eventually } from "./relay.ts";
@@ -20,7 +20,7 @@ export async function outsideContents(env: Env): Promise<readonly Content[]> {
 }
 
 async function logOf({ RELAY_EVENTSTOREDB_URL: url = "" }: Env): Promise<Content[]> {
-  const store = await openEventStoreDb({ url, codec: plainCodec, clock: new SystemClock() });
+  const store = new EventStoreDb({ url, codec: plainCodec, clock: new SystemClock() });
   const found: Content[] = [];
   for (let after = ""; ;) {
     const { entries, upTo } = await store.readLog(after, 500);

@@ -31,14 +31,9 @@ export interface EventStoreDbOptions {
 }
 
 /**
- * A client of EventStoreDB 21.10 or newer. It connects with the first call and connects again as long as it takes:
- * the server may be away when it is opened. Rejects when the address cannot be understood.
+ * The event store on EventStoreDB 21.10 or newer: a client that connects with the first call and connects again as long
+ * as it takes. The server may be away when it is made.
  */
-export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStoreDb> {
-  return new EventStoreDb(options);
-}
-
-/** The event store on EventStoreDB. */
 export class EventStoreDb implements EventStore {
   readonly #codec: EventCodec;
   readonly #tuning: Tuning;
@@ -50,6 +45,7 @@ export class EventStoreDb implements EventStore {
   readonly #subscriptions = new Set<Subscription>();
   #closed: Promise<void> | undefined;
 
+  /** Throws when the address cannot be understood. */
   constructor({ url, codec, clock, onTrouble = () => undefined, tuning = {} }: EventStoreDbOptions) {
     this.#codec = codec;
     this.#tuning = { ...defaultTuning, ...tuning };

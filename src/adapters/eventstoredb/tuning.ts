@@ -4,7 +4,7 @@ export interface Tuning {
   readonly appendMs: number;
   /** A read or deletion that has not ended after this fails. */
   readonly readMs: number;
-  /** Appends wait, and none was answered for this long: the connection is given up for another. */
+  /** Appends wait and none was answered, or a subscription lacks an entry, for this long: another connection. */
   readonly stallMs: number;
   /** A ping that has no answer after this fails. */
   readonly pingMs: number;

@@ -5,7 +5,6 @@ import {
 } from "../../adapters/embedded-event-store/embedded-event-store.ts";
 import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import { Condensed } from "../../application/condensed.ts";
-import type { Clock } from "../../ports/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import { asSaidBy } from "../variable-problem.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
@@ -29,7 +28,8 @@ export interface OpenLog {
   readonly close: () => Promise<void>;
 }
 
-type LogSettings = Pick<EngineSettings, "config" | "clock" | "logger" | "metrics" | "onFatal">;
+type LogUse = Pick<EngineSettings, "clock" | "logger" | "metrics">;
+type LogSettings = LogUse & Pick<EngineSettings, "config" | "onFatal">;
 
 /** Opens the event store that the configuration asks for. */
 export function openLog(settings: LogSettings): Promise<OpenLog> {
@@ -39,11 +39,11 @@ export function openLog(settings: LogSettings): Promise<OpenLog> {
 }
 
 /** Opens the event store in another thread. */
-export async function joinLog(link: LogLink, clock: Clock): Promise<EventStore & { close(): Promise<void> }> {
-  const codec = new JsonEventCodec();
-  if (link.engine === "embedded") return EmbeddedEventStore.attach(link.port, { codec, clock });
-  const { openEventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
-  return openEventStoreDb({ url: link.url, codec, clock });
+export async function joinLog(link: LogLink, use: LogUse): Promise<EventStore & { close(): Promise<void> }> {
+  const options = { codec: new JsonEventCodec(), clock: use.clock, onTrouble: troubleOf(use, "subscription") };
+  if (link.engine === "embedded") return EmbeddedEventStore.attach(link.port, options);
+  const { EventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
+  return new EventStoreDb({ url: link.url, ...options });
 }
 
 async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
@@ -67,11 +67,11 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
 
 async function openOutside(settings: LogSettings, url: string): Promise<OpenLog> {
   // Drivers take a second to load and memory to keep: only who uses one has it.
-  const { openEventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
+  const { EventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
   const codec = new JsonEventCodec();
   const onTrouble = troubleOf(settings, "subscription");
   const store = await asSaidBy("RELAY_EVENTSTOREDB_URL", () =>
-    openEventStoreDb({ url, codec, clock: settings.clock, onTrouble }));
+    new EventStoreDb({ url, codec, clock: settings.clock, onTrouble }));
   return {
     store,
     engine: { name: "EventStoreDB", ping: () => store.ping() },
@@ -88,7 +88,7 @@ const told = {
   housekeeping: ["housekeeping of the log keeps failing and is tried again", "housekeeping of the log failed again"],
 } as const;
 
-function troubleOf({ clock, logger, metrics }: LogSettings, kind: keyof typeof told): (error: unknown) => void {
+function troubleOf({ clock, logger, metrics }: LogUse, kind: keyof typeof told): (error: unknown) => void {
   const condensed = new Condensed(clock);
   const [first, more] = told[kind];
   return (error) => {

@@ -4,7 +4,7 @@ import { AesSealing } from "../../adapters/aes-sealing/aes-sealing.ts";
 import { SystemClock } from "../../adapters/system/system-clock.ts";
 import { EmailOpener } from "../../application/people.ts";
 import { Vault } from "../../application/vault.ts";
-import type { Logger } from "../../ports/telemetry.ts";
+import type { Logger, Trouble } from "../../ports/telemetry.ts";
 import { ProjectionRunner } from "../../workers/projection-runner.ts";
 import { joinLog } from "./log.ts";
 import { openStores } from "./stores.ts";
@@ -35,7 +35,8 @@ function plain(fields: object): object {
 }
 
 const logger: Logger = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
-const log = await joinLog(link, clock);
+const metrics = { trouble: (of: Trouble) => tell({ kind: "trouble", of }) };
+const log = await joinLog(link, { clock, logger, metrics });
 const stores = await openStores(readModels, { clock, logger });
 const sealing = new AesSealing(masterKey, oldMasterKeys);
 const vault = new Vault(sealing);
@@ -46,7 +47,7 @@ const runner = new ProjectionRunner({
   readModels: stores.view,
   clock,
   logger,
-  metrics: { trouble: (of) => tell({ kind: "trouble", of }) },
+  metrics,
   prepare: (entries) => emails.prepare(entries),
   lingerMs: stores.lingerMs,
 });

@@ -1,5 +1,5 @@
 import { EventStoreDBClient } from "@eventstore/db-client";
-import { openEventStoreDb, type EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
+import { EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
 import type { Tuning } from "../../../src/adapters/eventstoredb/tuning.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import type { EventCodec } from "../../../src/ports/event-codec.ts";
@@ -35,7 +35,7 @@ export class Bench {
   }
 
   async client({ tuning = {}, codec = plainCodec }: ClientOptions = {}): Promise<EventStoreDb> {
-    const client = await openEventStoreDb({
+    const client = new EventStoreDb({
       url: this.server.url, codec, clock: new SystemClock(), tuning: { ...quick, ...tuning },
       onTrouble: (error) => this.troubles.push(error),
     });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { openEventStoreDb, type EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
+import { EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
 import type { Tuning } from "../../../src/adapters/eventstoredb/tuning.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { LogUnavailable, noStream, RevisionConflict } from "../../../src/ports/event-store.ts";
@@ -25,7 +25,7 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
   });
 
   async function open(tuning: Partial<Tuning> = {}): Promise<EventStoreDb> {
-    const client = await openEventStoreDb({
+    const client = new EventStoreDb({
       url: server.url, codec: plainCodec, clock: new SystemClock(), tuning: { ...quick, ...tuning },
     });
     clients.push(client);
@@ -125,7 +125,7 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
 
   it("finds the leader of a cluster by asking its members, and again after a restart", async () => {
     const [, address] = /(127.0.0.1:\d+)/.exec(server.url)!;
-    const store = await openEventStoreDb({
+    const store = new EventStoreDb({
       url: `esdb://${address},${address}?tls=false&discoveryInterval=20`, codec: plainCodec, clock: new SystemClock(),
       tuning: quick,
     });
@@ -149,7 +149,6 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
   });
 
   it("refuses an address that makes no sense when it is opened", async () => {
-    expect(await failureOf(openEventStoreDb({ url: "http://x", codec: plainCodec, clock: new SystemClock() })))
-      .to.be.instanceOf(Error);
+    expect(() => new EventStoreDb({ url: "http://x", codec: plainCodec, clock: new SystemClock() })).to.throw();
   });
 });

@@ -57,6 +57,11 @@ export class EventStoreDbServer {
     return this.#reads.size;
   }
 
+  /** How many of them are subscriptions. */
+  get openSubscriptions(): number {
+    return [...this.#reads].filter(({ request }) => request.getOptions()?.hasSubscription()).length;
+  }
+
   /** Takes connections, at the same port as before. */
   async listen(): Promise<void> {
     const injector = this.#grpc.createConnectionInjector(ServerCredentials.createInsecure());
