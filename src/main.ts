@@ -4,9 +4,8 @@ import { backUp } from "./composition/backup.ts";
 import { counted } from "./composition/counted.ts";
 import { describeErasure } from "./composition/erasure-preview.ts";
 import { describeKeys } from "./composition/keys.ts";
-import { eraseTenant, resetPassword, rewrapKeys } from "./composition/operator.ts";
-import { startRelay } from "./composition/relay.ts";
-import { rebuildReadModels } from "./composition/rebuild.ts";
+import { eraseTenant, rebuildReadModels, resetPassword, rewrapKeys } from "./composition/operator.ts";
+import { startRelay, type RelaySettings } from "./composition/relay.ts";
 import { version } from "./composition/version.ts";
 import { createLogger } from "./adapters/pino/logger.ts";
 import { configWarnings, readConfig, type Config } from "./config/config.ts";
@@ -40,8 +39,7 @@ function settingsOrExit(): Settings {
     return { config, secrets: readSecrets(process.env, config), warnings: configWarnings(process.env, config) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(1);
+    exitWith(1, `${error.message}\n`);
   }
 }
 
@@ -71,87 +69,87 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
   await starting;
 }
 
-async function rebuild({ config, secrets }: Settings): Promise<void> {
-  const logger = createLogger(config.logLevel);
-  const { seconds } = await rebuildReadModels({ config, secrets, logger }).catch((error: unknown) =>
-    exitBecause("the read models cannot be rebuilt", error));
-  process.stdout.write(`read models rebuilt from the log in ${seconds.toFixed(1)} s\n`);
-  process.exit(0);
+/** A command that runs to its end. */
+interface Command {
+  /** Answers what is printed then. */
+  readonly run: (settings: RelaySettings, args: readonly string[]) => Promise<string>;
+  /** What is said of an error, before its own text. */
+  readonly failed: string;
 }
 
-async function backup({ config }: Settings): Promise<void> {
-  const folder = process.argv[3] ?? exitWithUsage();
-  try {
-    backUp(config, folder);
-    process.stdout.write(`backed up to ${folder}; keep the master key apart: the backup cannot be read without it\n`);
-  } catch (error) {
-    exitBecause("the backup failed", error);
-  }
+const commands = new Map(Object.entries<Command>({
+  rebuild: {
+    run: async (settings) => `read models rebuilt from the log in ${(await rebuildReadModels(settings)).toFixed(1)} s`,
+    failed: "the read models cannot be rebuilt",
+  },
+  backup: {
+    run: async ({ config }, [folder = exitWithUsage()]) => {
+      backUp(config, folder);
+      return `backed up to ${folder}; keep the master key apart: the backup cannot be read without it`;
+    },
+    failed: "the backup failed",
+  },
+  backlog: {
+    run: async (settings) => (await describeBacklog(settings)).join("\n"),
+    failed: "the backlog cannot be told",
+  },
+  keys: {
+    run: async (settings) => (await describeKeys(settings)).join("\n"),
+    failed: "the keys cannot be told",
+  },
+  rewrap: {
+    run: async (settings) =>
+      `${await rewrapKeys(settings)} tenants' keys re-wrapped; every key is under the newest master key`,
+    failed: "the keys cannot be re-wrapped",
+  },
+  "reset-owner-password": {
+    run: async (settings, [email = exitWithUsage()]) => {
+      const given = process.stdin.isTTY ? "" : (await consume(process.stdin)).replace(/\r?\n$/, "");
+      const password = await resetPassword(settings, email, given === "" ? null : given);
+      return given === "" ? `the new password: ${password}` : "the password was reset";
+    },
+    failed: "the password cannot be reset",
+  },
+  "erase-tenant": {
+    run: async (settings, [given = exitWithUsage(), yes]) => {
+      const tenantId = given.toLowerCase();
+      if (yes !== "--yes") {
+        const going = await describeErasure(settings, tenantId);
+        exitWith(2, `${going} would be erased for good, from every file; add --yes\n`);
+      }
+      return `tenant ${tenantId} is erased, ${counted(await eraseTenant(settings, tenantId), "stream")} of it deleted`;
+    },
+    failed: "the tenant cannot be erased",
+  },
+}));
+
+async function perform({ run, failed }: Command, args: readonly string[]): Promise<void> {
+  const { config, secrets } = settingsOrExit();
+  const fail = (error: unknown) => exitBecause(failed, error);
+  const settings = { config, secrets, logger: createLogger(config.logLevel), onFatal: fail };
+  process.stdout.write(`${await run(settings, args).catch(fail)}\n`);
 }
 
-async function keys({ config, secrets }: Settings): Promise<void> {
-  const lines = await describeKeys({ config, secrets, logger: createLogger(config.logLevel) }).catch((error: unknown) =>
-    exitBecause("the keys cannot be told", error));
-  process.stdout.write(`${lines.join("\n")}\n`);
-}
-
-async function backlog({ config, secrets }: Settings): Promise<void> {
-  const logger = createLogger(config.logLevel);
-  const lines = await describeBacklog({ config, secrets, logger }).catch((error: unknown) =>
-    exitBecause("the backlog cannot be told", error));
-  process.stdout.write(`${lines.join("\n")}\n`);
-}
-
-async function rewrap({ config, secrets }: Settings): Promise<void> {
-  const count = await rewrapKeys({ config, secrets, logger: createLogger(config.logLevel) }).catch((error: unknown) =>
-    exitBecause("the keys cannot be re-wrapped", error));
-  process.stdout.write(`${count} tenants' keys re-wrapped; every key is under the newest master key\n`);
-}
-
-async function resetOwnerPassword({ config, secrets }: Settings): Promise<void> {
-  const email = process.argv[3] ?? exitWithUsage();
-  const given = process.stdin.isTTY ? "" : (await consume(process.stdin)).replace(/\r?\n$/, "");
-  const logger = createLogger(config.logLevel);
-  const password = await resetPassword({ config, secrets, logger }, email, given === "" ? null : given).catch(
-    (error: unknown) => exitBecause("the password cannot be reset", error));
-  process.stdout.write(given === "" ? `the new password: ${password}\n` : "the password was reset\n");
-}
-
-async function eraseOne({ config, secrets }: Settings): Promise<void> {
-  const [given = exitWithUsage(), yes] = process.argv.slice(3);
-  const tenantId = given.toLowerCase();
-  const settings = { config, secrets, logger: createLogger(config.logLevel) };
-  const failed = (error: unknown) => exitBecause("the tenant cannot be erased", error);
-  if (yes !== "--yes") {
-    const going = await describeErasure(settings, tenantId).catch(failed);
-    process.stderr.write(`${going} would be erased for good, from every file; add --yes\n`);
-    process.exit(2);
-  }
-  const count = await eraseTenant(settings, tenantId).catch(failed);
-  process.stdout.write(`tenant ${tenantId} is erased, ${counted(count, "stream")} of it deleted\n`);
+function exitWith(code: number, text: string): never {
+  process.stderr.write(text);
+  process.exit(code);
 }
 
 function exitWithUsage(): never {
-  process.stderr.write(usage);
-  process.exit(2);
+  exitWith(2, usage);
 }
 
 function exitBecause(what: string, error: unknown): never {
-  process.stderr.write(`${what}: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+  exitWith(1, `${what}: ${error instanceof Error ? error.message : String(error)}\n`);
 }
 
 // Whatever this makes holds payloads, hashes or keys.
 process.umask(0o077);
-const command = process.argv[2] ?? "serve";
-const commands = new Map(Object.entries({
-  serve, rebuild, backup, backlog, keys, rewrap, "reset-owner-password": resetOwnerPassword, "erase-tenant": eraseOne,
-}));
+const [name = "serve", ...args] = process.argv.slice(2);
 const answers = new Map(Object.entries({
   help: usage, "--help": usage, "-h": usage, "--version": `${version}\n`, "-v": `${version}\n`,
 }));
-const answer = answers.get(command);
-if (answer === undefined) {
-  const run = commands.get(command) ?? exitWithUsage();
-  await run(settingsOrExit());
-} else process.stdout.write(answer);
+const answer = answers.get(name);
+if (answer !== undefined) process.stdout.write(answer);
+else if (name === "serve") await serve(settingsOrExit());
+else await perform(commands.get(name) ?? exitWithUsage(), args);

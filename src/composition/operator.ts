@@ -6,6 +6,7 @@ import { SystemIds } from "../adapters/system/system-ids.ts";
 import { serveAll } from "../application/aggregate-types.ts";
 import { Aggregates } from "../application/aggregates.ts";
 import { resetOwnerPassword } from "../application/commands/owner-password.ts";
+import { Erasure } from "../application/erasure.ts";
 import { KeyRotation } from "../application/key-rotation.ts";
 import { PlatformKeys } from "../application/platform-keys.ts";
 import { Reservations } from "../application/reservations.ts";
@@ -14,7 +15,6 @@ import type { Logger, Metrics, Trouble } from "../ports/telemetry.ts";
 import { alone } from "./alone.ts";
 import { openEngines, type Engines } from "./engines/engines.ts";
 import type { Projector } from "./engines/projector.ts";
-import { erasureOf } from "./erasure.ts";
 import { masterKeyOf, requireMasterKeys } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";
 import { projectingRole } from "./roles.ts";
@@ -37,16 +37,14 @@ const stopPatienceMs = 5_000;
 
 /** Runs a command on the engines. Rejects when a relay is using embedded ones, or a master key is missing. */
 export async function atDesk<Result>(
-  { config, secrets, logger }: RelaySettings,
+  { config, secrets, logger, ...settings }: RelaySettings,
   command: (desk: OperatorDesk) => Promise<Result>,
 ): Promise<Result> {
   const clock = new SystemClock();
   const ids = new SystemIds();
   const masterKey = masterKeyOf(config, secrets);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
-  const onFatal = (error: Error) => {
-    throw error;
-  };
+  const onFatal = (error: Error) => settings.onFatal?.(error);
   const metrics = { trouble: (of: Trouble) => logger.warn({ of }, "trouble") };
   const engines = await openEngines({ config, secrets, masterKey, projects: true, clock, logger, metrics, onFatal });
   try {
@@ -100,13 +98,23 @@ export function resetPassword(settings: RelaySettings, email: string, given: str
 /** Erases a tenant, in this machine's files too; answers how many streams it had. Rejects where there is none. */
 export function eraseTenant(settings: RelaySettings, tenantId: string): Promise<number> {
   return atDesk(settings, (desk) => undisturbed(desk, async () => {
-    const erased = await erasureOf(desk, desk.projector).erase(tenantId);
+    const reservations = new Reservations(desk);
+    const erased = await new Erasure({ ...desk, reservations }, () => desk.projector.rebuild()).erase(tenantId);
     await desk.scrub();
     return erased;
   }));
 }
 
+/** Drops the read models and builds them from the log, while no relay projects. Answers how long that took, seconds. */
+export function rebuildReadModels(settings: RelaySettings): Promise<number> {
+  return atDesk(settings, async (desk) => {
+    const startedAt = desk.clock.monotonic();
+    await undisturbed(desk, () => desk.projector.rebuild());
+    return (desk.clock.monotonic() - startedAt) / 1000;
+  });
+}
+
 /** Does it while no relay interferes: embedded engines are this process's anyway. */
-export function undisturbed<Result>(desk: OperatorDesk, task: () => Promise<Result>): Promise<Result> {
+function undisturbed<Result>(desk: OperatorDesk, task: () => Promise<Result>): Promise<Result> {
   return desk.shared.readModels ? alone({ ...desk, owner: desk.ids.uuid() }, task) : task();
 }

@@ -12,8 +12,10 @@ import { serveAll } from "../application/aggregate-types.ts";
 import { Aggregates } from "../application/aggregates.ts";
 import { FirstAttempts } from "../application/delivery/first-attempts.ts";
 import { Directory } from "../application/directory.ts";
+import { Erasure } from "../application/erasure.ts";
 import { Freshness } from "../application/freshness.ts";
 import { KeyRotation } from "../application/key-rotation.ts";
+import { Reservations } from "../application/reservations.ts";
 import { createServices } from "../application/services.ts";
 import { Vault } from "../application/vault.ts";
 import type { Config } from "../config/config.ts";
@@ -30,7 +32,6 @@ import type { Role } from "../workers/role.ts";
 import { deliveryRoles } from "./delivery.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { openEngines, type Engines } from "./engines/engines.ts";
-import { erasureOf } from "./erasure.ts";
 import { closeServer, listen } from "./listener.ts";
 import { requireMasterKeys, startingMasterKeyOf } from "./master-key.ts";
 import { readModelsBuilt } from "./read-models-built.ts";
@@ -173,10 +174,13 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
 
 /** Where all engines are this process's own, finishes what a kill left of an erasure. */
 async function finishErasure(
-  { projector, shared, ...engines }: Engines,
-  parts: { readonly aggregates: Aggregates; readonly clock: Clock; readonly ids: Ids; readonly logger: Logger },
+  { projector, shared, store, state }: Engines,
+  { logger, ...parts }: {
+    readonly aggregates: Aggregates; readonly clock: Clock; readonly ids: Ids; readonly logger: Logger;
+  },
 ): Promise<void> {
   if (!projector || shared.log || shared.readModels) return;
-  const resumed = await erasureOf({ ...engines, ...parts }, projector).resume();
-  if (resumed !== null) parts.logger.warn({ tenantId: resumed }, "finished erasing a tenant");
+  const erasing = { ...parts, store, state, reservations: new Reservations({ ...parts, store }) };
+  const resumed = await new Erasure(erasing, () => projector.rebuild()).resume();
+  if (resumed !== null) logger.warn({ tenantId: resumed }, "finished erasing a tenant");
 }

@@ -102,6 +102,15 @@ describe("operator commands", () => {
       new RegExp(`^waiting 1  tenant ${account.tenantId}  destination ${places[0].id}  Inactive   ${due}`));
   });
 
+  it("say in one line that a thread of theirs was lost", async () => {
+    await relay.sigterm();
+    const plant = join(import.meta.dirname, "../support/lost-read-thread.ts");
+    const env = { ...relay.environment, NODE_OPTIONS: `--import=${plant}` };
+    const failed = (what: string) => ({ code: 1, stdout: "", stderr: `${what}: the thread is lost\n` });
+    expect(await runRelay(env, ["rebuild"])).to.deep.equal(failed("the read models cannot be rebuilt"));
+    expect(await runRelay(env, ["rewrap"])).to.deep.equal(failed("the keys cannot be re-wrapped"));
+  });
+
   describe("reset-owner-password", () => {
     it("sets the password given, ends the Owner's sessions, and says in the log who did it", async () => {
       await relay.sigterm();
