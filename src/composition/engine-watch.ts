@@ -28,12 +28,13 @@ export class EngineWatch {
     });
   }
 
-  /** Waits until every engine answers, and watches on. Rejects, naming who does not, after a minute. */
-  async start(): Promise<void> {
+  /** Waits until all that are needed answer, and watches on. Rejects, naming who of them does not, after a minute. */
+  async start(needed: readonly WatchedEngine[]): Promise<void> {
     const { clock } = this.#parts;
     const end = clock.monotonic() + startPatienceMs;
-    for (await this.#look(); this.#away.size > 0 && !this.#loop.stopped; await this.#look()) {
-      if (clock.monotonic() > end) throw new Error(`${[...this.#away].join(", ")} cannot be reached`);
+    const missing = () => needed.filter((engine) => !this.answers(engine)).map(({ name }) => name);
+    for (await this.#look(); missing().length > 0 && !this.#loop.stopped; await this.#look()) {
+      if (clock.monotonic() > end) throw new Error(`${missing().join(", ")} cannot be reached`);
       await this.#loop.rest(everyMs);
     }
     this.#loop.start(everyMs);

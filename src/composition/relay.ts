@@ -35,7 +35,7 @@ import { openEngines, type Engines } from "./engines/engines.ts";
 import { closeServer, listen } from "./listener.ts";
 import { requireMasterKeys, startingMasterKeyOf } from "./master-key.ts";
 import { readModelsBuilt } from "./read-models-built.ts";
-import { readiness } from "./readiness.ts";
+import { neededBy, readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
 import { registrationGuards } from "./registration-guards.ts";
 import { projectingRole } from "./roles.ts";
@@ -76,9 +76,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const owner = ids.uuid();
   const masterKey = startingMasterKeyOf(config, secrets, logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
-  let broken = false;
   const onFatal = (error: Error) => {
-    broken = true;
     logger.error({ err: error }, "an engine has failed; the relay must be started again");
     settings.onFatal?.(error);
   };
@@ -86,7 +84,8 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const engines = await openEngines({ config, secrets, masterKey, projects, clock, logger, metrics, onFatal });
   const { store, readModels, state, queue, shared } = engines;
   const watch = new EngineWatch(engines.watched, { clock, logger, metrics });
-  await watch.start();
+  const needed = neededBy(config.roles, engines.watched);
+  await watch.start(needed);
 
   const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
   serveAll(aggregates);
@@ -135,7 +134,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   for (const role of delivering) await role.start();
   metrics.watch(readingsOf({ log: store, readModels, clock, sealing, engines, watch, roles }));
 
-  const ready = async () => readiness({ broken, engines, watch, following, roles: config.roles });
+  const ready = async () => readiness({ needed, watch, following });
   const health = { ready, metrics: () => metrics.text() };
   const { maxBodyBytes, trustedProxies } = config;
   const common = { health, clock, ids, logger, metrics };

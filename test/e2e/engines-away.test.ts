@@ -109,4 +109,17 @@ describe("R5: an engine away under load", function () {
     const { total } = (await account.owner.get("/api/v1/events?Qt=1")) as Json & { total: number };
     expect(total).to.equal(ledger.count);
   });
+
+  it("starts while Kafka is away, accepts events, and delivers them once it is there", async () => {
+    const { ingest } = await account.destination({ url: receiver.url("/late") });
+    await engines.kafka.kill();
+    await relay.sigterm();
+    await relay.start();
+    expect(await readyz()).to.deep.equal({ status: 200, text: "ready" });
+    const owner = relay.at(account.owner);
+    const { eventId } = (await relay.at(account.producer).post(ingest, {})) as { eventId: string };
+    await engines.kafka.restart();
+    await eventually(async () => (await owner.get(`/api/v1/events/${eventId}`))["status"],
+      (status) => status === "Succeeded", healsWithinMs);
+  });
 });

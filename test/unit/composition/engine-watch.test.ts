@@ -1,35 +1,44 @@
 import { expect } from "chai";
 import { EngineWatch } from "../../../src/composition/engine-watch.ts";
-import { readiness } from "../../../src/composition/readiness.ts";
+import { neededBy, readiness } from "../../../src/composition/readiness.ts";
+import type { WatchedEngine } from "../../../src/composition/engines/settings.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { silentLogger } from "../../support/silent-logger.ts";
 
 describe("the watch over the engines", () => {
+  let clock: ManualClock;
+  let troubles: string[];
+  let away: Set<string>;
+  let watch: EngineWatch;
+  const engine = (name: string, more: Partial<WatchedEngine> = {}): WatchedEngine => ({
+    name, ...more, ping: async () => {
+      if (away.has(name)) throw new Error("no");
+    },
+  });
+  const watched = [
+    engine("log", { awayText: "the log cannot be written" }), engine("MongoDB"), engine("Kafka", { isQueue: true }),
+  ];
+  const needed = (role: "api" | "delivery") => neededBy(new Set([role]), watched);
+  const ready = (role: "api" | "delivery") =>
+    readiness({ needed: needed(role), watch, following: { fresh: true } });
+  const pass = async (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      clock.advance(1_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  beforeEach(() => {
+    clock = new ManualClock();
+    troubles = [];
+    away = new Set();
+    watch = new EngineWatch(watched, {
+      clock, logger: silentLogger, metrics: { trouble: (kind) => troubles.push(kind) },
+    });
+  });
+  afterEach(() => watch.stop());
+
   it("tells who is away, counts it once each time, and sees it come back", async () => {
-    const clock = new ManualClock();
-    const troubles: string[] = [];
-    const away = new Set<string>();
-    const engine = (name: string, more: object = {}) => ({
-      name, ...more, ping: async () => {
-        if (away.has(name)) throw new Error("no");
-      },
-    });
-    const watched = [
-      engine("log", { awayText: "the log cannot be written" }), engine("MongoDB"),
-      engine("Kafka", { isQueue: true as const }),
-    ];
-    const metrics = { trouble: (kind: string) => troubles.push(kind) };
-    const watch = new EngineWatch(watched, { clock, logger: silentLogger, metrics });
-    const ready = (role: "api" | "delivery") => readiness({
-      broken: false, engines: { watched }, watch, following: { fresh: true }, roles: new Set([role]),
-    });
-    const pass = async (seconds: number) => {
-      for (let second = 0; second < seconds; second += 1) {
-        clock.advance(1_000);
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-    };
-    await watch.start();
+    await watch.start(needed("api"));
     expect(ready("api")).to.equal(null);
     for (const name of ["log", "MongoDB", "Kafka"]) away.add(name);
     await pass(3);
@@ -39,6 +48,19 @@ describe("the watch over the engines", () => {
     away.clear();
     await pass(1);
     expect(ready("delivery")).to.equal(null);
+  });
+
+  it("waits at the start for a minute, for those that are needed", async () => {
+    away.add("Kafka");
+    await watch.start(needed("api"));
     await watch.stop();
+    const another = new EngineWatch(watched, { clock, logger: silentLogger, metrics: { trouble: () => undefined } });
+    away.add("MongoDB");
+    const starting = another.start(needed("delivery")).then(() => "started", String);
+    await pass(30);
+    away.delete("MongoDB");
+    await pass(32);
+    expect(await starting).to.equal("Error: Kafka cannot be reached");
+    await another.stop();
   });
 });
