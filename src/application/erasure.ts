@@ -41,10 +41,12 @@ export class Erasure {
     this.#rebuild = rebuild;
   }
 
-  /** Erases a tenant; answers how many streams were deleted. Throws a Refusal (not-found). */
+  /** Erases a tenant, or finishes that; answers how many streams were deleted. Throws a Refusal (not-found). */
   async erase(tenantId: string): Promise<number> {
     const { aggregates, state, clock } = this.#parts;
-    await this.resume();
+    const unfinished = await this.#unfinished();
+    const finished = unfinished === null ? 0 : await this.#finish(unfinished);
+    if (unfinished === tenantId) return finished;
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     if (!tenant) return refuse("not-found", `there is no tenant ${tenantId}`);
     await state.put(marker, tenantId, null);
@@ -55,10 +57,14 @@ export class Erasure {
 
   /** Finishes an erasure that a kill interrupted; answers whose it was, or null where there was none. */
   async resume(): Promise<string | null> {
-    const [tenantId] = await this.#parts.state.get([marker]);
-    if (!tenantId) return null;
-    await this.#finish(tenantId);
+    const tenantId = await this.#unfinished();
+    if (tenantId !== null) await this.#finish(tenantId);
     return tenantId;
+  }
+
+  async #unfinished(): Promise<string | null> {
+    const [tenantId] = await this.#parts.state.get([marker]);
+    return tenantId || null;
   }
 
   async #finish(tenantId: string): Promise<number> {

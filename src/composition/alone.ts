@@ -1,20 +1,26 @@
 import { Pause } from "../ports/pause.ts";
 import { Leadership, type LeadershipParts } from "../workers/leadership.ts";
+import { presence } from "../workers/presence.ts";
 import { singleRoles } from "./roles.ts";
 
-/** Longer than the lease of a process that died. */
-const patienceMs = 8_000;
+/** Longer than it takes to notice that the lease of a process that died, or of the last one that ended, is over. */
+const patienceMs = 10_000;
 const lookEveryMs = 100;
-const nothing = { start: () => undefined, stop: async () => undefined };
 
-/** Does what no running relay may interfere with: holds every single role meanwhile. Rejects where one is held. */
+/**
+ * Does what no process of a relay may interfere with: holds every single role meanwhile, and what all processes have
+ * together. Rejects where any of it is held. The task calls `confirm` before it takes itself for done: it throws where
+ * a hold was lost on the way.
+ */
 export async function alone<Result>(
   parts: LeadershipParts & { readonly owner: string },
-  task: () => Promise<Result>,
+  task: (confirm: () => void) => Promise<Result>,
 ): Promise<Result> {
   const { clock, owner } = parts;
-  const holds = singleRoles.map((name) => new Leadership(parts, { name, owner }, () => nothing));
-  for (const hold of holds) hold.start();
+  let isLost = false;
+  const hold = { start: () => undefined, stop: async () => { isLost = true; } };
+  const holds = [presence, ...singleRoles].map((name) => new Leadership(parts, { name, owner }, () => hold));
+  for (const one of holds) one.start();
   try {
     const pause = new Pause(clock);
     const end = clock.monotonic() + patienceMs;
@@ -22,8 +28,10 @@ export async function alone<Result>(
       if (clock.monotonic() > end) throw new Error("a relay is running on these engines: stop it first");
       await pause.wait(lookEveryMs);
     }
-    return await task();
+    return await task(() => {
+      if (isLost) throw new Error("a relay may have run on these engines meanwhile: stop it, and do this again");
+    });
   } finally {
-    await Promise.all(holds.map((hold) => hold.stop(0)));
+    await Promise.all(holds.map((one) => one.stop(0)));
   }
 }

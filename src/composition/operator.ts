@@ -97,9 +97,12 @@ export function resetPassword(settings: RelaySettings, email: string, given: str
 
 /** Erases a tenant, in this machine's files too; answers how many streams it had. Rejects where there is none. */
 export function eraseTenant(settings: RelaySettings, tenantId: string): Promise<number> {
-  return atDesk(settings, (desk) => undisturbed(desk, async () => {
-    const reservations = new Reservations(desk);
-    const erased = await new Erasure({ ...desk, reservations }, () => desk.projector.rebuild()).erase(tenantId);
+  return atDesk(settings, (desk) => undisturbed(desk, async (confirm) => {
+    const erasure = new Erasure({ ...desk, reservations: new Reservations(desk) }, async () => {
+      await desk.projector.rebuild();
+      confirm();
+    });
+    const erased = await erasure.erase(tenantId);
     await desk.scrub();
     return erased;
   }));
@@ -109,12 +112,17 @@ export function eraseTenant(settings: RelaySettings, tenantId: string): Promise<
 export function rebuildReadModels(settings: RelaySettings): Promise<number> {
   return atDesk(settings, async (desk) => {
     const startedAt = desk.clock.monotonic();
-    await undisturbed(desk, () => desk.projector.rebuild());
+    await undisturbed(desk, async (confirm) => {
+      await desk.projector.rebuild();
+      confirm();
+    });
     return (desk.clock.monotonic() - startedAt) / 1000;
   });
 }
 
-/** Does it while no relay interferes: embedded engines are this process's anyway. */
-function undisturbed<Result>(desk: OperatorDesk, task: () => Promise<Result>): Promise<Result> {
-  return desk.shared.readModels ? alone({ ...desk, owner: desk.ids.uuid() }, task) : task();
+/** Does it {@link alone}: embedded engines are this process's anyway. */
+function undisturbed<Result>(
+  desk: OperatorDesk, task: (confirm: () => void) => Promise<Result>,
+): Promise<Result> {
+  return desk.shared.readModels ? alone({ ...desk, owner: desk.ids.uuid() }, task) : task(() => undefined);
 }

@@ -28,6 +28,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { within } from "../ports/within.ts";
 import { Follower } from "../workers/follower.ts";
+import { Presence } from "../workers/presence.ts";
 import type { Role } from "../workers/role.ts";
 import { deliveryRoles } from "./delivery.ts";
 import { EngineWatch } from "./engine-watch.ts";
@@ -86,6 +87,8 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const watch = new EngineWatch(engines.watched, { clock, logger, metrics });
   const needed = neededBy(config.roles, engines.watched);
   await watch.start(needed);
+  const presence = new Presence({ state, clock, logger, metrics });
+  if (shared.readModels) await presence.start();
 
   const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
   serveAll(aggregates);
@@ -146,7 +149,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
     await Promise.all([closeServer(server, patience), ...delivering.map((role) => role.stop(patience))]);
-    await Promise.all([projecting?.stop(left() / 2), follower.stop(), watch.stop()]);
+    await Promise.all([projecting?.stop(left() / 2), follower.stop(), watch.stop(), presence.stop()]);
     // An attempt or a password that is still under way was waited for long enough.
     await within(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));
     mappings.close();

@@ -4,8 +4,9 @@ import type { Logger, Metrics } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";
 import type { Role } from "./role.ts";
 
-const leaseMs = 6_000;
-const renewEveryMs = 2_000;
+/** How long a lease holds from its last renewal, and how often it is renewed. */
+export const leaseMs = 6_000;
+export const renewEveryMs = 2_000;
 /** Before a lease could be over by the engine's clock, its holder must have stopped. */
 const marginMs = 1_000;
 const stopPatienceMs = 2_000;

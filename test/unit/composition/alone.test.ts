@@ -1,0 +1,86 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
+import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { alone } from "../../../src/composition/alone.ts";
+import { ExpiringStateUnavailable } from "../../../src/ports/expiring-state.ts";
+import { Presence } from "../../../src/workers/presence.ts";
+import { quiet } from "../../support/api.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+describe("an operator's command that must be alone", () => {
+  let clock: ManualClock;
+  let state: SqliteExpiringState;
+  let troubles: string[];
+  let isAway: boolean;
+  beforeEach(() => {
+    clock = new ManualClock();
+    state = new SqliteExpiringState(":memory:", clock);
+    troubles = [];
+    isAway = false;
+  });
+  afterEach(() => state.close());
+
+  const parts = () => ({ state, clock, logger: quiet, metrics: { trouble: (of: string) => troubles.push(of) } });
+  const command = (task: (confirm: () => void) => Promise<void>) => {
+    const reached = {
+      lease: async (...args: Parameters<typeof state.lease>) => {
+        if (isAway) throw new ExpiringStateUnavailable("gone");
+        return state.lease(...args);
+      },
+      release: (...args: Parameters<typeof state.release>) => state.release(...args),
+    };
+    return alone({ ...parts(), state: reached, owner: "operator" }, task).then(() => "done", String);
+  };
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 100) {
+      clock.advance(100);
+      for (let turns = 0; turns < 5; turns += 1) await turn();
+    }
+  };
+
+  it("is refused while any process runs, whatever its roles, and begins seconds after the last has ended", async () => {
+    const [one, other] = [new Presence(parts()), new Presence(parts())];
+    await Promise.all([one.start(), other.start()]);
+    const refused = command(async () => expect.fail("a relay is running"));
+    await pass(3_000);
+    await one.stop();
+    await pass(9_000);
+    expect(await refused).to.equal("Error: a relay is running on these engines: stop it first");
+    await other.stop();
+    const begun = command(async (confirm) => confirm());
+    await pass(9_000);
+    expect(await begun).to.equal("done");
+  });
+
+  it("keeps processes from starting until it is through", async () => {
+    const { promise: task, resolve: end } = Promise.withResolvers<void>();
+    const done = command(() => task);
+    await pass(1_000);
+    const relay = new Presence(parts());
+    let isStarted = false;
+    const starting = relay.start().then(() => { isStarted = true; });
+    await pass(20_000);
+    expect([isStarted, troubles]).to.deep.equal([false, ["leadership"]]);
+    end();
+    await pass(3_000);
+    expect(await done).to.equal("done");
+    await starting;
+    await relay.stop();
+  });
+
+  it("does not take itself for done when it lost its hold on the way", async () => {
+    const { promise: task, resolve: end } = Promise.withResolvers<void>();
+    const done = command(async (confirm) => {
+      await task;
+      confirm();
+    });
+    await pass(1_000);
+    isAway = true;
+    await pass(7_000);
+    isAway = false;
+    await pass(7_000);
+    end();
+    await pass(1_000);
+    expect(await done).to.match(/a relay may have run on these engines meanwhile/);
+  });
+});
