@@ -11,11 +11,7 @@ import type { ReadModelsUnderTest } from "./read-models-things.ts";
 function open(url: string): ReadModelsUnderTest {
   const connection: MongoConnection = connectMongoDb(url, { clock: new SystemClock(), logger: silentLogger });
   const reader = new MongoReadModels(connection, { freshMs: 0 });
-  const writer = new MongoReadModelWriter(connection, { dropAfterMs: 0 });
-  const close = async () => {
-    await writer.close();
-    await connection.close();
-  };
+  const writer = new MongoReadModelWriter(connection);
   return {
     reader,
     writer: {
@@ -30,13 +26,12 @@ function open(url: string): ReadModelsUnderTest {
       amend: (changes) => writer.amend(changes),
     },
     reopen: async () => {
-      await close();
+      await connection.close();
       return open(url);
     },
     close: async () => {
-      await writer.close();
       await connection.db.dropDatabase();
-      await close();
+      await connection.close();
     },
   };
 }

@@ -13,8 +13,6 @@ export class Leftovers {
   readonly #afterMs: number;
   readonly #exclusively: (task: () => Promise<void>) => Promise<void>;
   #timer: Timer | undefined;
-  #dropping: Promise<void> = Promise.resolve();
-  #isClosed = false;
 
   /** `exclusively`: does something while no generation is being made. */
   constructor(
@@ -31,18 +29,11 @@ export class Leftovers {
   look(epoch: number): void {
     this.#timer?.cancel();
     this.#timer = this.#connection.clock.schedule(this.#afterMs, () => {
-      this.#dropping = this.#exclusively(() => this.#drop(epoch)).catch((error: unknown) => {
+      this.#exclusively(() => this.#drop(epoch)).catch((error: unknown) => {
         this.#connection.logger.warn({ err: error }, "old read models are not dropped yet: that is tried again");
-        if (!this.#isClosed) this.look(epoch);
+        this.look(epoch);
       });
     });
-  }
-
-  /** Looks no more; resolves when what is being dropped is. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#timer?.cancel();
-    await this.#dropping;
   }
 
   async #drop(epoch: number): Promise<void> {

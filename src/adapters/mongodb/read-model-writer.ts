@@ -135,12 +135,6 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return this.#exclusively(async () => (await this.#built()).questions.find(query));
   }
 
-  /** Resolves when nothing is under way any more. */
-  async close(): Promise<void> {
-    await this.#turn;
-    await this.#leftovers.close();
-  }
-
   async #commit(held: Held, folded: Folded, checkpoint: Position): Promise<void> {
     const { epoch, slot, generation, writer } = held;
     const batch = generation.batch + 1;
