@@ -84,12 +84,15 @@ export function boolean(text: string): boolean {
   return oneOf("true", "false")(text) === "true";
 }
 
+/** Of a list. */
+const mostItems = 100;
+
 /** Comma-separated; blanks around an item do not count, empty items are refused. */
-export function list<T>(item: Parser<T>, most = 100): Parser<readonly T[]> {
+export function list<T>(item: Parser<T>): Parser<readonly T[]> {
   return (text) => {
     const items = text.split(",").map((part) => part.trim());
     if (items.includes("")) fail("must be a comma-separated list without empty items");
-    if (items.length > most) fail(`must list ${most} items at most, not ${items.length}`);
+    if (items.length > mostItems) fail(`must list ${mostItems} items at most, not ${items.length}`);
     return items.map(item);
   };
 }
