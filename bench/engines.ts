@@ -131,8 +131,8 @@ async function lagUnderLoad(
   const samples: number[] = [];
   const loading = stage.open(subject, { connections, ratePerSecond: lagRate, events: lagRate * lagSeconds });
   for (const end = performance.now() + lagSeconds * 1000; performance.now() < end; await pause(sampleMs)) {
-    const lags = await queue.lag();
-    samples.push(lags.reduce((sum, { lag }) => sum + lag, 0) / lags.length);
+    const lags = Object.values(await queue.lag());
+    samples.push(lags.reduce((sum, lag) => sum + lag, 0) / lags.length);
   }
   await loading;
   return samples.reduce((sum, sample) => sum + sample, 0) / samples.length;

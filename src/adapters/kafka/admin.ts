@@ -5,12 +5,6 @@ import { QueueUnavailable } from "../../ports/work-queue.ts";
 import { retry, type Line, type TopicSettings } from "./client.ts";
 import { inTime } from "./waiting.ts";
 
-/** How far the group is behind in one partition. */
-export interface PartitionLag {
-  readonly partition: number;
-  readonly lag: number;
-}
-
 interface Connected {
   readonly line: Line;
   readonly admin: Promise<Admin>;
@@ -93,17 +87,15 @@ async function compare(admin: Admin, topic: string, settings: TopicSettings, log
   logger.warn({ topic, found }, "the topic is not as configured; it is left as it is");
 }
 
-/** How many messages of each partition the group has not taken. */
-export async function lagOf(admin: Admin, topic: string, groupId: string): Promise<readonly PartitionLag[]> {
+/** How many messages of each partition, by its number, the group has not taken. */
+export async function lagOf(admin: Admin, topic: string, groupId: string): Promise<Readonly<Record<string, number>>> {
   const [ends, [committed]] = await Promise.all([
     admin.fetchTopicOffsets(topic),
     admin.fetchOffsets({ groupId, topics: [topic] }),
   ]);
   const taken = new Map(committed?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
-  return ends
-    .map(({ partition, high, low }) => {
-      const from = Math.max(taken.get(partition) ?? -1, Number(low));
-      return { partition, lag: Math.max(0, Number(high) - from) };
-    })
-    .sort((a, b) => a.partition - b.partition);
+  return Object.fromEntries(ends.map(({ partition, high, low }) => {
+    const from = Math.max(taken.get(partition) ?? -1, Number(low));
+    return [partition, Math.max(0, Number(high) - from)];
+  }));
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../ports/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
-import { ensureTopic, KafkaAdmin, lagOf, type PartitionLag } from "./admin.ts";
+import { ensureTopic, KafkaAdmin, lagOf } from "./admin.ts";
 import { lines, type KafkaSettings } from "./client.ts";
 import { Consumption } from "./consumption.ts";
 import { WorkProducer } from "./producer.ts";
@@ -27,7 +27,7 @@ export interface KafkaQueue extends WorkQueue {
   /** Throws QueueUnavailable when no broker answers within a second. */
   ping(): Promise<void>;
   /** Messages that no worker took yet, by partition. Throws QueueUnavailable. */
-  lag(): Promise<readonly PartitionLag[]>;
+  lag(): Promise<Readonly<Record<string, number>>>;
   /** Stops what consumes, rejects what waits to be published, and disconnects. */
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts
 import { KafkaQueues, type OpenedQueue } from "../../support/kafka-queues.ts";
 import { firstAttempt, WorkRecorder } from "../../support/work-recorder.ts";
 
-const total = async (queue: KafkaQueue) => (await queue.lag()).reduce((sum, { lag }) => sum + lag, 0);
+const total = async (queue: KafkaQueue) => Object.values(await queue.lag()).reduce((sum, lag) => sum + lag, 0);
 
 describe("Kafka's topic", function () {
   this.timeout(60_000);
@@ -102,7 +102,7 @@ describe("Kafka's topic", function () {
     await queue.publish([firstAttempt("b")]);
     const [line] = log.filter(({ level }) => level === "warn");
     expect(line?.fields).to.deep.equal({ topic: queues.topic, found: { partitions: 6 } });
-    expect(await queue.lag()).to.have.length(6);
+    expect(await queue.lag()).to.have.all.keys("0", "1", "2", "3", "4", "5");
   });
 
   it("is made once by many that start together", async () => {
@@ -128,9 +128,7 @@ describe("Kafka's topic", function () {
     expect(await total(opened.queue)).to.equal(1);
     const items = Array.from({ length: 30 }, (_, index) => firstAttempt(String(index), { destinationId: `d${index}` }));
     await opened.queue.publish(items);
-    const lag = await opened.queue.lag();
-    expect(lag.map(({ partition }) => partition)).to.deep.equal([0, 1, 2, 3, 4, 5]);
-    expect(lag.reduce((sum, each) => sum + each.lag, 0)).to.equal(31);
+    expect(await total(opened.queue)).to.equal(31);
     const consumption = await opened.queue.consume(recorder);
     await until("all is taken", () => recorder.items.length >= 31);
     await until("the lag is gone", async () => (await total(opened.queue)) === 0);
