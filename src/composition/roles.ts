@@ -16,8 +16,9 @@ export interface SingleParts extends LeadershipParts {
 }
 
 /**
- * A role that is single: behind a lease where other processes may share the expiring state; where that is this
- * process's own, nobody else could run it.
+ * A role that is single: behind a lease where other processes may share the expiring state. Where that is this
+ * process's own, the role runs at once: this has to be the only process, which docs/operating.md tells the operator
+ * where the log is not embedded, too.
  */
 export function single(name: SingleRole, parts: SingleParts, begin: () => Role): Role {
   return parts.shared.readModels ? new Leadership(parts, { name, owner: parts.owner }, begin) : begin();
