@@ -81,7 +81,7 @@ export function tableOf(definition: CollectionDefinition): string {
 }
 
 /** An index of a collection, named after its fields and quoted. */
-export function indexOf(definition: CollectionDefinition, index: readonly string[]): string {
+function indexOf(definition: CollectionDefinition, index: readonly string[]): string {
   return quoted(`i_${definition.name}_${index.join("_")}`);
 }
 

@@ -8,8 +8,13 @@ export interface Condition {
   readonly values: readonly SQLInputValue[];
 }
 
-/** The condition a selection means; null where nothing can satisfy it. */
-export function conditionOf(definition: CollectionDefinition, selection: Selection): Condition | null {
+/**
+ * The condition a selection means; null where nothing can satisfy it. `inOrder`: an index is wanted for the order, of
+ * another field, and not for the range; SQLite uses none for a term of `+column`.
+ */
+export function conditionOf(
+  definition: CollectionDefinition, selection: Selection, { inOrder = false }: { readonly inOrder?: boolean } = {},
+): Condition | null {
   const { where = {}, anyOf, range } = selection;
   const parts: Condition[] = [];
   for (const [field, value] of Object.entries(where)) {
@@ -19,13 +24,14 @@ export function conditionOf(definition: CollectionDefinition, selection: Selecti
   }
   if (anyOf) parts.push(oneOf(definition, anyOf.field, anyOf.values));
   if (range) {
+    const column = inOrder ? `+${quoted(range.field)}` : quoted(range.field);
     for (const [operator, value] of [[">=", range.from], ["<=", range.to]] as const) {
       if (value === undefined) continue;
       const encoded = encode(kindOf(definition, range.field), value);
       if (encoded === unmatched || encoded === null) return null;
-      parts.push({ sql: `${quoted(range.field)} ${operator} ?`, values: [encoded] });
+      parts.push({ sql: `${column} ${operator} ?`, values: [encoded] });
     }
-    parts.push({ sql: `${quoted(range.field)} IS NOT NULL`, values: [] });
+    parts.push({ sql: `${column} IS NOT NULL`, values: [] });
   }
   return {
     sql: parts.map((part) => part.sql).join(" AND ") || "TRUE",

@@ -1,15 +1,17 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import type { CollectionDefinition, Document, FieldValue, Query, Selection } from "../../ports/read-models.ts";
 import { orderFieldOf } from "../read-models/indexes.ts";
-import { accessPath, type AccessPath } from "./access-path.ts";
-import { decode, decodeRow, encode, indexOf, quoted, tableOf, unmatched } from "./columns.ts";
+import { decode, decodeRow, encode, quoted, tableOf, unmatched } from "./columns.ts";
 import { conditionOf, type Condition } from "./conditions.ts";
 import { Statements } from "./statements.ts";
 
 /** So many rows are cheaper to sort than to look for in an index that has only their order. */
 const sortable = 2_000;
 
-/** Answers questions from the tables, each from an index where there is one. */
+/**
+ * Answers questions from the tables. SQLite picks the index of each; as it is never told what is in the tables, what it
+ * picks follows from the schema alone, and a test holds it to that.
+ */
 export class Queries {
   readonly #statements: Statements;
 
@@ -25,15 +27,14 @@ export class Queries {
     return row ? decodeRow(definition, row) : null;
   }
 
-  /** One page, by the index that {@link accessPath} picks. */
+  /** One page. */
   find(definition: CollectionDefinition, query: Query): Document[] {
     const orderField = orderFieldOf(definition, query);
-    const path = this.#pathOf(definition, query, orderField);
-    const arms = path.merges && path.ordered ? this.#armsOf(definition, query, path) : [query];
-    const conditions = arms.flatMap((arm) => conditionOf(definition, arm) ?? []);
+    const inOrder = this.#isWide(definition, query, orderField);
+    const conditions = armsOf(query).flatMap((arm) => conditionOf(definition, arm, { inOrder }) ?? []);
     if (conditions.length === 0) return [];
     const order = [...new Set([orderField, definition.key])];
-    const sql = pageOf(definition, path, conditions, order, query.order.descending);
+    const sql = pageOf(definition, conditions, order, query.order.descending);
     const values = [...conditions.flatMap((condition) => condition.values), query.limit, query.offset ?? 0];
     return this.#rows(sql, values).map((row) => decodeRow(definition, row));
   }
@@ -42,8 +43,7 @@ export class Queries {
   count(definition: CollectionDefinition, selection: Selection): number {
     const condition = conditionOf(definition, selection);
     if (!condition) return 0;
-    const from = source(definition, accessPath(definition, selection, undefined, "range"));
-    return this.#number(`SELECT count(*) FROM ${from} WHERE ${condition.sql}`, condition.values);
+    return this.#number(`SELECT count(*) FROM ${tableOf(definition)} WHERE ${condition.sql}`, condition.values);
   }
 
   /** In steps from one value to the next, so that it costs the same however many documents share one. */
@@ -87,33 +87,12 @@ export class Queries {
     return this.#number(sql, [scope, from, to]);
   }
 
-  /**
-   * The index for a query. One that has the order but not the range would be searched for documents
-   * within it: where few are, they are found by the range and sorted instead.
-   */
-  #pathOf(definition: CollectionDefinition, query: Query, orderField: string): AccessPath {
-    const byOrder = accessPath(definition, query, orderField, "order");
-    if (!query.range || byOrder.ranged) return byOrder;
-    const byRange = accessPath(definition, query, orderField, "range");
-    const condition = conditionOf(definition, query);
-    if (!byRange.ranged || !condition) return byOrder;
-    if (!byOrder.ordered) return byRange;
-    const some = `SELECT 1 FROM ${source(definition, byRange)} WHERE ${condition.sql} LIMIT ${sortable}`;
-    return this.#number(`SELECT count(*) FROM (${some})`, condition.values) < sortable ? byRange : byOrder;
-  }
-
-  /** The query once for each value of its `anyOf`, as far as there are documents. */
-  #armsOf(definition: CollectionDefinition, query: Query, path: AccessPath): Selection[] {
-    const { anyOf, where = {}, ...rest } = query;
-    if (!anyOf) return [query];
-    const arms = anyOf.values.map((value) => ({ ...rest, where: { ...where, [anyOf.field]: value } }));
-    return arms.filter((arm) => {
-      const fixed = Object.fromEntries(path.fixed.map((field) => [field, arm.where[field] ?? null]));
-      const condition = conditionOf(definition, { collection: definition.name, where: fixed });
-      if (!condition) return false;
-      const sql = `SELECT 1 FROM ${source(definition, path)} WHERE ${condition.sql} LIMIT 1`;
-      return this.#rows(sql, condition.values).length > 0;
-    });
+  /** Whether a range, of another field than the order's, has too many documents to sort them all for a page. */
+  #isWide(definition: CollectionDefinition, query: Query, orderField: string): boolean {
+    const condition = query.range && query.range.field !== orderField && conditionOf(definition, query);
+    if (!condition) return false;
+    const some = `SELECT 1 FROM ${tableOf(definition)} WHERE ${condition.sql} LIMIT ${sortable}`;
+    return this.#number(`SELECT count(*) FROM (${some})`, condition.values) === sortable;
   }
 
   #rows(sql: string, values: readonly SQLInputValue[]): SQLOutputValue[][] {
@@ -125,9 +104,12 @@ export class Queries {
   }
 }
 
-/** The table, read by way of a path's index. */
-function source(definition: CollectionDefinition, { index }: AccessPath): string {
-  return index ? `${tableOf(definition)} INDEXED BY ${indexOf(definition, index)}` : tableOf(definition);
+/** The query once for each value of its `anyOf`: so many ranges of one index. */
+function armsOf(query: Query): Selection[] {
+  const { anyOf, where = {}, ...rest } = query;
+  if (!anyOf) return [query];
+  const values = anyOf.values.filter((value) => !(anyOf.field in where) || where[anyOf.field] === value);
+  return values.map((value) => ({ ...rest, where: { ...where, [anyOf.field]: value } }));
 }
 
 /**
@@ -136,12 +118,11 @@ function source(definition: CollectionDefinition, { index }: AccessPath): string
  */
 function pageOf(
   definition: CollectionDefinition,
-  path: AccessPath,
   conditions: readonly Condition[],
   order: readonly string[],
   descending: boolean,
 ): string {
-  const from = source(definition, path);
+  const from = tableOf(definition);
   const direction = descending ? " DESC" : "";
   const by = (columns: readonly string[]) => columns.map((column) => column + direction).join(", ");
   const [only] = conditions;
