@@ -20,7 +20,10 @@ export const userSortFields = ["id", "email", "role", "status", "createdAt", "up
 type Sort = (typeof userSortFields)[number];
 const filters: readonly (readonly Sort[])[] = [[], ["status"], ["role"], ["status", "role"]];
 
-/** Users that are not deleted, by id; an index for each filter of the list with each field that it can be sorted by. */
+/**
+ * Users that are not deleted, by id; an index for each filter of the list with each field that it can be sorted by. All
+ * end with the id: a list in its order has the index whose fields are the filters.
+ */
 export const users: Collection<UserDocument> = {
   name: "users",
   key: "id",
@@ -34,8 +37,11 @@ export const users: Collection<UserDocument> = {
     createdAt: "time",
     updatedAt: "time",
   },
-  indexes: filters.flatMap((filter) =>
-    userSortFields.filter((sort) => !filter.includes(sort)).map((sort) => ["tenantId" as const, ...filter, sort])),
+  indexes: [
+    ["tenantId"],
+    ...filters.flatMap((filter) => userSortFields
+      .filter((sort) => sort !== "id" && !filter.includes(sort)).map((sort) => ["tenantId" as const, ...filter, sort])),
+  ],
 };
 
 /** What a list of users may be narrowed to. */
@@ -63,7 +69,7 @@ function count(by: number, tenantId: string, status: UserStatus, role: Role): Ch
 /** Lists and counts users. Passwords do not get here, only that one was changed. */
 export const usersProjection: Projection = {
   name: "users",
-  version: 1,
+  version: 2,
   collections: [users],
   on: {
     UserCreated: ({ tenantId, userId, email, role, at }) => [

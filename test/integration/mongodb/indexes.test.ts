@@ -28,7 +28,9 @@ const questions: readonly Query[] = [
           order: eventsOrdered(descending),
           ...page,
         }))))),
-  ...userSortFields.map((field) => ({ ...usersSelected({ tenantId, role: "Viewer" }), ...by(field), ...page })),
+  ...[undefined, "Active" as const].flatMap((status) =>
+    [undefined, "Viewer" as const].flatMap((role) =>
+      userSortFields.map((field) => ({ ...usersSelected({ tenantId, status, role }), ...by(field), ...page })))),
   ...sorted("destinations", ["id", "url", "serverRateLimit", "createdAt", "updatedAt"]),
   ...sorted("apiKeys", ["id", "name", "createdAt", "expiresAt", "lastUsedAt"]),
   ...sorted("senders", ["id", "name", "createdAt", "updatedAt"]),

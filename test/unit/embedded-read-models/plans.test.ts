@@ -106,8 +106,9 @@ describe("what SQLite does", () => {
     for (const field of sorts) {
       it(`for a list of ${selection.collection} by ${where.join(", ")} in the order of ${field}`, async () => {
         await find(selection, field);
-        const place = where.map((one) => `${one}=?`).join(" AND ");
-        expect(steps()).to.deep.equal([`${selection.collection}: ${place}`]);
+        const [step = "", ...others] = steps();
+        expect(step.split(/: | AND /)).to.have.members([selection.collection, ...where.map((one) => `${one}=?`)]);
+        expect(others).to.deep.equal([]);
       });
     }
   }
