@@ -28,6 +28,7 @@ export class Checkpoints {
   readonly #path: string;
   readonly #descriptor: number;
   readonly #limits: Limits;
+  readonly #onTrouble: (error: unknown) => void;
   readonly #pages: StatementSync;
   readonly #move: StatementSync;
   #thread: Worker | undefined;
@@ -35,13 +36,17 @@ export class Checkpoints {
   /** A piece has been moved since the last commit. */
   #moved = false;
 
-  /** `database`: the connection that writes to the file at `path`. */
+  /** `database`: the connection that writes to the file at `path`. `onTrouble`: told why the thread failed. */
   constructor(
-    path: string, database: DatabaseSync, limits: Limits = { piece: 2_000, anew: 8_000, tooMany: 64_000 },
+    path: string,
+    database: DatabaseSync,
+    onTrouble: (error: unknown) => void,
+    limits: Limits = { piece: 2_000, anew: 8_000, tooMany: 64_000 },
   ) {
     this.#path = path;
     this.#descriptor = openSync(path, "r");
     this.#limits = limits;
+    this.#onTrouble = onTrouble;
     database.exec("PRAGMA wal_autocheckpoint = 0");
     this.#pages = database.prepare("PRAGMA wal_checkpoint(NOOP)");
     this.#move = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
@@ -81,8 +86,12 @@ export class Checkpoints {
       this.#moving = false;
       this.#moved = true;
     });
-    // Without it, all is moved here once there is too much.
-    thread.on("error", () => undefined);
+    // That ends it. What it left, another one moves after a next commit.
+    thread.on("error", (error) => {
+      this.#thread = undefined;
+      this.#moving = false;
+      this.#onTrouble(error);
+    });
     return thread;
   }
 }

@@ -44,11 +44,11 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   #state: State | null = null;
   #writing: Promise<unknown> = Promise.resolve();
 
-  /** `file`: a path in a folder that exists. */
-  constructor(file: string, clock: Clock) {
+  /** `file`: a path in a folder that exists. `onTrouble`: told why what was committed is not moved into it yet. */
+  constructor(file: string, clock: Clock, onTrouble: (error: unknown) => void = () => undefined) {
     this.#toWrite = openDatabase(file);
     this.#toRead = new DatabaseSync(file, { readOnly: true });
-    this.#checkpoints = new Checkpoints(file, this.#toWrite);
+    this.#checkpoints = new Checkpoints(file, this.#toWrite, onTrouble);
     this.#scrubs = new Scrubs(this.#toWrite, clock, () => this.scrub());
     this.#waiters = new Waiters(clock);
     this.#writer = new Writer(this.#toWrite, []);

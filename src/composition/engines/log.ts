@@ -4,9 +4,9 @@ import {
   EmbeddedEventStore, openEmbeddedEventStore,
 } from "../../adapters/embedded-event-store/embedded-event-store.ts";
 import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
-import { Condensed } from "../../application/condensed.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import { asSaidBy } from "../variable-problem.ts";
+import { repeatedTrouble } from "./repeated-trouble.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
 /** How another thread of this process gets at the log. */
@@ -28,6 +28,17 @@ export interface OpenLog {
   readonly close: () => Promise<void>;
 }
 
+const subscription = {
+  kind: "subscription",
+  first: "a subscription to the log failed and is tried again",
+  more: "subscriptions to the log failed again",
+} as const;
+const housekeeping = {
+  kind: "housekeeping",
+  first: "housekeeping of the log keeps failing and is tried again",
+  more: "housekeeping of the log failed again",
+} as const;
+
 type LogUse = Pick<EngineSettings, "clock" | "logger" | "metrics">;
 type LogSettings = LogUse & Pick<EngineSettings, "config" | "onFatal">;
 
@@ -40,7 +51,7 @@ export function openLog(settings: LogSettings): Promise<OpenLog> {
 
 /** Opens the event store in another thread. */
 export async function joinLog(link: LogLink, use: LogUse): Promise<EventStore & { close(): Promise<void> }> {
-  const options = { codec: new JsonEventCodec(), clock: use.clock, onTrouble: troubleOf(use, "subscription") };
+  const options = { codec: new JsonEventCodec(), clock: use.clock, onTrouble: repeatedTrouble(use, subscription) };
   if (link.engine === "embedded") return EmbeddedEventStore.attach(link.port, options);
   const { EventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
   return new EventStoreDb({ url: link.url, ...options });
@@ -52,8 +63,8 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   const codec = new JsonEventCodec();
   const store = await openEmbeddedEventStore({
     dataDir, codec, clock, onFatal,
-    onTrouble: troubleOf(settings, "subscription"),
-    onHousekeepingTrouble: troubleOf(settings, "housekeeping"),
+    onTrouble: repeatedTrouble(settings, subscription),
+    onHousekeepingTrouble: repeatedTrouble(settings, housekeeping),
   });
   return {
     store,
@@ -69,7 +80,7 @@ async function openOutside(settings: LogSettings, url: string): Promise<OpenLog>
   // Drivers take a second to load and memory to keep: only who uses one has it.
   const { EventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
   const codec = new JsonEventCodec();
-  const onTrouble = troubleOf(settings, "subscription");
+  const onTrouble = repeatedTrouble(settings, subscription);
   const store = await asSaidBy("RELAY_EVENTSTOREDB_URL", () =>
     new EventStoreDb({ url, codec, clock: settings.clock, onTrouble }));
   return {
@@ -80,23 +91,5 @@ async function openOutside(settings: LogSettings, url: string): Promise<OpenLog>
     // The server's own scavenge does it.
     scrub: async () => undefined,
     close: () => store.close(),
-  };
-}
-
-const told = {
-  subscription: ["a subscription to the log failed and is tried again", "subscriptions to the log failed again"],
-  housekeeping: ["housekeeping of the log keeps failing and is tried again", "housekeeping of the log failed again"],
-} as const;
-
-function troubleOf({ clock, logger, metrics }: LogUse, kind: keyof typeof told): (error: unknown) => void {
-  const condensed = new Condensed(clock);
-  const [first, more] = told[kind];
-  return (error) => {
-    metrics.trouble(kind);
-    condensed.tell(
-      String(error),
-      () => logger.warn({ err: error }, first),
-      (reason, times) => logger.warn({ reason, times }, more),
-    );
   };
 }

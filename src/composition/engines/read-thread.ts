@@ -37,7 +37,7 @@ function plain(fields: object): object {
 const logger: Logger = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
 const metrics = { trouble: (of: Trouble) => tell({ kind: "trouble", of }) };
 const log = await joinLog(link, { clock, logger, metrics });
-const stores = await openStores(readModels, { clock, logger });
+const stores = await openStores(readModels, { clock, logger, metrics });
 const sealing = new AesSealing(masterKey, oldMasterKeys);
 const vault = new Vault(sealing);
 const emails = new EmailOpener({ store: log, sealing, vault }, { max: keysInMemory });

@@ -7,8 +7,9 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
-import type { Logger } from "../../ports/telemetry.ts";
+import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { ReadModelsLink } from "./read-thread-protocol.ts";
+import { repeatedTrouble } from "./repeated-trouble.ts";
 
 /** The read models as the read thread works with them. */
 export interface Stores {
@@ -26,20 +27,30 @@ export interface Stores {
 interface StoresParts {
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
 }
 
+const housekeeping = {
+  kind: "housekeeping",
+  first: "the read models' write-ahead log cannot be moved into their file; it is tried again",
+  more: "the read models' write-ahead log could not be moved into their file again",
+} as const;
 const embeddedLingerMs = 200;
 /** Who waits asks the engine, which cannot say so to this thread. */
 const outsideLingerMs = 10;
 
 /** Opens the read models in the read thread; embedded ones are served to the main thread from here. */
 export async function openStores(link: ReadModelsLink, parts: StoresParts): Promise<Stores> {
-  return link.engine === "embedded" ? openEmbedded(link, parts.clock) : openOutside(link.url, parts);
+  return link.engine === "embedded" ? openEmbedded(link, parts) : openOutside(link.url, parts);
 }
 
-function openEmbedded({ dataDir, ports }: Extract<ReadModelsLink, { engine: "embedded" }>, clock: Clock): Stores {
+function openEmbedded(
+  { dataDir, ports }: Extract<ReadModelsLink, { engine: "embedded" }>, parts: StoresParts,
+): Stores {
+  const { clock } = parts;
   const files = { readModels: join(dataDir, "read-models.db"), state: join(dataDir, "state.db") };
-  const readModels = inFile(files.readModels, () => new SqliteReadModels(files.readModels, clock));
+  const onTrouble = repeatedTrouble(parts, housekeeping);
+  const readModels = inFile(files.readModels, () => new SqliteReadModels(files.readModels, clock, onTrouble));
   const state = inFile(files.state, () => new SqliteExpiringState(files.state, clock));
   serve<ReadModels>(ports.readModels, readModels);
   serve<ExpiringState>(ports.state, state);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -11,6 +11,7 @@ describe("checkpoints of the read models' file", () => {
   let file: string;
   let database: DatabaseSync;
   let checkpoints: Checkpoints;
+  let troubles: unknown[];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "checkpoints-"));
@@ -27,7 +28,8 @@ describe("checkpoints of the read models' file", () => {
   });
 
   function open(limits: { piece: number; anew: number; tooMany: number }): void {
-    checkpoints = new Checkpoints(file, database, limits);
+    troubles = [];
+    checkpoints = new Checkpoints(file, database, (error) => troubles.push(error), limits);
   }
 
   function commit(): void {
@@ -36,6 +38,19 @@ describe("checkpoints of the read models' file", () => {
   }
 
   const written = () => statSync(file).size;
+
+  /** Pages of the log that are not in the file yet. */
+  function left(): number {
+    const pages = database.prepare("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number };
+    return pages.log - pages.checkpointed;
+  }
+
+  async function allMoved(): Promise<void> {
+    while (left() > 0) {
+      checkpoints.committed();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
 
   it("leave the file alone while there is little", () => {
     open({ piece: 1_000, anew: 10_000, tooMany: 10_000 });
@@ -47,16 +62,8 @@ describe("checkpoints of the read models' file", () => {
   it("are made beside the commits once there is enough", async () => {
     open({ piece: 1, anew: 1_000_000, tooMany: 1_000_000 });
     for (let n = 0; n < 10; n += 1) commit();
-    const pages = database.prepare("PRAGMA wal_checkpoint(NOOP)");
-    const left = () => {
-      const { log, checkpointed } = pages.get() as { log: number; checkpointed: number };
-      return log - checkpointed;
-    };
     expect(left()).to.be.above(0);
-    while (left() > 0) {
-      checkpoints.committed();
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await allMoved();
     expect(written()).to.be.above(10 * large.length);
     // All is moved, so what follows goes to the log's beginning.
     const log = statSync(`${file}-wal`).size;
@@ -75,6 +82,23 @@ describe("checkpoints of the read models' file", () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     expect(begunAnew).to.equal(true);
+  });
+
+  it("tell of a thread that fails, and begin again with another", async () => {
+    open({ piece: 1, anew: 1_000_000, tooMany: 1_000_000 });
+    renameSync(file, `${file}.away`);
+    mkdirSync(file);
+    commit();
+    while (troubles.length < 2) {
+      checkpoints.committed();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(String(troubles[0])).to.match(/unable to open database file/);
+    expect(left()).to.be.above(0);
+    rmdirSync(file);
+    renameSync(`${file}.away`, file);
+    await allMoved();
+    expect(written()).to.be.above(large.length);
   });
 
   it("are made at once when there is too much, so that the log stays bounded", () => {

@@ -1,0 +1,30 @@
+import { Condensed } from "../../application/condensed.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger, Metrics, Trouble } from "../../ports/telemetry.ts";
+
+/** A trouble that is tried again, and what the log says of the first and of those of the same reason after it. */
+interface RepeatedTrouble {
+  readonly kind: Trouble;
+  readonly first: string;
+  readonly more: string;
+}
+
+/** A listener that counts each error as the trouble, and has the log say it in few lines. */
+export function repeatedTrouble(
+  { clock, logger, metrics }: {
+    readonly clock: Clock;
+    readonly logger: Logger;
+    readonly metrics: Pick<Metrics, "trouble">;
+  },
+  { kind, first, more }: RepeatedTrouble,
+): (error: unknown) => void {
+  const condensed = new Condensed(clock);
+  return (error) => {
+    metrics.trouble(kind);
+    condensed.tell(
+      String(error),
+      () => logger.warn({ err: error }, first),
+      (reason, times) => logger.warn({ reason, times }, more),
+    );
+  };
+}
