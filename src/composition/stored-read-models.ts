@@ -25,6 +25,6 @@ export async function openReadModels(
   }
   const file = join(dataDir, "read-models.db");
   if (!existsSync(file)) throw new Error(`RELAY_DATA_DIR: ${file} is not there: start the relay once`);
-  const readModels = new StoredReadModels(file);
+  const readModels = StoredReadModels.open(file);
   return { readModels, close: () => readModels.close() };
 }

@@ -101,11 +101,11 @@ const derived: readonly Bug[] = [
     breaks: "read models and their checkpoint move together",
     changes: [{
       file: `${readModels}/sqlite-read-models.ts`,
-      from: "        await this.#writer.write(folded);\n        this.#scrubs.note(folded, this.#definitions);\n"
+      from: "        await this.#writer.write(folded);\n        this.#scrubs.note(folded, this.#stored.definitions);\n"
         + "        if (checkpoint > done)",
       to: "        this.#toWrite.prepare(\"UPDATE state SET checkpoint = ?\").run(checkpoint);\n"
         + "        this.#toWrite.exec(\"COMMIT; BEGIN IMMEDIATE\");\n        await this.#writer.write(folded);\n"
-        + "        this.#scrubs.note(folded, this.#definitions);\n        if (checkpoint > done)",
+        + "        this.#scrubs.note(folded, this.#stored.definitions);\n        if (checkpoint > done)",
     }],
     tests: ["test/contract/embedded-read-models.test.ts", "test/unit/embedded-read-models/failed-write.test.ts"],
   },

@@ -17,8 +17,8 @@ import { fold } from "../read-models/folded-changes.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { schemaOf, tableOf } from "./columns.ts";
 import { openDatabase, unavailable } from "./database.ts";
-import { Queries } from "./queries.ts";
 import { Scrubs } from "./scrubs.ts";
+import { StoredReadModels } from "./stored-read-models.ts";
 import { Waiters } from "./waiters.ts";
 import { Writer } from "./writer.ts";
 
@@ -38,9 +38,9 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   readonly #checkpoints: Checkpoints;
   readonly #scrubs: Scrubs;
   readonly #waiters: Waiters;
-  #definitions: ReadonlyMap<string, CollectionDefinition> = new Map();
+  /** What questions are answered from. */
+  #stored: StoredReadModels;
   #writer: Writer;
-  #queries: Queries;
   #state: State | null = null;
   #writing: Promise<unknown> = Promise.resolve();
 
@@ -51,9 +51,9 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#checkpoints = new Checkpoints(file, this.#toWrite, onTrouble);
     this.#scrubs = new Scrubs(this.#toWrite, clock, () => this.scrub());
     this.#waiters = new Waiters(clock);
-    this.#writer = new Writer(this.#toWrite, []);
-    this.#queries = new Queries(this.#toRead);
-    this.#load();
+    this.#stored = new StoredReadModels(this.#toRead);
+    this.#writer = new Writer(this.#toWrite, this.#stored.definitions.values());
+    this.#readState();
   }
 
   /** Calls `listener` with each position somebody begins to wait for. */
@@ -61,33 +61,28 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#waiters.onWaiting = listener;
   }
 
-  async get(collection: string, key: string): Promise<Document | null> {
-    return this.#ask(collection, (definition) => this.#queries.get(definition, key));
+  get(collection: string, key: string): Promise<Document | null> {
+    return this.#stored.get(collection, key);
   }
 
-  async find(query: Query): Promise<readonly Document[]> {
-    return this.#ask(query.collection, (definition) => this.#queries.find(definition, query));
+  find(query: Query): Promise<readonly Document[]> {
+    return this.#stored.find(query);
   }
 
-  async count(selection: Selection): Promise<number> {
-    return this.#ask(selection.collection, (definition) => this.#queries.count(definition, selection));
+  count(selection: Selection): Promise<number> {
+    return this.#stored.count(selection);
   }
 
-  async distinct(
+  distinct(
     selection: Selection,
     field: string,
     options: { readonly after?: FieldValue; readonly limit: number },
   ): Promise<readonly FieldValue[]> {
-    const { collection } = selection;
-    return this.#ask(collection, (definition) => this.#queries.distinct(definition, selection, field, options));
+    return this.#stored.distinct(selection, field, options);
   }
 
-  async sum(scope: string, from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER): Promise<number> {
-    try {
-      return this.#queries.sum(scope, from, to);
-    } catch (error) {
-      throw unavailable(error);
-    }
+  sum(scope: string, from?: number, to?: number): Promise<number> {
+    return this.#stored.sum(scope, from, to);
   }
 
   async checkpoint(): Promise<Position> {
@@ -105,7 +100,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void> {
     return this.#exclusively(async () => {
       await this.#transaction(async () => {
-        for (const old of this.#definitions.values()) this.#toWrite.exec(`DROP TABLE ${tableOf(old)}`);
+        for (const old of this.#stored.definitions.values()) this.#toWrite.exec(`DROP TABLE ${tableOf(old)}`);
         this.#toWrite.exec("DELETE FROM counters; DELETE FROM scopes;");
         for (const definition of definitions) for (const sql of schemaOf(definition)) this.#toWrite.exec(sql);
         this.#toWrite
@@ -113,7 +108,6 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
           .run(logStart, fingerprint, JSON.stringify(definitions));
         this.#scrubs.noteReset();
       });
-      this.#queries = new Queries(this.#toRead);
       this.#load();
       this.#scrubs.schedule();
     });
@@ -126,15 +120,14 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#exclusively(async () => {
       await this.#transaction(async () => {
         // A batch whose success was not heard of comes again, so what counts is what is stored.
-        const done = this.#stored()?.checkpoint;
+        const done = this.#storedState()?.checkpoint;
         if (done === undefined) throw new ReadModelsUnavailable("the read models are not built yet");
         const folded = fold(batch.filter(({ position }) => position > done));
         await this.#writer.write(folded);
-        this.#scrubs.note(folded, this.#definitions);
+        this.#scrubs.note(folded, this.#stored.definitions);
         if (checkpoint > done) this.#toWrite.prepare("UPDATE state SET checkpoint = ?").run(checkpoint);
       });
-      this.#state = this.#stored();
-      this.#waiters.reached(this.#state?.checkpoint ?? logStart);
+      this.#readState();
       this.#checkpoints.committed();
       this.#scrubs.schedule();
     });
@@ -146,7 +139,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
       await this.#transaction(async () => {
         const folded = fold([{ changes }]);
         await this.#writer.write(folded);
-        this.#scrubs.note(folded, this.#definitions);
+        this.#scrubs.note(folded, this.#stored.definitions);
       });
       this.#scrubs.schedule();
     });
@@ -155,8 +148,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   /** Gets what was removed from personal collections out of the files; resolves when it is. */
   scrub(): Promise<void> {
     return this.#exclusively(async () => {
-      await this.#transaction(() => this.#scrubs.rewrite(this.#definitions));
-      this.#queries = new Queries(this.#toRead);
+      await this.#transaction(() => this.#scrubs.rewrite(this.#stored.definitions));
       this.#load();
       this.#scrubs.empty();
     });
@@ -168,33 +160,26 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     await this.#writing;
     await this.#checkpoints.end();
     this.#waiters.close();
-    this.#toRead.close();
+    this.#stored.close();
     this.#toWrite.close();
     this.#checkpoints.close();
   }
 
+  /** Call when tables were made anew. */
   #load(): void {
-    const row = this.#toWrite.prepare("SELECT definitions FROM state").get();
-    const definitions = JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
-    this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
-    this.#writer = new Writer(this.#toWrite, definitions);
-    this.#state = this.#stored();
+    this.#stored = new StoredReadModels(this.#toRead);
+    this.#writer = new Writer(this.#toWrite, this.#stored.definitions.values());
+    this.#readState();
+  }
+
+  #readState(): void {
+    this.#state = this.#storedState();
     this.#waiters.reached(this.#state?.checkpoint ?? logStart);
   }
 
-  #stored(): State | null {
+  #storedState(): State | null {
     const row = this.#toWrite.prepare("SELECT checkpoint, fingerprint FROM state").get();
     return row ? { checkpoint: String(row["checkpoint"]), fingerprint: String(row["fingerprint"]) } : null;
-  }
-
-  #ask<Answer>(collection: string, question: (definition: CollectionDefinition) => Answer): Answer {
-    const definition = this.#definitions.get(collection);
-    if (!definition) throw new ReadModelsUnavailable(`the read models have no collection ${collection}`);
-    try {
-      return question(definition);
-    } catch (error) {
-      throw unavailable(error);
-    }
   }
 
   /** Runs one write after the other: a transaction spans several turns of the event loop. */

@@ -1,44 +1,67 @@
 import { DatabaseSync } from "node:sqlite";
-import type { CollectionDefinition, Document, FieldValue, Query, Selection } from "../../ports/read-models.ts";
+import {
+  ReadModelsUnavailable,
+  type CollectionDefinition,
+  type Document,
+  type FieldValue,
+  type Query,
+  type ReadModels,
+  type Selection,
+} from "../../ports/read-models.ts";
+import { unavailable } from "./database.ts";
 import { Queries } from "./queries.ts";
 
-/** Read models as they are stored, for a look from outside while another process may be writing them. */
-export class StoredReadModels {
+/**
+ * Read models as they are stored, over a connection that sees whole batches only, whoever writes them. For tables that
+ * were made anew there must be another.
+ */
+export class StoredReadModels implements Omit<ReadModels, "checkpoint" | "caughtUp"> {
+  /** The collections there are, by name; none before the read models are first built. */
+  readonly definitions: ReadonlyMap<string, CollectionDefinition>;
   readonly #database: DatabaseSync;
-  readonly #definitions: ReadonlyMap<string, CollectionDefinition>;
   readonly #queries: Queries;
 
-  /** Throws when the file holds no read models. */
-  constructor(file: string) {
-    this.#database = new DatabaseSync(file, { readOnly: true });
-    const row = this.#database.prepare("SELECT definitions FROM state").get();
+  /** Throws when the database holds no read models. */
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    const row = database.prepare("SELECT definitions FROM state").get();
     const definitions = JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
-    this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
-    this.#queries = new Queries(this.#database);
+    this.definitions = new Map(definitions.map((definition) => [definition.name, definition]));
+    this.#queries = new Queries(database);
   }
 
-  /** As ReadModels has it; throws an Error where the stored read models lack the collection, as all questions do. */
+  /** Opens those in a file; a process may be writing them. Throws when it holds none. */
+  static open(file: string): StoredReadModels {
+    return new StoredReadModels(new DatabaseSync(file, { readOnly: true }));
+  }
+
   async get(collection: string, key: string): Promise<Document | null> {
-    return this.#queries.get(this.#definition(collection), key);
+    return this.#ask(collection, (definition) => this.#queries.get(definition, key));
   }
 
-  /** As ReadModels has it. */
   async find(query: Query): Promise<readonly Document[]> {
-    return this.#queries.find(this.#definition(query.collection), query);
+    return this.#ask(query.collection, (definition) => this.#queries.find(definition, query));
   }
 
-  /** As ReadModels has it. */
+  async count(selection: Selection): Promise<number> {
+    return this.#ask(selection.collection, (definition) => this.#queries.count(definition, selection));
+  }
+
   async distinct(
     selection: Selection,
     field: string,
     options: { readonly after?: FieldValue; readonly limit: number },
   ): Promise<readonly FieldValue[]> {
-    return this.#queries.distinct(this.#definition(selection.collection), selection, field, options);
+    const { collection } = selection;
+    return this.#ask(collection, (definition) => this.#queries.distinct(definition, selection, field, options));
   }
 
-  /** As ReadModels has it. */
-  async count(selection: Selection): Promise<number> {
-    return this.#queries.count(this.#definition(selection.collection), selection);
+  async sum(scope: string, from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER): Promise<number> {
+    try {
+      return this.#queries.sum(scope, from, to);
+    } catch (error) {
+      throw unavailable(error);
+    }
   }
 
   /** Ends the connection; no question may be asked after it. */
@@ -46,9 +69,15 @@ export class StoredReadModels {
     this.#database.close();
   }
 
-  #definition(collection: string): CollectionDefinition {
-    const definition = this.#definitions.get(collection);
-    if (!definition) throw new Error(`the read models have no collection ${collection} yet: start the relay once`);
-    return definition;
+  #ask<Answer>(collection: string, question: (definition: CollectionDefinition) => Answer): Answer {
+    const definition = this.definitions.get(collection);
+    if (!definition) {
+      throw new ReadModelsUnavailable(`the read models have no collection ${collection} until a relay starts`);
+    }
+    try {
+      return question(definition);
+    } catch (error) {
+      throw unavailable(error);
+    }
   }
 }
