@@ -1,30 +1,38 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { StoredReadModels } from "../adapters/embedded-read-models/stored-read-models.ts";
+import { inFile } from "../adapters/file-system/in-file.ts";
 import { SystemClock } from "../adapters/system/system-clock.ts";
 import type { Config } from "../config/config.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
+import { openMongoDb } from "./engines/mongodb.ts";
+import { asSaidBy } from "./variable-problem.ts";
 
 /** The read models beside a relay that may be using them. */
 export interface OpenReadModels {
-  readonly readModels: Pick<ReadModels, "get" | "find" | "count" | "distinct">;
+  readonly readModels: Omit<ReadModels, "checkpoint" | "caughtUp">;
   readonly close: () => void | Promise<void>;
 }
 
-/** Opens them to be read only. Throws an Error that names the file that is missing. */
+/**
+ * Opens them to be read only. Rejects with an Error that names the variable, and what is wrong with the file or the URL
+ * that it leads to.
+ */
 export async function openReadModels(
-  { dataDir, readModels: chosen }: Config,
+  { dataDir, readModels: chosen }: Pick<Config, "dataDir" | "readModels">,
   logger: Logger,
 ): Promise<OpenReadModels> {
   if (chosen.engine === "mongodb") {
-    const { connectMongoDb } = await import("../adapters/mongodb/connection.ts");
     const { MongoReadModels } = await import("../adapters/mongodb/read-models.ts");
-    const connection = connectMongoDb(chosen.url, { clock: new SystemClock(), logger });
+    const connection = await openMongoDb(chosen.url, { clock: new SystemClock(), logger });
     return { readModels: new MongoReadModels(connection), close: () => connection.close() };
   }
-  const file = join(dataDir, "read-models.db");
-  if (!existsSync(file)) throw new Error(`RELAY_DATA_DIR: ${file} is not there: start the relay once`);
-  const readModels = StoredReadModels.open(file);
+  const readModels = await asSaidBy("RELAY_DATA_DIR", () => openFile(join(dataDir, "read-models.db")));
   return { readModels, close: () => readModels.close() };
+}
+
+function openFile(file: string): StoredReadModels {
+  if (!existsSync(file)) throw new Error(`${file} is not there: start the relay once`);
+  return inFile(file, () => StoredReadModels.open(file));
 }

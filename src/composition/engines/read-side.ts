@@ -7,6 +7,7 @@ import type { ReadModels } from "../../ports/read-models.ts";
 import { asSaidBy } from "../variable-problem.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
 import type { LogLink } from "./log.ts";
+import { openMongoDb } from "./mongodb.ts";
 import { startReadThread, type Projector } from "./projector.ts";
 
 /** The opened read models and expiring state. */
@@ -55,11 +56,10 @@ async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<Rea
 
 /** A thread projects, where this process does; questions go to the engine itself. */
 async function openOutside(settings: EngineSettings, url: string, link: () => LogLink): Promise<ReadSide> {
-  const { connectMongoDb } = await import("../../adapters/mongodb/connection.ts");
   const { MongoExpiringState } = await import("../../adapters/mongodb/expiring-state.ts");
   const { MongoReadModels } = await import("../../adapters/mongodb/read-models.ts");
   const { clock, logger, projects } = settings;
-  const connection = await asSaidBy("RELAY_MONGODB_URL", () => connectMongoDb(url, { clock, logger }));
+  const connection = await openMongoDb(url, { clock, logger });
   const projector = projects
     ? await startReadThread(settings, { log: link(), readModels: { engine: "mongodb", url } })
     : null;

@@ -8,6 +8,7 @@ import type { Position } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import { openMongoDb } from "./mongodb.ts";
 import type { ReadModelsLink } from "./read-thread-protocol.ts";
 import { repeatedTrouble } from "./repeated-trouble.ts";
 
@@ -67,9 +68,8 @@ function openEmbedded(
 }
 
 async function openOutside(url: string, parts: StoresParts): Promise<Stores> {
-  const { connectMongoDb } = await import("../../adapters/mongodb/connection.ts");
   const { MongoReadModelWriter } = await import("../../adapters/mongodb/read-model-writer.ts");
-  const connection = connectMongoDb(url, parts);
+  const connection = await openMongoDb(url, parts);
   const writer = new MongoReadModelWriter(connection);
   return {
     writer,

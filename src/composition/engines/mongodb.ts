@@ -1,0 +1,15 @@
+import type { MongoConnection } from "../../adapters/mongodb/connection.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+import { asSaidBy } from "../variable-problem.ts";
+
+/**
+ * Opens a connection to the database that RELAY_MONGODB_URL names, whether the server answers or not. Rejects with an
+ * Error that names the variable where the URL is none. The driver is loaded only now: it takes a second, and memory.
+ */
+export async function openMongoDb(
+  url: string, parts: { readonly clock: Clock; readonly logger: Logger },
+): Promise<MongoConnection> {
+  const { connectMongoDb } = await import("../../adapters/mongodb/connection.ts");
+  return asSaidBy("RELAY_MONGODB_URL", () => connectMongoDb(url, parts));
+}

@@ -1,0 +1,30 @@
+import { expect } from "chai";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openReadModels } from "../../../src/composition/stored-read-models.ts";
+import { silentLogger } from "../../support/silent-logger.ts";
+
+describe("the read models that an operator's command looks into", () => {
+  let dataDir: string;
+
+  beforeEach(() => { dataDir = mkdtempSync(join(tmpdir(), "stored-read-models-")); });
+  afterEach(() => rmSync(dataDir, { recursive: true }));
+
+  /** What keeps them from being opened. */
+  const problem = (readModels: Parameters<typeof openReadModels>[0]["readModels"]) =>
+    openReadModels({ dataDir, readModels }, silentLogger).then(() => "none", (error: unknown) => String(error));
+
+  it("are told by the variable where they are not, or are none", async () => {
+    const file = join(dataDir, "read-models.db");
+    expect(await problem({ engine: "embedded" })).to.equal(
+      `Error: RELAY_DATA_DIR: ${file} is not there: start the relay once`);
+    writeFileSync(file, "no database at all, ".repeat(1_000));
+    expect(await problem({ engine: "embedded" })).to.equal(`Error: RELAY_DATA_DIR: ${file}: file is not a database`);
+  });
+
+  it("are told by the variable where its URL is none", async () => {
+    const url = "mongodb://localhost:99999";
+    expect(await problem({ engine: "mongodb", url })).to.match(/^Error: RELAY_MONGODB_URL: Unable to parse/);
+  });
+});
