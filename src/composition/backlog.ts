@@ -7,15 +7,15 @@ import { openReadModels } from "./stored-read-models.ts";
 const most = 20;
 
 /**
- * The destinations that most events wait for, a line each, whether a relay is running or not. Throws an Error that
- * names the file that is missing.
+ * The destinations that most events wait for, a line each, whether a relay is running or not. Rejects as
+ * {@link openReadModels} does.
  */
 export async function describeBacklog({ config, logger }: RelaySettings): Promise<readonly string[]> {
   const { readModels, close } = await openReadModels(config, logger);
   try {
     const backlogs = await backlogByDestination(readModels);
     const lines = backlogs.slice(0, most).map(({ destinationId, tenantId, status, waiting, oldestDueAt }) =>
-      `waiting ${waiting}  tenant ${tenantId ?? "-"}  destination ${destinationId}  ${(status ?? "Deleted").padEnd(9)}`
+      `waiting ${waiting}  tenant ${tenantId}  destination ${destinationId}  ${(status ?? "Deleted").padEnd(9)}`
       + `  oldest due ${oldestDueAt ?? "-"}`);
     const sum = backlogs.reduce((total, { waiting }) => total + waiting, 0);
     const verdict = `waiting in all: ${counted(sum, "event")} for ${counted(backlogs.length, "destination")}`;

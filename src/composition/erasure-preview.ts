@@ -1,7 +1,7 @@
-import { destinations } from "../../projections/destinations/destinations.ts";
-import { eventsSelected } from "../../projections/events/events.ts";
+import { destinationsCounter } from "../../projections/destinations/destinations.ts";
+import { eventsCounter } from "../../projections/events/counters.ts";
 import { tenants } from "../../projections/tenants/tenants.ts";
-import { users } from "../../projections/users/users.ts";
+import { usersCounter } from "../../projections/users/users.ts";
 import { counted } from "./counted.ts";
 import type { RelaySettings } from "./relay.ts";
 import { openReadModels } from "./stored-read-models.ts";
@@ -15,12 +15,13 @@ export async function describeErasure({ config, logger }: RelaySettings, tenantI
   try {
     const tenant = await readModels.get(tenants.name, tenantId);
     if (!tenant) throw new Error(`there is no tenant ${tenantId}`);
-    const count = async ({ name }: { readonly name: string }, thing: string) =>
-      counted(await readModels.count({ collection: name, where: { tenantId } }), thing);
-    const going = [
-      await count(users, "user"), await count(destinations, "destination"),
-      counted(await readModels.count(eventsSelected({ tenantId })), "event"),
-    ];
+    const counters = [
+      [usersCounter({ tenantId }), "user"],
+      [destinationsCounter(tenantId), "destination"],
+      [eventsCounter({ tenantId }, "all"), "event"],
+    ] as const;
+    const going = await Promise.all(counters.map(async ([counter, thing]) =>
+      counted(await readModels.sum(counter), thing)));
     return `tenant ${tenantId} ${JSON.stringify(tenant["name"])}: ${going.join(", ")} and all else of it`;
   } finally {
     await close();

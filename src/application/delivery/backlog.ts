@@ -2,52 +2,73 @@ import {
   destinations, destinationStatus, type DestinationDocument, type DestinationStatus,
 } from "../../../projections/destinations/destinations.ts";
 import { waiting } from "../../../projections/due/due.ts";
+import { eventsCounter } from "../../../projections/events/counters.ts";
 import { events, eventsOrdered } from "../../../projections/events/events.ts";
+import { isWaiting } from "../../domain/event/decide.ts";
+import { eventStatuses, type EventStatus } from "../../domain/event/events.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { everyValue } from "../pages.ts";
 
-type Asked = Pick<ReadModels, "get" | "find" | "count" | "distinct">;
+type Asked = Pick<ReadModels, "get" | "find" | "distinct" | "sum">;
 
 /** What of a destination waits for an attempt. */
 export interface DestinationBacklog {
   readonly destinationId: string;
-  /** Null, like the status, where the destination is deleted: its events are about to be cancelled. */
-  readonly tenantId: string | null;
+  readonly tenantId: string;
+  /** Null where the destination is deleted: its events are about to be cancelled. */
   readonly status: DestinationStatus | null;
   readonly waiting: number;
   /** When the first of it became, or becomes, due; null where all of it went on meanwhile. */
   readonly oldestDueAt: string | null;
 }
 
-/** Every destination that events wait for, as far as the log was projected; the largest backlog first. */
+const statuses = eventStatuses.filter((status) => isWaiting({ status }));
+
+/**
+ * Every destination that events wait for, as far as the log was projected; the largest backlog first. They are not
+ * looked at one by one: there may be millions.
+ */
 export async function backlogByDestination(readModels: Asked): Promise<readonly DestinationBacklog[]> {
-  const pending = { collection: events.name, where: { status: "Pending" } };
-  const ids = new Set([
-    ...await everyValue(readModels, pending, "destinationUrlId"),
-    ...await everyValue(readModels, { collection: waiting.name }, "destinationId"),
-  ]);
+  const found = new Map<string, EventStatus>();
+  for (const status of statuses) {
+    const selection = { collection: events.name, where: { status } };
+    for (const id of await everyValue(readModels, selection, "destinationUrlId")) found.set(id, status);
+  }
   const backlogs: DestinationBacklog[] = [];
-  for (const id of ids) backlogs.push(await backlogOf(readModels, id));
+  for (const [destinationId, status] of found) {
+    const backlog = await backlogOf(readModels, destinationId, status);
+    if (backlog && backlog.waiting > 0) backlogs.push(backlog);
+  }
   return backlogs.sort((a, b) => b.waiting - a.waiting);
 }
 
-async function backlogOf(readModels: Asked, destinationId: string): Promise<DestinationBacklog> {
+/** `found`: a status that an event of the destination had; null where none has it any more and nobody knows whose. */
+async function backlogOf(
+  readModels: Asked, destinationId: string, found: EventStatus,
+): Promise<DestinationBacklog | null> {
   const document = await readModels.get(destinations.name, destinationId) as DestinationDocument | null;
-  const pending = {
-    collection: events.name,
-    where: { status: "Pending", destinationUrlId: destinationId, ...(document && { tenantId: document.tenantId }) },
-  };
+  const tenantId = document?.tenantId ?? await tenantOf(readModels, destinationId, found);
+  if (tenantId === undefined) return null;
+  const place = { tenantId, destinationUrlId: destinationId };
+  const pending = { collection: events.name, where: { ...place, status: "Pending" } };
   const retries = { collection: waiting.name, where: { destinationId } };
-  const [[accepted], [retry]] = await Promise.all([
+  const [[accepted], [retry], ...counts] = await Promise.all([
     readModels.find({ ...pending, order: eventsOrdered(false), limit: 1 }),
     readModels.find({ ...retries, order: { field: "dueAt", descending: false }, limit: 1 }),
+    ...statuses.map((status) => readModels.sum(eventsCounter({ ...place, status }, "all"))),
   ]);
   const dueTimes = [accepted?.["acceptedAt"], retry?.["dueAt"]].filter((at) => typeof at === "string");
   return {
     destinationId,
-    tenantId: document?.tenantId ?? null,
+    tenantId,
     status: document && destinationStatus(document),
-    waiting: await readModels.count(pending) + await readModels.count(retries),
+    waiting: counts.reduce((sum, count) => sum + count, 0),
     oldestDueAt: dueTimes.sort()[0] ?? null,
   };
+}
+
+async function tenantOf(readModels: Asked, destinationUrlId: string, status: EventStatus): Promise<string | undefined> {
+  const selection = { collection: events.name, where: { status, destinationUrlId } };
+  const [tenantId] = await readModels.distinct(selection, "tenantId", { limit: 1 });
+  return tenantId as string | undefined;
 }

@@ -17,6 +17,7 @@ import { wrappedKeys } from "../../../projections/wrapped-keys/wrapped-keys.ts";
 import { schemaOf } from "../../../src/adapters/embedded-read-models/columns.ts";
 import { openDatabase } from "../../../src/adapters/embedded-read-models/database.ts";
 import { Queries } from "../../../src/adapters/embedded-read-models/queries.ts";
+import { backlogByDestination } from "../../../src/application/delivery/backlog.ts";
 import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { keyInventory } from "../../../src/application/key-inventory.ts";
 import { pagesByKey } from "../../../src/application/pages.ts";
@@ -26,6 +27,7 @@ import type { Query, ReadModels, Selection } from "../../../src/ports/read-model
 
 const tenantId = "00000000-0000-4000-8000-000000000001";
 const destinationId = "00000000-0000-4000-8000-000000000002";
+const deletedId = "00000000-0000-4000-8000-000000000003";
 const now = 1_700_000_000_000;
 const at = timestamp(now);
 
@@ -37,11 +39,13 @@ describe("what SQLite does", () => {
   before(() => {
     database = openDatabase(":memory:");
     for (const definition of collections) for (const sql of schemaOf(definition)) database.exec(sql);
-    // Some of each, so that every look finds something to go on with.
-    for (const [status, ms] of [["Pending", now], ["Succeeded", now - 1]] as const) {
+    // Some of each, so that every look finds something to go on with; one destination is deleted.
+    for (const [status, ms, destination] of [
+      ["Pending", now, destinationId], ["Succeeded", now - 1, destinationId], ["WaitingRetry", now - 2, deletedId],
+    ] as const) {
       const columns = "(id, tenantId, destinationUrlId, status, acceptedAt)";
       database.prepare(`INSERT INTO c_events ${columns} VALUES (?, ?, ?, ?, ?)`)
-        .run(bytes(eventIdOf(ms, "0000-0000-000000000000")), bytes(tenantId), bytes(destinationId), status, ms);
+        .run(bytes(eventIdOf(ms, "0000-0000-000000000000")), bytes(tenantId), bytes(destination), status, ms);
     }
     database.prepare("INSERT INTO c_waiting VALUES (?, ?, ?)").run(bytes(tenantId), bytes(destinationId), now);
     database.prepare("INSERT INTO c_destinations (id, tenantId, active, circuit) VALUES (?, ?, TRUE, 'Closed')")
@@ -195,7 +199,6 @@ describe("what SQLite does", () => {
   const counts: readonly [Selection, place: string][] = [
     [{ collection: purges.name, where: { tenantId, hiding: true } }, "tenantId=? AND hiding=?"],
     [{ collection: destinations.name, where: { circuit: "Open" } }, "circuit=?"],
-    [{ collection: waiting.name, where: { destinationId } }, "destinationId=?"],
   ];
   for (const [selection, place] of counts) {
     it(`for a count of ${selection.collection} by ${place} looks at one index`, async () => {
@@ -226,7 +229,7 @@ describe("what SQLite does", () => {
   });
 
   it("for the probe reads many retries in their order, until one is due", async () => {
-    const many = "00000000-0000-4000-8000-000000000003";
+    const many = "00000000-0000-4000-8000-000000000004";
     database.prepare(
       "WITH RECURSIVE n AS (SELECT 1 UNION ALL SELECT 1 FROM n LIMIT 2000) " +
         "INSERT INTO c_waiting SELECT randomblob(16), ?, ? FROM n",
@@ -267,6 +270,15 @@ describe("what SQLite does", () => {
     expect(steps()).to.have.members([
       ...nextTenant, ...nextRetrier, ...nextPending,
       "destinations: id=?", "setAside: stream=?", pendingOfPlace,
+    ]);
+  });
+
+  it("for the backlog goes from one destination to the next, and looks at one event of each", async () => {
+    await backlogByDestination(readModels);
+    expect(steps()).to.have.members([
+      "events: status=?", "events: status=? AND destinationUrlId>?", "destinations: id=?", pendingOfPlace,
+      "events: status=? AND destinationUrlId=?", "events: status=? AND destinationUrlId=? AND tenantId>?",
+      "waiting: destinationId=?", "scopes: name=?", "counters: scope=? AND bucket>? AND bucket<?",
     ]);
   });
 

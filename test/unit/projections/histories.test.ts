@@ -16,6 +16,7 @@ import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sql
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { eventStatuses, type EventStatus } from "../../../src/domain/event/events.ts";
 import { isFinished } from "../../../src/domain/event/purge.ts";
+import { backlogByDestination } from "../../../src/application/delivery/backlog.ts";
 import { isWaiting } from "../../../src/domain/event/decide.ts";
 import { roles } from "../../../src/domain/roles.ts";
 import { streams } from "../../../src/domain/streams.ts";
@@ -160,6 +161,29 @@ describe("read models of random histories", () => {
         expect(await models.sum(backlogCounter)).to.equal(webhooks.filter(isWaiting).length);
         const leases = (await all(models, "leases", "key")).map(({ key }) => key);
         expect(leases).to.have.members(webhooks.flatMap(({ id, open }) => open.map((attempt) => `${id}:${attempt}`)));
+      }),
+      runs,
+    );
+  });
+
+  it("tell what waits for each destination, deleted ones too, and since when", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(250), async (history) => {
+        const found = await backlogByDestination(await projected(history));
+        const byDestination = Map.groupBy([...history.webhooks.values()].filter(isWaiting), (one) => one.destinationId);
+        expect(found.map(({ status: _, ...backlog }) => backlog)).to.have.deep.members(
+          [...byDestination].map(([destinationId, webhooks]) => ({
+            destinationId,
+            tenantId: webhooks[0]!.tenantId,
+            waiting: webhooks.length,
+            oldestDueAt: webhooks.map((one) => one.status === "Pending" ? one.acceptedAt : one.nextAttemptAt).sort()[0],
+          })),
+        );
+        for (const { destinationId, status } of found) {
+          expect(status === null, destinationId).to.equal(history.destinations.get(destinationId)?.deleted ?? true);
+        }
+        const sizes = found.map(({ waiting }) => waiting);
+        expect(sizes).to.deep.equal(sizes.toSorted((a, b) => b - a));
       }),
       runs,
     );
