@@ -35,11 +35,17 @@ export function createIngestHandler(api: Api, fail: Fail) {
   const { services: { ingest }, ids, clock, logger, metrics, maxBodyBytes } = api;
   const refusals = new Condensed(clock);
   /** Of producers with a good key only: anyone else could fill the log. */
-  const refused = (tenantId: string, { status, text }: ReturnType<Fail>, requestId: string) => refusals.tell(
-    `tenant ${tenantId}: ${status}`,
-    () => logger.info({ tenantId, status, reason: text, requestId }, "an ingest request was refused"),
-    (of, requests) => logger.info({ of, requests }, "more ingest requests were refused"),
-  );
+  const refused = ({ key, destination, sender }: Admission, { status, text }: ReturnType<Fail>, requestId: string) => {
+    const target = { tenantId: key.tenantId, destinationId: destination.id, senderId: sender?.id ?? null, status };
+    const name = `${sender?.id ?? destination.id} ${status}`;
+    refusals.tell(
+      name,
+      () => logger.info({ ...target, apiKeyId: key.id, reason: text, requestId }, "an ingest request was refused"),
+      (told, requests) => logger.info(
+        { ...(told === name ? target : { targets: "many" }), requests }, "more ingest requests were refused",
+      ),
+    );
+  };
   return async (request: IncomingMessage, response: ServerResponse, { tenant, token }: IngestPath): Promise<void> => {
     const startedAt = clock.monotonic();
     const requestId = requestIdOf(request, ids);
@@ -62,7 +68,7 @@ export function createIngestHandler(api: Api, fail: Fail) {
       status = failure.status;
       if (status === 413) sendAndHangUp(request, response, { ...failure, requestId }, clock);
       else send(response, status, plainText, failure.text, requestId);
-      if (admission && status < 500) refused(admission.key.tenantId, failure, requestId);
+      if (admission && status < 500) refused(admission, failure, requestId);
     }
     metrics.ingest(status, (clock.monotonic() - startedAt) / 1000);
   };

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import type { Admission, Ingest } from "../../../src/application/ingest.ts";
@@ -13,14 +14,25 @@ import { ManualClock } from "../../support/manual-clock.ts";
 
 const tenantId = "0193a1b2-0000-7000-8000-000000000001";
 
+/** What a token leads to; one that begins with `sndr_` to a sender of the same destination. */
+function admissionOf(token: string): Admission {
+  const [prefix, name] = token.split("_");
+  const sender = prefix === "sndr" ? { id: `sender of ${name}` } : null;
+  return { key: { id: "the key", tenantId }, destination: { id: name }, sender } as unknown as Admission;
+}
+
 describe("refused ingest", () => {
-  it("is counted by status, and told in the log where the key was good: the first, then how many", async () => {
-    const clock = new ManualClock();
-    const lines: object[] = [];
-    const counted: number[] = [];
+  const lines: object[] = [];
+  const counted: number[] = [];
+  let clock: ManualClock;
+  let server: Server;
+
+  beforeEach(async () => {
+    clock = new ManualClock();
+    lines.length = counted.length = 0;
     const ingest = {
-      admit: async (_tenant: string, _token: string, key?: string) =>
-        (key ? { key: { tenantId } } as Admission : refuse("unauthenticated", "X-Api-Key: missing")),
+      admit: async (_tenant: string, token: string, key?: string) =>
+        (key ? admissionOf(token) : refuse("unauthenticated", "X-Api-Key: missing")),
       accept: async () => refuse("rejected", "the destination is inactive"),
     } as unknown as Ingest;
     const api = {
@@ -29,29 +41,54 @@ describe("refused ingest", () => {
       metrics: { ...uncounted, ingest: (status: number) => counted.push(status) },
     } as unknown as Api;
     const handle = createIngestHandler(api, createFailures(api));
-    const server = createHttpServer((request, response) => {
+    server = createHttpServer((request, response) => {
       void handle(request, response, ingestPath(request.url ?? "")!);
     }, api.ids).listen(0, "127.0.0.1");
     await once(server, "listening");
-    const send = (headers: Record<string, string>) => {
-      const { port } = server.address() as AddressInfo;
-      return fetch(`http://127.0.0.1:${port}/api/v1/ingest/${tenantId}/dst_x`, {
-        method: "POST", headers: { "content-type": "application/json", "x-request-id": "mine", ...headers }, body: "{}",
-      });
-    };
-    await send({});
-    expect(lines).to.deep.equal([]);
-    for (let n = 0; n < 3; n += 1) await send({ "x-api-key": "good" });
-    clock.advance(10_000);
-    expect(lines).to.deep.equal([
-      {
-        tenantId, status: 422, reason: "the destination is inactive", requestId: "mine",
-        message: "an ingest request was refused",
-      },
-      { of: `tenant ${tenantId}: 422`, requests: 2, message: "more ingest requests were refused" },
-    ]);
-    expect(counted).to.deep.equal([401, 422, 422, 422]);
+  });
+
+  afterEach(() => {
     server.close();
     server.closeAllConnections();
+  });
+
+  async function send(token: string, headers: Record<string, string> = { "x-api-key": "good" }, body = "{}") {
+    const { port } = server.address() as AddressInfo;
+    const own = { "content-type": "application/json", "x-request-id": "mine" };
+    const url = `http://127.0.0.1:${port}/api/v1/ingest/${tenantId}/${token}`;
+    await fetch(url, { method: "POST", headers: { ...own, ...headers }, body });
+  }
+
+  it("is counted by status, and told in the log where the key was good, for each target and status", async () => {
+    await send("dst_a", {});
+    expect(lines).to.deep.equal([]);
+    for (let n = 0; n < 3; n += 1) await send("dst_a");
+    await send("dst_b");
+    await send("sndr_a");
+    await send("dst_a", { "x-api-key": "good", "x-idempotency-key": "" });
+    const told = { tenantId, apiKeyId: "the key", requestId: "mine", message: "an ingest request was refused" };
+    const inactive = { ...told, status: 422, reason: "the destination is inactive" };
+    const empty = "X-Idempotency-Key: must not be empty";
+    expect(lines.splice(0)).to.deep.equal([
+      { ...inactive, destinationId: "a", senderId: null },
+      { ...inactive, destinationId: "b", senderId: null },
+      { ...inactive, destinationId: "a", senderId: "sender of a" },
+      { ...told, destinationId: "a", senderId: null, status: 400, reason: empty },
+    ]);
+    clock.advance(10_000);
+    expect(lines).to.deep.equal([{
+      tenantId, destinationId: "a", senderId: null, status: 422, requests: 2,
+      message: "more ingest requests were refused",
+    }]);
+    expect(counted).to.deep.equal([401, 422, 422, 422, 422, 422, 400]);
+  });
+
+  it("is told together where there are more targets than can be told apart", async () => {
+    for (let n = 0; n < 103; n += 1) await send(`dst_${n}`);
+    clock.advance(10_000);
+    expect(lines.slice(100)).to.deep.equal([
+      { ...lines[100], destinationId: "100" },
+      { targets: "many", requests: 2, message: "more ingest requests were refused" },
+    ]);
   });
 });
