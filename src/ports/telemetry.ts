@@ -1,4 +1,5 @@
 import type { FailureReason } from "../domain/event/events.ts";
+import type { FinishedStatus } from "../domain/event/purge.ts";
 
 /** One structured line; pino has this shape. Secrets never get here. */
 export interface Logger {
@@ -29,6 +30,10 @@ export const ingestStatuses = [200, 202, 400, 401, 403, 404, 413, 415, 422, 500,
 export interface Metrics {
   /** An event was accepted, durably. */
   accepted(): void;
+  /** An accepted or replayed event came to its end. */
+  finished(status: FinishedStatus): void;
+  /** An event that was given up went back to work. */
+  replayed(): void;
   /** An ingest request was answered with this status, `seconds` after it came. */
   ingest(status: number, seconds: number): void;
   /** An attempt ended; the reason is "none" where it succeeded. */

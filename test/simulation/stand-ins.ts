@@ -63,7 +63,8 @@ function mac(text: string, key: Uint8Array): string {
 const nothing = () => undefined;
 /** Counts nothing. */
 export const uncounted: Metrics = {
-  accepted: nothing, ingest: nothing, attempt: nothing, firstAttemptDelay: nothing, trouble: nothing,
+  accepted: nothing, finished: nothing, replayed: nothing, ingest: nothing, attempt: nothing,
+  firstAttemptDelay: nothing, trouble: nothing,
 };
 
 /** No mapping is asked of the simulated relay. */

@@ -76,6 +76,8 @@ export const quiet: Logger = { debug: silent, info: silent, warn: silent, error:
 /** Counts nothing. */
 export const uncounted: Metrics = {
   accepted: () => undefined,
+  finished: () => undefined,
+  replayed: () => undefined,
   ingest: () => undefined,
   attempt: () => undefined,
   firstAttemptDelay: () => undefined,

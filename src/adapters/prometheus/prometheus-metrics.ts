@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { failureReasons, type FailureReason } from "../../domain/event/events.ts";
+import { finishedStatuses, type FinishedStatus } from "../../domain/event/purge.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { ingestStatuses, troubles, type Metrics, type Trouble } from "../../ports/telemetry.ts";
 import { late, within } from "../../ports/within.ts";
@@ -34,6 +35,8 @@ export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #clock: Pick<Clock, "schedule">;
   readonly #accepted: Counter;
+  readonly #finished: Counter<"status">;
+  readonly #replayed: Counter;
   readonly #ingest: Histogram;
   readonly #ingestRequests: Counter<"status">;
   readonly #attempts: Counter<"outcome" | "reason">;
@@ -51,6 +54,13 @@ export class PrometheusMetrics implements Metrics {
     }).set({ version }, 1);
     this.#accepted = new Counter({
       name: "relay_events_accepted_total", help: "Events accepted for delivery", registers,
+    });
+    this.#finished = new Counter({
+      name: "relay_events_finished_total", help: "Events that came to their end, by status",
+      labelNames: ["status"], registers,
+    });
+    this.#replayed = new Counter({
+      name: "relay_events_replayed_total", help: "Events given up that went back to work", registers,
     });
     this.#ingest = new Histogram({
       name: "relay_ingest_duration_seconds", help: "Time to answer an ingest request", buckets: fast, registers,
@@ -76,6 +86,7 @@ export class PrometheusMetrics implements Metrics {
       labelNames: ["kind"], registers,
     });
     // A series that is born at 1 shows no increase: what may be counted is 0 before.
+    for (const status of finishedStatuses) this.#finished.inc({ status }, 0);
     for (const status of ingestStatuses) this.#ingestRequests.inc({ status }, 0);
     this.#attempts.inc({ outcome: "succeeded", reason: "none" }, 0);
     for (const reason of failureReasons) this.#attempts.inc({ outcome: "failed", reason }, 0);
@@ -84,6 +95,14 @@ export class PrometheusMetrics implements Metrics {
 
   accepted(): void {
     this.#accepted.inc();
+  }
+
+  finished(status: FinishedStatus): void {
+    this.#finished.inc({ status });
+  }
+
+  replayed(): void {
+    this.#replayed.inc();
   }
 
   ingest(status: number, seconds: number): void {

@@ -8,6 +8,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { entriesOf, type Origin } from "../origin.ts";
@@ -41,6 +42,7 @@ interface BulkReplayParts {
   readonly shown: ShownEvents;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly metrics: Pick<Metrics, "replayed">;
 }
 
 /** Events looked at before the next are fetched: memory stays the same however many there are. */
@@ -96,7 +98,7 @@ export class BulkReplay {
 
   /** Whether it was this request that replayed the event. */
   async #replay(id: string, origin: Origin): Promise<boolean> {
-    const { store, clock } = this.#parts;
+    const { store, clock, metrics } = this.#parts;
     for (;;) {
       try {
         const { state, revision } = await loadShown(this.#parts, id);
@@ -104,7 +106,9 @@ export class BulkReplay {
         const facts = decide(state, { type: "Replay", at: timestamp(clock.now()) });
         await store.append(streams.event(id), revision, entriesOf(facts, origin, this.#parts));
         // A purge may have taken the event in between.
-        return (await loadShown(this.#parts, id)).state !== undefined;
+        if ((await loadShown(this.#parts, id)).state === undefined) return false;
+        metrics.replayed();
+        return true;
       } catch (error) {
         if (error instanceof Refusal) return false;
         // Another was first: what is left to do depends on what it did.

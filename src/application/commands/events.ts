@@ -7,19 +7,29 @@ import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
 import { requireOwn } from "../access.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { countFinished } from "../finishing.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { eventView, type EventView } from "../views.ts";
 import { loadShown } from "../webhooks.ts";
 import type { Caller } from "./caller.ts";
 
+interface EventCommandParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly metrics: Pick<Metrics, "finished" | "replayed">;
+}
+
 /** What people do to accepted events. */
 export class EventCommands {
-  readonly #parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids };
+  readonly #parts: EventCommandParts;
 
-  constructor(parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids }) {
+  constructor(parts: EventCommandParts) {
     this.#parts = parts;
   }
 
@@ -34,7 +44,7 @@ export class EventCommands {
   }
 
   async #change(caller: Caller, id: string, origin: Origin, to: string, command: WebhookCommand): Promise<EventView> {
-    const { store } = this.#parts;
+    const { store, metrics } = this.#parts;
     for (;;) {
       const { state, revision } = await loadShown(this.#parts, id);
       if (!state) return refuse("not-found", "event not found");
@@ -47,6 +57,8 @@ export class EventCommands {
         // A purge that came in between took the event as it was before.
         const after = command.type === "Replay" ? await loadShown(this.#parts, id) : { state };
         if (!after.state) refuse("not-found", "event not found");
+        if (command.type === "Replay") metrics.replayed();
+        countFinished(metrics, facts);
         return eventView(facts.reduce<Webhook>((before, fact) => evolve(before, fact) ?? before, state));
       } catch (error) {
         // A worker was first: what may be done now depends on what it did.

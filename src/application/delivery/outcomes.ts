@@ -8,10 +8,11 @@ import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
-import type { Logger } from "../../ports/telemetry.ts";
+import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { destinations, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { changeCircuit } from "../circuits.ts";
+import { countFinished } from "../finishing.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { loadWebhook, type LoadedWebhook } from "../webhooks.ts";
 
@@ -47,6 +48,7 @@ interface OutcomeParts {
   readonly ids: Ids;
   readonly retry: RetryPolicy;
   readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "finished">;
 }
 
 /** Writes the ends of attempts into the log: first the event's own stream, then the destination's circuit. */
@@ -104,7 +106,7 @@ export class Outcomes {
     policy: TenantPolicy,
     origin: Origin,
   ): Promise<{ readonly status: Webhook["status"]; readonly late: boolean; readonly appended: boolean }> {
-    const { store, clock, ids, retry } = this.#parts;
+    const { store, clock, ids, retry, metrics } = this.#parts;
     let { state, revision } = known;
     let wasLate = false;
     for (;;) {
@@ -130,6 +132,7 @@ export class Outcomes {
       const late = isLate(state, attempt);
       try {
         await store.append(streams.event(state.id), revision, entriesOf(facts, origin, this.#parts));
+        countFinished(metrics, facts);
         return { status: "to" in last.data ? last.data.to : state.status, late, appended: true };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;

@@ -3,6 +3,7 @@ import type { Aggregates } from "../../application/aggregates.ts";
 import { Condensed } from "../../application/condensed.ts";
 import type { Outcome, Outcomes } from "../../application/delivery/outcomes.ts";
 import type { Sender } from "../../application/delivery/sender.ts";
+import { countFinished } from "../../application/finishing.ts";
 import { entriesOf, type Origin } from "../../application/origin.ts";
 import { loadWebhook } from "../../application/webhooks.ts";
 import type { Destination } from "../../domain/destination/state.ts";
@@ -86,7 +87,9 @@ export class Attempts {
     const at = timestamp(this.#parts.clock.now());
     const facts = decide(known.state, { type: "Cancel", reason: "destination deleted", at });
     const entries = entriesOf(facts, this.#origin(known), this.#parts);
-    return (await this.#append(known, entries)) ? "done" : "nothing to do";
+    if (!(await this.#append(known, entries))) return "nothing to do";
+    countFinished(this.#parts.metrics, facts);
+    return "done";
   }
 
   async #claimedWith({ start, outcome }: Extract<Work, { kind: "claimed" }>): Promise<Claimed | Result> {

@@ -2,6 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { PrometheusMetrics } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
 import { failureReasons } from "../../../src/domain/event/events.ts";
+import { finishedStatuses } from "../../../src/domain/event/purge.ts";
 import { ingestStatuses, troubles } from "../../../src/ports/telemetry.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
@@ -19,6 +20,8 @@ describe("Prometheus metrics", () => {
     const metrics = new PrometheusMetrics("1.2.3", new ManualClock());
     metrics.accepted();
     metrics.accepted();
+    metrics.finished("CriticalFailure");
+    metrics.replayed();
     metrics.ingest(202, 0.004);
     metrics.ingest(422, 0.004);
     metrics.attempt("failed", "timeout", 15);
@@ -28,6 +31,8 @@ describe("Prometheus metrics", () => {
     const found = await samples(metrics);
     expect(found.get('relay_build_info{version="1.2.3"}')).to.equal(1);
     expect(found.get("relay_events_accepted_total")).to.equal(2);
+    expect(found.get('relay_events_finished_total{status="CriticalFailure"}')).to.equal(1);
+    expect(found.get("relay_events_replayed_total")).to.equal(1);
     expect(found.get("relay_ingest_duration_seconds_sum")).to.equal(0.008);
     expect(found.get('relay_ingest_requests_total{status="202"}')).to.equal(1);
     expect(found.get('relay_ingest_requests_total{status="422"}')).to.equal(1);
@@ -49,6 +54,9 @@ describe("Prometheus metrics", () => {
       expect(found.get(series), reason).to.equal(0);
     }
     expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(0);
+    for (const status of finishedStatuses) {
+      expect(found.get(`relay_events_finished_total{status="${status}"}`), status).to.equal(0);
+    }
     for (const status of ingestStatuses) {
       expect(found.get(`relay_ingest_requests_total{status="${status}"}`), String(status)).to.equal(0);
     }

@@ -9,8 +9,14 @@ import { ManualClock } from "../../support/manual-clock.ts";
 const root = new URL("../../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
 
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
 interface Alerts {
-  readonly groups: readonly { readonly rules: readonly { readonly alert: string; readonly expr: string }[] }[];
+  readonly groups: readonly { readonly rules: readonly Rule[] }[];
 }
 
 /** Every metric with its labels; a histogram goes by the name without an ending. */
@@ -35,26 +41,32 @@ async function registered(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   return found;
 }
 
-/** The first cells of the tables in a section, what stands in them as code. */
-function firstCells(section: string): readonly (readonly string[])[] {
+/** The first cells of the tables in a section. */
+function firstCells(section: string): readonly string[] {
   const [, text = ""] = read("docs/operating.md").split(`\n## ${section}\n`);
   const rows = (text.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
-  return rows.map((row) => [...(row.split("|")[1] ?? "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code));
+  return rows.map((row) => row.split("|")[1]?.trim() ?? "");
+}
+
+/** What stands in these cells as code. */
+function codeIn(cells: readonly string[]): readonly string[] {
+  return cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code));
 }
 
 describe("the documentation of metrics and alerts", () => {
   it("has every metric with its labels, every reason and every kind of trouble, and no other", async () => {
     const own = [...await registered()].filter(([name]) => name.startsWith("relay_"));
     const names = own.map(([name, labels]) => (labels.size > 0 ? `${name}{${[...labels].join()}}` : name));
-    const documented = firstCells("Metrics").flat();
+    const documented = codeIn(firstCells("Metrics"));
     expect(documented.toSorted()).to.deep.equal([...names, ...failureReasons, ...troubles].toSorted());
   });
 
   const { groups } = parse(read("deploy/prometheus/alerts.yaml")) as Alerts;
   const rules = groups.flatMap((group) => group.rules);
 
-  it("has every alert that is deployed, and no other", () => {
-    expect(firstCells("Alerts").flat()).to.deep.equal(rules.map(({ alert }) => alert));
+  it("has every alert that is deployed with its severity, and no other", () => {
+    const deployed = rules.map(({ alert, labels }) => `\`${alert}\`${labels ? ` (${labels["severity"]})` : ""}`);
+    expect(firstCells("Alerts")).to.deep.equal(deployed);
   });
 
   for (const { alert, expr } of rules) {

@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import { BulkReplay } from "../../../src/application/commands/bulk-replay.ts";
+import { EventCommands } from "../../../src/application/commands/events.ts";
+import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
+import type { Sender } from "../../../src/application/delivery/sender.ts";
+import { ShownEvents } from "../../../src/application/shown-events.ts";
+import { loadWebhook } from "../../../src/application/webhooks.ts";
+import { Attempts } from "../../../src/workers/delivery/attempts.ts";
+import { createTenant, openIngest } from "../../support/accounts.ts";
+import { quiet, uncounted } from "../../support/api.ts";
+import { http } from "../../support/http.ts";
+import { Bench } from "../../support/purge-bench.ts";
+
+const success: Outcome = {
+  ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },
+};
+const failure: Outcome = {
+  ok: false, reason: "connection", error: "refused", durationMs: 9, requestHeaders: {}, answer: null,
+  retryAfterMs: null,
+};
+const origin = { actor: { type: "service", part: "test" }, correlationId: "c", causationId: null } as const;
+
+describe("the ledger of events", () => {
+  let bench: Bench;
+  let counted: string[];
+  let accept: () => Promise<string>;
+  let outcomes: Outcomes;
+  let attempts: Attempts;
+  let commands: EventCommands;
+  let bulk: BulkReplay;
+  let owner: { readonly tenantId: string; readonly userId: string; readonly role: "Owner" };
+
+  beforeEach(async () => {
+    bench = await Bench.open();
+    const tenant = await createTenant(bench.api.url, { maxTrys: 1 });
+    const { path, apiKey } = await openIngest(tenant.owner.client, tenant.tenantId);
+    owner = { tenantId: tenant.tenantId, userId: tenant.owner.id, role: "Owner" };
+    counted = [];
+    const metrics = {
+      ...uncounted, finished: (status: string) => counted.push(status), replayed: () => counted.push("replayed"),
+    };
+    const world = { ...bench.api.world, metrics };
+    accept = async () => {
+      const { json } = await http("POST", bench.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      return String(json["eventId"]);
+    };
+    outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
+    const sender = {} as Sender;
+    attempts = new Attempts({ ...world, outcomes, sender, logger: quiet, workerId: "w", deliveryTimeoutMs: 9 });
+    commands = new EventCommands(world);
+    bulk = new BulkReplay({ ...world, shown: new ShownEvents(world) });
+  });
+  afterEach(() => bench.close());
+
+  /** An attempt that begins and ends; whoever made it knows no more than its start. */
+  async function attempted(id: string, outcome: Outcome): Promise<void> {
+    await bench.deliveries.start(id);
+    await recorded(id, outcome);
+  }
+
+  async function recorded(id: string, outcome: Outcome, attempt?: number): Promise<void> {
+    const { state, revision } = await loadWebhook(bench.store, id);
+    await outcomes.record({ state: state!, revision }, attempt ?? state!.attempts, outcome, origin);
+  }
+
+  it("counts how each event ends, and that it goes back to work", async () => {
+    const [delivered, dead, replayed, cancelled, orphan] = await Promise.all([1, 2, 3, 4, 5].map(accept));
+    await attempted(delivered!, success);
+    expect(counted.splice(0)).to.deep.equal(["Succeeded"]);
+    await attempted(dead!, failure);
+    await attempted(replayed!, failure);
+    expect(counted.splice(0)).to.deep.equal(["CriticalFailure", "CriticalFailure"]);
+    await commands.replay(owner, replayed!, origin);
+    expect(counted.splice(0)).to.deep.equal(["replayed"]);
+    await attempted(replayed!, success);
+    expect(counted.splice(0)).to.deep.equal(["Succeeded"]);
+    await bench.drained();
+    expect(await bulk.replay(owner, {}, origin)).to.deep.equal({ matched: 1, replayed: 1 });
+    await attempted(dead!, failure);
+    expect(counted.splice(0)).to.deep.equal(["replayed", "CriticalFailure"]);
+    await commands.cancel(owner, cancelled!, origin);
+    await attempts.cancel({ kind: "due", eventId: orphan! });
+    await attempts.cancel({ kind: "due", eventId: orphan! });
+    expect(counted).to.deep.equal(["Cancelled", "Cancelled"]);
+  });
+
+  it("counts an event that is retried once it ends, and no more for what is learned of it later", async () => {
+    const id = await accept();
+    await bench.deliveries.start(id);
+    await bench.deliveries.lose(id);
+    await attempted(id, failure);
+    await recorded(id, success, 1);
+    expect(counted).to.deep.equal(["CriticalFailure"]);
+    expect((await loadWebhook(bench.store, id)).state?.status).to.equal("Succeeded");
+  });
+});
