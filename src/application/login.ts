@@ -1,8 +1,11 @@
 import { refuse } from "../domain/refusal.ts";
 import type { Tenant, User } from "../domain/tenant/state.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { ExpiringState, RateLimit } from "../ports/expiring-state.ts";
 import type { Passwords } from "../ports/passwords.ts";
+import type { Logger, LoginResult, Metrics } from "../ports/telemetry.ts";
 import type { Aggregates } from "./aggregates.ts";
+import { Condensed } from "./condensed.ts";
 import type { People } from "./people.ts";
 import type { PlatformKeys } from "./platform-keys.ts";
 import type { Reservations } from "./reservations.ts";
@@ -18,17 +21,22 @@ interface LoginParts {
   readonly passwords: Passwords;
   readonly people: People;
   readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
 }
 
 /** Trades an email and a password for an access token. */
 export class Login {
   readonly #parts: LoginParts;
   readonly #limit: RateLimit | null;
+  readonly #failures: Condensed;
 
   /** `limit`: failed attempts per address and per email; null for none. */
   constructor(parts: LoginParts, options: { readonly limit: RateLimit | null }) {
     this.#parts = parts;
     this.#limit = options.limit;
+    this.#failures = new Condensed(parts.clock);
   }
 
   /**
@@ -37,21 +45,40 @@ export class Login {
    * than the limit allows. Throws a Refusal (unauthenticated, too-many).
    */
   async login(email: string, password: string, address: string): Promise<IssuedToken & { readonly user: UserView }> {
-    const { state, keys, people, sessions } = this.#parts;
+    const { state, keys, people, sessions, metrics } = this.#parts;
     const hash = await keys.emailHash(email);
     const counters = [`login:address:${address}`, `login:email:${hash}`];
     const ticket = this.#limit && (await state.admit(counters, this.#limit));
-    if (this.#limit && !ticket) refuse("too-many", "too many failed logins; try again later");
+    if (this.#limit && !ticket) {
+      this.#failed("throttled", address);
+      refuse("too-many", "too many failed logins; try again later");
+    }
     const found = await this.#check(hash, password).catch(async (error: unknown) => {
       // Nobody's guess was judged.
       if (ticket) await state.forgive(ticket);
       throw error;
     });
-    if (!found) refuse("unauthenticated", "email or password is wrong");
+    if (!found) {
+      this.#failed("refused", address);
+      refuse("unauthenticated", "email or password is wrong");
+    }
     if (ticket) await state.forgive(ticket);
     const { tenant, user } = found;
     const shown = userView(tenant.id, user, await people.open(tenant, user.id, user.email));
-    return { ...(await sessions.issue(tenant.id, user)), user: shown };
+    const token = await sessions.issue(tenant.id, user);
+    metrics.login("succeeded");
+    return { ...token, user: shown };
+  }
+
+  /** Tells the operator where guesses come from. */
+  #failed(result: Exclude<LoginResult, "succeeded">, address: string): void {
+    const { logger, metrics } = this.#parts;
+    metrics.login(result);
+    this.#failures.tell(
+      address,
+      () => logger.warn({ address, result }, "a login failed"),
+      (from, logins) => logger.warn({ address: from === address ? address : "many", logins }, "more logins failed"),
+    );
   }
 
   async #check(hash: string, password: string): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {

@@ -26,6 +26,11 @@ export type Trouble = (typeof troubles)[number];
 /** What ingest requests are answered with. */
 export const ingestStatuses = [200, 202, 400, 401, 403, 404, 413, 415, 422, 500, 503] as const;
 
+/** What logins are answered with; `throttled` ones were not looked at, after too many that were refused. */
+export const loginResults = ["succeeded", "refused", "throttled"] as const;
+/** One of {@link loginResults}. */
+export type LoginResult = (typeof loginResults)[number];
+
 /** What is counted for `/metrics`. */
 export interface Metrics {
   /** An event was accepted, durably. */
@@ -40,6 +45,8 @@ export interface Metrics {
   attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number): void;
   /** From acceptance to the first attempt's start, seconds. */
   firstAttemptDelay(seconds: number): void;
+  /** Somebody tried to log in. */
+  login(result: LoginResult): void;
   /** Something odd that an operator should look at. */
   trouble(kind: Trouble): void;
 }

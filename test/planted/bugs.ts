@@ -339,15 +339,15 @@ const refused: readonly Bug[] = [
       {
         file: "src/application/login.ts",
         from: "    const ticket = this.#limit && (await state.admit(counters, this.#limit));\n"
-          + "    if (this.#limit && !ticket) refuse(\"too-many\", \"too many failed logins; try again later\");\n",
-        to: "    let ticket = null as Awaited<ReturnType<typeof state.admit>>;\n",
+          + "    if (this.#limit && !ticket) {\n",
+        to: "    let ticket = null as Awaited<ReturnType<typeof state.admit>>;\n    if (false) {\n",
       },
       {
         file: "src/application/login.ts",
-        from: "    if (!found) refuse(\"unauthenticated\", \"email or password is wrong\");\n",
+        from: "    if (!found) {\n",
         to: "    ticket = this.#limit && (await state.admit(counters, this.#limit));\n"
           + "    if (this.#limit && !ticket) refuse(\"too-many\", \"too many failed logins; try again later\");\n"
-          + "    if (!found) refuse(\"unauthenticated\", \"email or password is wrong\");\n",
+          + "    if (!found) {\n",
       },
     ],
     tests: ["test/http/throttles.test.ts"],

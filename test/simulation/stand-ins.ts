@@ -64,7 +64,7 @@ const nothing = () => undefined;
 /** Counts nothing. */
 export const uncounted: Metrics = {
   accepted: nothing, finished: nothing, replayed: nothing, ingest: nothing, attempt: nothing,
-  firstAttemptDelay: nothing, trouble: nothing,
+  firstAttemptDelay: nothing, login: nothing, trouble: nothing,
 };
 
 /** No mapping is asked of the simulated relay. */

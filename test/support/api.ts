@@ -81,6 +81,7 @@ export const uncounted: Metrics = {
   ingest: () => undefined,
   attempt: () => undefined,
   firstAttemptDelay: () => undefined,
+  login: () => undefined,
   trouble: () => undefined,
 };
 

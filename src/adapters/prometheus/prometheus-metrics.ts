@@ -2,7 +2,9 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import { failureReasons, type FailureReason } from "../../domain/event/events.ts";
 import { finishedStatuses, type FinishedStatus } from "../../domain/event/purge.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { ingestStatuses, troubles, type Metrics, type Trouble } from "../../ports/telemetry.ts";
+import {
+  ingestStatuses, loginResults, troubles, type LoginResult, type Metrics, type Trouble,
+} from "../../ports/telemetry.ts";
 import { late, within } from "../../ports/within.ts";
 
 type Reading<T> = () => T | Promise<T>;
@@ -42,6 +44,7 @@ export class PrometheusMetrics implements Metrics {
   readonly #attempts: Counter<"outcome" | "reason">;
   readonly #attemptSeconds: Histogram<"outcome">;
   readonly #firstAttemptDelay: Histogram;
+  readonly #logins: Counter<"result">;
   readonly #troubles: Counter<"kind">;
 
   /** `version`: the program's own. `clock` times the readings. */
@@ -81,6 +84,9 @@ export class PrometheusMetrics implements Metrics {
       name: "relay_first_attempt_delay_seconds", help: "Time from acceptance to the start of the first attempt",
       buckets: slow, registers,
     });
+    this.#logins = new Counter({
+      name: "relay_logins_total", help: "Logins that were answered, by result", labelNames: ["result"], registers,
+    });
     this.#troubles = new Counter({
       name: "relay_troubles_total", help: "Oddities that an operator should look at, by kind",
       labelNames: ["kind"], registers,
@@ -90,6 +96,7 @@ export class PrometheusMetrics implements Metrics {
     for (const status of ingestStatuses) this.#ingestRequests.inc({ status }, 0);
     this.#attempts.inc({ outcome: "succeeded", reason: "none" }, 0);
     for (const reason of failureReasons) this.#attempts.inc({ outcome: "failed", reason }, 0);
+    for (const result of loginResults) this.#logins.inc({ result }, 0);
     for (const kind of troubles) this.#troubles.inc({ kind }, 0);
   }
 
@@ -117,6 +124,10 @@ export class PrometheusMetrics implements Metrics {
 
   firstAttemptDelay(seconds: number): void {
     this.#firstAttemptDelay.observe(seconds);
+  }
+
+  login(result: LoginResult): void {
+    this.#logins.inc({ result });
   }
 
   trouble(kind: Trouble): void {

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { PrometheusMetrics } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
 import { failureReasons } from "../../../src/domain/event/events.ts";
 import { finishedStatuses } from "../../../src/domain/event/purge.ts";
-import { ingestStatuses, troubles } from "../../../src/ports/telemetry.ts";
+import { ingestStatuses, loginResults, troubles } from "../../../src/ports/telemetry.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 /** The samples of a scrape by their name with labels. */
@@ -27,6 +27,7 @@ describe("Prometheus metrics", () => {
     metrics.attempt("failed", "timeout", 15);
     metrics.attempt("succeeded", "none", 0.02);
     metrics.firstAttemptDelay(0.003);
+    metrics.login("refused");
     metrics.trouble("stream set aside");
     const found = await samples(metrics);
     expect(found.get('relay_build_info{version="1.2.3"}')).to.equal(1);
@@ -42,6 +43,7 @@ describe("Prometheus metrics", () => {
     expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(1);
     expect(found.get('relay_delivery_attempt_duration_seconds_sum{outcome="failed"}')).to.equal(15);
     expect(found.get("relay_first_attempt_delay_seconds_count")).to.equal(1);
+    expect(found.get('relay_logins_total{result="refused"}')).to.equal(1);
     expect(found.get('relay_troubles_total{kind="stream set aside"}')).to.equal(1);
     expect([...found.keys()]).to.include("process_cpu_seconds_total").and.include("nodejs_eventloop_lag_p99_seconds");
   });
@@ -54,6 +56,9 @@ describe("Prometheus metrics", () => {
       expect(found.get(series), reason).to.equal(0);
     }
     expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(0);
+    for (const result of loginResults) {
+      expect(found.get(`relay_logins_total{result="${result}"}`), result).to.equal(0);
+    }
     for (const status of finishedStatuses) {
       expect(found.get(`relay_events_finished_total{status="${status}"}`), status).to.equal(0);
     }
