@@ -9,7 +9,7 @@ export interface OutboundRequest {
   readonly body: Uint8Array | string;
   /** How much of the answer's body is kept, bytes. */
   readonly keepBytes: number;
-  /** How long the call may take, where that is less than the configured deadline. */
+  /** How long the call may take, where less is left of the configured deadline; a failure still names the whole. */
   readonly timeoutMs?: number;
 }
 

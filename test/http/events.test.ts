@@ -66,16 +66,17 @@ describeOnEngines("events", (freshEngines) => {
       const items = page["items"] as Record<string, unknown>[];
       expect(page["total"]).to.equal(2);
       expect(
-        items.map(({ number, outcome, statusCode, error, durationMs }) => ({
+        items.map(({ number, outcome, statusCode, reason, error, durationMs }) => ({
           number,
           outcome,
           statusCode,
+          reason,
           error,
           durationMs,
         })),
       ).to.deep.equal([
-        { number: 1, outcome: "failed", statusCode: 500, error: "answered 500", durationMs: 34 },
-        { number: 2, outcome: "succeeded", statusCode: 204, error: null, durationMs: 12 },
+        { number: 1, outcome: "failed", statusCode: 500, reason: "status", error: "answered 500", durationMs: 34 },
+        { number: 2, outcome: "succeeded", statusCode: 204, reason: null, error: null, durationMs: 12 },
       ]);
       expect(items[0]).to.deep.include({
         destinationUrl: "https://receiver.example/hook",
@@ -91,6 +92,7 @@ describeOnEngines("events", (freshEngines) => {
       await deliveries.start(id);
       const { items } = (await one.owner.client.get(path(id, "/attempts"))).json as { items: object[] };
       expect(items[0]).to.include({ number: 1, outcome: "in progress", finishedAt: null, statusCode: null });
+      expect(items[0]).to.include({ reason: null, error: null });
       const two = await exhausted();
       await one.owner.client.post(path(two, "/replay"));
       await deliveries.fail(two, 1);

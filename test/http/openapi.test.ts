@@ -5,6 +5,7 @@ import addFormats from "ajv-formats";
 import { expect } from "chai";
 import { histories } from "../../src/application/queries/shown-facts.ts";
 import type { Services } from "../../src/application/services.ts";
+import { failureReasons } from "../../src/domain/event/events.ts";
 import { routesOf } from "../../src/http/app.ts";
 import { ingestPath } from "../../src/http/ingest.ts";
 import { apiDocument } from "../../src/http/openapi/document.ts";
@@ -143,6 +144,11 @@ describe("what describes the API", () => {
   after(async () => {
     await api.close();
     await engines.close();
+  });
+
+  it("has every reason of a failed attempt", () => {
+    const { reason } = apiDocument.components.schemas["Attempt"]?.properties ?? {};
+    expect(reason?.enum).to.deep.equal([...failureReasons, null]);
   });
 
   it("is served to machines as the document", async () => {

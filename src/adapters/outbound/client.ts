@@ -60,7 +60,7 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
       const url = target(text);
       if (!url) return malformed;
       return new Promise((resolve) => {
-        const exchange = new Exchange(keepBytes, Math.min(timeoutMs, deliveryTimeoutMs), resolve);
+        const exchange = new Exchange(keepBytes, Math.min(timeoutMs, deliveryTimeoutMs), deliveryTimeoutMs, resolve);
         const { origin, path } = url;
         agent.dispatch({ origin, path, method: "POST", headers, body }, exchange);
       });

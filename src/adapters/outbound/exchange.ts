@@ -18,7 +18,7 @@ const tooLate = new CallFailure("timeout", "the deadline is over");
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #settle: (outcome: Outcome) => void;
   readonly #keepBytes: number;
-  readonly #timeoutMs: number;
+  readonly #deadlineMs: number;
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
@@ -28,10 +28,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #kept = 0;
   #received = 0;
 
-  /** `timeoutMs` counts from now and covers everything. */
-  constructor(keepBytes: number, timeoutMs: number, settle: (outcome: Outcome) => void) {
+  /** `timeoutMs` counts from now and covers everything; `deadlineMs` is the whole that it is left of. */
+  constructor(keepBytes: number, timeoutMs: number, deadlineMs: number, settle: (outcome: Outcome) => void) {
     this.#keepBytes = keepBytes;
-    this.#timeoutMs = timeoutMs;
+    this.#deadlineMs = deadlineMs;
     this.#settle = settle;
     this.#timer = setTimeout(expire, timeoutMs, this);
   }
@@ -65,7 +65,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** The deadline is over. */
   expire(): void {
-    if (this.#statusCode === 0) this.#failed(new CallFailure("timeout", `no answer within ${this.#timeoutMs} ms`));
+    if (this.#statusCode === 0) this.#failed(new CallFailure("timeout", `no answer within ${this.#deadlineMs} ms`));
     else this.#answered(true);
     this.#controller?.abort(tooLate);
   }

@@ -1,4 +1,4 @@
-import type { WebhookEvent } from "../../domain/event/events.ts";
+import type { FailureReason, WebhookEvent } from "../../domain/event/events.ts";
 import type { RecordedEvent } from "../../ports/event-store.ts";
 
 /** How an attempt ended; `unknown`: its worker was lost, the receiver may have seen it. */
@@ -12,6 +12,7 @@ export interface AttemptView {
   readonly durationMs: number | null;
   readonly outcome: AttemptOutcome;
   readonly statusCode: number | null;
+  readonly reason: FailureReason | null;
   readonly error: string | null;
   /** Secrets are masked. */
   readonly requestHeaders: Readonly<Record<string, string>> | null;
@@ -29,8 +30,8 @@ export function attemptsOf(facts: readonly RecordedEvent<WebhookEvent>[]): reado
     if (fact.type === "DeliveryAttemptStarted") {
       const { attempt: number, at: startedAt, url: destinationUrl } = fact.data;
       attempts.set(number, {
-        number, startedAt, finishedAt: null, durationMs: null, outcome: "in progress", statusCode: null, error: null,
-        requestHeaders: null, responseHeaders: null, responseBody: null, truncated: false, destinationUrl,
+        number, startedAt, finishedAt: null, durationMs: null, outcome: "in progress", statusCode: null, reason: null,
+        error: null, requestHeaders: null, responseHeaders: null, responseBody: null, truncated: false, destinationUrl,
       });
     } else if (fact.type === "DeliverySucceeded" || fact.type === "DeliveryFailed") {
       const started = attempts.get(fact.data.attempt);
@@ -48,6 +49,7 @@ function outcomeOf(fact: Outcome): Partial<AttemptView> {
   return {
     finishedAt, durationMs, requestHeaders,
     outcome: !failed ? "succeeded" : fact.data.reason === "outcome unknown" ? "unknown" : "failed",
+    reason: failed ? fact.data.reason : null,
     error: failed ? fact.data.error : null,
     statusCode: answer?.statusCode ?? null,
     responseHeaders: answer?.headers ?? null,

@@ -129,6 +129,7 @@ export const attempt = {
   durationMs: 408,
   outcome: "succeeded",
   statusCode: 204,
+  reason: null,
   error: null,
   requestHeaders: {
     "Content-Type": "application/json",
