@@ -17,7 +17,8 @@ export class EngineWatch {
   readonly #engines: readonly WatchedEngine[];
   readonly #parts: EngineWatchParts;
   readonly #loop: Loop;
-  #away: ReadonlySet<string> = new Set();
+  /** Who did not answer when last asked, with what the asking was rejected. */
+  #away: ReadonlyMap<string, unknown> = new Map();
 
   constructor(engines: readonly WatchedEngine[], parts: EngineWatchParts) {
     this.#engines = engines;
@@ -50,6 +51,11 @@ export class EngineWatch {
     return !this.#away.has(name);
   }
 
+  /** Why this process cannot work, for want of an engine that did not answer when last asked. */
+  awayText({ name, awayText }: WatchedEngine): string {
+    return awayText?.(this.#away.get(name)) ?? `no answer from ${name}`;
+  }
+
   async #look(): Promise<void> {
     const before = this.#away;
     const away = await Promise.all(this.#engines.map(async (engine) => {
@@ -60,8 +66,8 @@ export class EngineWatch {
         metrics.trouble("engine away");
         logger.warn({ err: reason, engine: engine.name }, "an engine is away");
       }
-      return reason === null ? [] : [engine.name];
+      return reason === null ? [] : [[engine.name, reason] as const];
     }));
-    this.#away = new Set(away.flat());
+    this.#away = new Map(away.flat());
   }
 }

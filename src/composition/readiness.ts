@@ -4,7 +4,7 @@ import type { WatchedEngine } from "./engines/settings.ts";
 
 interface Signs {
   readonly needed: readonly WatchedEngine[];
-  readonly watch: Pick<EngineWatch, "answers">;
+  readonly watch: Pick<EngineWatch, "answers" | "awayText">;
   readonly following: { readonly fresh: boolean };
 }
 
@@ -21,6 +21,6 @@ export function neededBy(
 /** Null when this process can do its work, else why not. */
 export function readiness({ needed, watch, following }: Signs): string | null {
   const away = needed.filter((engine) => !watch.answers(engine));
-  if (away.length > 0) return away.map(({ name, awayText }) => awayText ?? `no answer from ${name}`).join(", ");
+  if (away.length > 0) return away.map((engine) => watch.awayText(engine)).join(", ");
   return following.fresh ? null : "the log is not followed";
 }

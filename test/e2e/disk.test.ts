@@ -192,28 +192,30 @@ describe("the real process on a disk that loses what was not synced, is full or 
     await relay.start();
   });
 
-  it("is not ready while its log cannot be written, and is again without a request that finds it out", async () => {
-    const account = await openAccount(relay.url);
-    const { ingest } = await target(account, "/hook", () => ({}));
-    const ready = async () => {
-      const response = await fetch(`${relay.url}/readyz`);
-      return [response.status, await response.text()];
-    };
-    relay.trouble({ error: "ENOSPC", writes: 1, syncs: 0 });
-    expect(await ready(), "nothing was to be written yet").to.deep.equal([200, "ready"]);
-    const refused = await fetch(`${relay.url}${ingest}`, {
-      method: "POST", headers: { ...account.producer.headers, "content-type": "application/json" }, body: "{}",
+  for (const [error, cause] of [["ENOSPC", "no space left"], ["EIO", "I/O error"]] as const) {
+    it(`is not ready for ${error} of its log, and is again without a request that finds it out`, async () => {
+      const account = await openAccount(relay.url);
+      const { ingest } = await target(account, "/hook", () => ({}));
+      const ready = async () => {
+        const response = await fetch(`${relay.url}/readyz`);
+        return [response.status, await response.text()];
+      };
+      relay.trouble({ error, writes: 1, syncs: 0 });
+      expect(await ready(), "nothing was to be written yet").to.deep.equal([200, "ready"]);
+      const refused = await fetch(`${relay.url}${ingest}`, {
+        method: "POST", headers: { ...account.producer.headers, "content-type": "application/json" }, body: "{}",
+      });
+      expect(refused.status).to.equal(503);
+      await eventually(ready, ([status]) => status === 503);
+      expect(await ready()).to.deep.equal([503, `the log cannot be written: ${cause}`]);
+      expect(await relay.metric('relay_engine_up{engine="log"}')).to.equal(0);
+      expect(await relay.metric('relay_troubles_total{kind="engine away"}')).to.equal(1);
+      relay.trouble(null);
+      await eventually(ready, ([status]) => status === 200);
+      expect(await relay.metric('relay_engine_up{engine="log"}')).to.equal(1);
+      await account.producer.post(ingest, {});
     });
-    expect(refused.status).to.equal(503);
-    await eventually(ready, ([status]) => status === 503);
-    expect(await ready()).to.deep.equal([503, "the log cannot be written"]);
-    expect(await relay.metric('relay_engine_up{engine="log"}')).to.equal(0);
-    expect(await relay.metric('relay_troubles_total{kind="engine away"}')).to.equal(1);
-    relay.trouble(null);
-    await eventually(ready, ([status]) => status === 200);
-    expect(await relay.metric('relay_engine_up{engine="log"}')).to.equal(1);
-    await account.producer.post(ingest, {});
-  });
+  }
 
   for (const [error, means] of [["ENOSPC", "is full"], ["EIO", "fails"]] as const) {
     it(`answers 503 while the disk ${means}, loses nothing, and goes on by itself once it is well again`, async () => {
@@ -241,6 +243,8 @@ describe("the real process on a disk that loses what was not synced, is full or 
       const whole = await balance(account);
       expectWhole(whole, `${failures} calls failed`);
       expect(whole.figures.unavailable, "answers of 503").to.be.greaterThan(0);
+      const told = new Set(relay.lines.flatMap(({ err }) => (err ? [(err as { readonly type: string }).type] : [])));
+      expect([...told]).to.include("ReadModelsUnavailable").and.not.include("Object");
       await stopCovered(relay, account.owner);
       const hashes = documentHashes(relay.dataDir);
       expect((await relay.command("rebuild")).code).to.equal(0);

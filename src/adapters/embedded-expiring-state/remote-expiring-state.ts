@@ -8,5 +8,5 @@ const methods: MethodsOf<ExpiringState> = {
 
 /** The expiring state that another thread serves at the other end of a port. */
 export function remoteExpiringState(port: MessagePort): Remote<ExpiringState> {
-  return remote(port, methods, (message) => new ExpiringStateUnavailable(`expiring state: ${message}`));
+  return remote(port, methods, (message) => new ExpiringStateUnavailable(message));
 }

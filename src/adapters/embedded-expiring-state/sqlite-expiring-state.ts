@@ -168,7 +168,7 @@ export class SqliteExpiringState implements ExpiringState {
     try {
       return work();
     } catch (error) {
-      throw new ExpiringStateUnavailable(`expiring state: ${String(error)}`, { cause: error });
+      throw new ExpiringStateUnavailable(error instanceof Error ? error.message : String(error), { cause: error });
     }
   }
 

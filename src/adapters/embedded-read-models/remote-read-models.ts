@@ -8,5 +8,5 @@ const questions: MethodsOf<ReadModels> = {
 
 /** The read models that another thread serves at the other end of a port. */
 export function remoteReadModels(port: MessagePort): Remote<ReadModels> {
-  return remote(port, questions, (message) => new ReadModelsUnavailable(`read models: ${message}`));
+  return remote(port, questions, (message) => new ReadModelsUnavailable(message));
 }

@@ -1,4 +1,5 @@
-import { pino, stdTimeFunctions, type DestinationStream, type LevelWithSilent, type Logger } from "pino";
+import { pino, stdSerializers, stdTimeFunctions } from "pino";
+import type { DestinationStream, LevelWithSilent, Logger } from "pino";
 import { Output } from "./output.ts";
 
 const censor = "[secret]";
@@ -28,8 +29,15 @@ export function createLogger(level: LevelWithSilent, to?: DestinationStream): Lo
     timestamp: stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
     hooks: { streamWrite: blot },
+    serializers: { err: named },
   };
   return pino(options, to ?? new Output(1));
+}
+
+/** An error by its own name: what came from another thread has no class any more. */
+function named(error: Error): object {
+  const shown = stdSerializers.err(error);
+  return error instanceof Object && error.name ? Object.assign(shown, { type: error.name }) : shown;
 }
 
 function blot(line: string): string {

@@ -68,12 +68,23 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   });
   return {
     store,
-    engine: { name: "log", awayText: "the log cannot be written", ping: () => store.ping() },
+    engine: { name: "log", awayText: notWritten, ping: () => store.ping() },
     shared: false,
     link: () => ({ engine: "embedded", port: store.connect() }),
     scrub: () => store.scrub(),
     close: () => store.close(),
   };
+}
+
+/** The causes that are known, by what Node and SQLite call them; their own words could name a path. */
+const causes: readonly (readonly [RegExp, string])[] = [
+  [/ENOSPC|disk is full/, ": no space left"],
+  [/EIO|disk I\/O error/, ": I/O error"],
+];
+
+function notWritten(reason: unknown): string {
+  const known = causes.find(([called]) => called.test(String(reason)));
+  return `the log cannot be written${known?.[1] ?? ""}`;
 }
 
 async function openOutside(settings: LogSettings, url: string): Promise<OpenLog> {

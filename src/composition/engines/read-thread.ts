@@ -30,7 +30,7 @@ function line(level: keyof Logger): (fields: object, message: string) => void {
 /** Errors lose what they say on their way to another thread unless they are told apart. */
 function plain(fields: object): object {
   const shown = Object.entries(fields).map(([name, value]: [string, unknown]) =>
-    [name, value instanceof Error ? { type: value.name, message: value.message, stack: value.stack } : value] as const);
+    [name, value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value] as const);
   return Object.fromEntries(shown);
 }
 

@@ -7,8 +7,8 @@ import type { Logger, Metrics } from "../../ports/telemetry.ts";
 export interface WatchedEngine {
   readonly name: string;
   readonly isQueue?: true;
-  /** What keeps this process from its work while it is away, where that is more than no answer. */
-  readonly awayText?: string;
+  /** What keeps this process from its work, by what `ping` rejected with, where that is more than no answer. */
+  readonly awayText?: (reason: unknown) => string;
   /** Rejects when it does not answer soon, or cannot do its work. */
   ping(): Promise<void>;
 }

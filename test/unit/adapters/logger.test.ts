@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLogger } from "../../../src/adapters/pino/logger.ts";
+import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import type { Logger } from "../../../src/ports/telemetry.ts";
 
 /** The lines, parsed and as text, that `say` makes a logger write. */
@@ -26,6 +27,20 @@ describe("the logger", () => {
     expect(written[1]?.line.err).to.include({ type: "Error", message: "broken" });
     expect(lines((logger) => logger.debug({}, "shown"), "debug")).to.have.length(1);
     expect(lines((logger) => logger.error({}, "not shown"), "silent")).to.have.length(0);
+  });
+
+  it("says of an error what it is called, also where it came from another thread and has no class any more", () => {
+    const { name, message, stack } = new ReadModelsUnavailable("database or disk is full");
+    const written = lines((logger) => {
+      logger.warn({ err: new ReadModelsUnavailable("no") }, "an error of this thread");
+      logger.warn({ err: { name, message, stack } }, "what is left of another's");
+      logger.warn({ err: Object.assign(new Error(message), { name }) }, "another's, made an error again");
+      logger.warn({ err: "no error" }, "something else that was thrown");
+    });
+    const told = written.map(({ line: { err } }) => err as Record<string, unknown>);
+    expect(told.slice(0, 3).map(({ type }) => type)).to.deep.equal([name, name, name]);
+    expect(told[1]).to.include({ message, stack });
+    expect(told[3]).to.equal("no error");
   });
 
   it("blots secrets out by the field's name, however deep, and leaves the line whole", () => {

@@ -12,11 +12,12 @@ describe("the watch over the engines", () => {
   let watch: EngineWatch;
   const engine = (name: string, more: Partial<WatchedEngine> = {}): WatchedEngine => ({
     name, ...more, ping: async () => {
-      if (away.has(name)) throw new Error("no");
+      if (away.has(name)) throw new Error(`${name} is full`);
     },
   });
   const watched = [
-    engine("log", { awayText: "the log cannot be written" }), engine("MongoDB"), engine("Kafka", { isQueue: true }),
+    engine("log", { awayText: (why) => `the log cannot be written: ${String(why)}` }), engine("MongoDB"),
+    engine("Kafka", { isQueue: true }),
   ];
   const needed = (role: "api" | "delivery") => neededBy(new Set([role]), watched);
   const ready = (role: "api" | "delivery") =>
@@ -42,8 +43,9 @@ describe("the watch over the engines", () => {
     expect(ready("api")).to.equal(null);
     for (const name of ["log", "MongoDB", "Kafka"]) away.add(name);
     await pass(3);
-    expect(ready("api")).to.equal("the log cannot be written, no answer from MongoDB");
-    expect(ready("delivery")).to.equal("the log cannot be written, no answer from MongoDB, no answer from Kafka");
+    const log = "the log cannot be written: Error: log is full";
+    expect(ready("api")).to.equal(`${log}, no answer from MongoDB`);
+    expect(ready("delivery")).to.equal(`${log}, no answer from MongoDB, no answer from Kafka`);
     expect(troubles).to.deep.equal(["engine away", "engine away", "engine away"]);
     away.clear();
     await pass(1);
