@@ -1,4 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import {
   secretFingerprint, sign, signerOf, verify, webhookSecret,
@@ -49,6 +51,13 @@ describe("signatures", () => {
   it("name a secret by a fingerprint that does not contain it", () => {
     expect(secretFingerprint(secret)).to.match(/^[0-9a-f]{16}$/);
     expect(secretFingerprint(`${secret}x`)).to.not.equal(secretFingerprint(secret));
+  });
+
+  it("name a secret as the documented command does", () => {
+    const document = readFileSync(new URL("../../../docs/verify-signatures.md", import.meta.url), "utf8");
+    const [command = ""] = document.split("\n").filter((line) => line.includes("sha256sum"));
+    const env = { ...process.env, WEBHOOK_SECRET: secret };
+    expect(execFileSync("sh", ["-c", command], { env, encoding: "utf8" })).to.equal(`${secretFingerprint(secret)}\n`);
   });
 });
 
