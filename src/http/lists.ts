@@ -7,7 +7,7 @@ import listInvites from "../../schemas/requests/list-invites.json" with { type: 
 import listSenders from "../../schemas/requests/list-senders.json" with { type: "json" };
 import listUsers from "../../schemas/requests/list-users.json" with { type: "json" };
 import type { EventStatus } from "../domain/event/events.ts";
-import { listReader } from "./list-parameters.ts";
+import { listReader } from "./query-parameters.ts";
 
 /** Filters of a list of events, as given. */
 export interface EventFilters {

@@ -133,8 +133,15 @@ describeOnEngines("lists", (freshEngines) => {
         }
       });
 
+      it("gives 400 with the right name for one that is spelt in another case", async () => {
+        for (const [given, known] of [["qt", "Qt"], ["PG", "Pg"], ["cpOrd", "CpOrd"], ["TPORD", "TpOrd"]] as const) {
+          const answer = await one.owner.client.get(`${path}?${given}=1`);
+          expect([answer.status, answer.text]).to.deep.equal([400, `${given}: must be spelt ${known}`]);
+        }
+      });
+
       it("ignores other parameters", async () => {
-        expect(await ids(`${path}?x=1&x=2&qt=0`)).to.deep.equal(await ids(path));
+        expect(await ids(`${path}?x=1&x=2&Qt2=0&__proto__=1`)).to.deep.equal(await ids(path));
       });
     });
   }
@@ -228,6 +235,8 @@ describeOnEngines("lists", (freshEngines) => {
 
     const bad = [
       "Status=pending",
+      "status=Failed",
+      "destinationUrlId=00000000-0000-7000-8000-000000000000",
       "Status=Nope",
       "Status=",
       "Status=0",

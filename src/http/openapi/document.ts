@@ -77,7 +77,10 @@ const shared = {
     "The body is no JSON object in UTF-8, or a field of it is missing or not valid.",
     "body: must be valid JSON", "email: is required",
   ),
-  BadQuery: problem("A parameter is not valid, or is given twice.", "Qt: must be at most 100"),
+  BadQuery: problem(
+    "A parameter is not valid, is given twice, or is spelt in another case.",
+    "Qt: must be at most 100", "status: must be spelt Status",
+  ),
   TooLarge: problem(
     "The body is larger than `RELAY_MAX_BODY_BYTES`, 256 KiB by default. The connection is closed.",
     "body: must be at most 262144 bytes",

@@ -19,5 +19,6 @@ export const introduction = [
   "Lists take `Qt` (items per page, 1 to 100, 20 unless said), `Pg` (page, from 1), `CpOrd` (sort field) and " +
   "`TpOrd` (`Asc` or `Desc`, in any case), and answer `total`, the count of all that the filters match, with the " +
   "page's `items`. They show every write that was acknowledged before they were asked for, or answer 503: they " +
-  "are never stale.",
+  "are never stale. A parameter whose name differs only in case from one of the operation's gives 400 and the right " +
+  "spelling; any other unknown parameter is ignored, so a misspelt filter filters nothing.",
 ].join("\n\n");
