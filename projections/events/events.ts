@@ -70,6 +70,18 @@ export function eventsSelected({ tenantId, status, destinationUrlId, from, to }:
   };
 }
 
+/** Whether a filter means an event, as it is {@link eventsSelected}. */
+export function isMeant(
+  { tenantId, status, destinationUrlId, from, to }: EventFilter,
+  event: Pick<EventDocument, "tenantId" | "status" | "destinationUrlId" | "acceptedAt">,
+): boolean {
+  return event.tenantId === tenantId
+    && (status === undefined || event.status === status)
+    && (destinationUrlId === undefined || event.destinationUrlId === destinationUrlId)
+    && (from === undefined || event.acceptedAt >= from)
+    && (to === undefined || event.acceptedAt <= to);
+}
+
 /** The range of ids that events accepted in a time have; both ends inclusive. */
 export function accepted({ from, to }: Pick<EventFilter, "from" | "to">): NonNullable<Selection["range"]> {
   return {

@@ -23,7 +23,7 @@ import { recordUse } from "./key-use.ts";
 import { entriesOf, type Origin } from "./origin.ts";
 import { Recent } from "./recent.ts";
 import { eventView, type EventView } from "./views.ts";
-import { loadShownOf } from "./webhooks.ts";
+import { loadShownByKey, loadShownOf } from "./webhooks.ts";
 
 /** A producer that showed a good key for a good token. */
 export interface Admission {
@@ -209,13 +209,8 @@ export class Ingest {
 
   async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {
     if (idempotencyKey === undefined) return undefined;
-    const stream = streams.event(eventIdOf(0, idempotentKey(tenantId, idempotencyKey)));
-    const { state } = await loadShownOf(this.#parts, stream);
-    if (!state) return undefined;
-    if (state.tenantId !== tenantId || state.idempotencyKey !== idempotencyKey) {
-      throw new Error(`two idempotency keys have one hash: ${stream}`);
-    }
-    return { eventId: state.id, ...eventView(state) };
+    const found = await loadShownByKey(this.#parts, tenantId, idempotencyKey);
+    return found && { eventId: found.id, ...eventView(found) };
   }
 
   /** Lets the stream of an event begin again, where a purge took the event and only its stream is left. */

@@ -2,6 +2,7 @@ import type { DestinationStatus } from "../../projections/destinations/destinati
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { AuthType } from "../domain/destination/events.ts";
 import type { Destination } from "../domain/destination/state.ts";
+import type { EventStatus } from "../domain/event/events.ts";
 import type { Webhook } from "../domain/event/state.ts";
 import type { Role } from "../domain/roles.ts";
 import type { UserStatus } from "../domain/tenant/events.ts";
@@ -84,7 +85,7 @@ export interface EventView {
   readonly tenantId: string;
   readonly destinationUrlId: string;
   readonly payload: string;
-  readonly status: string;
+  readonly status: EventStatus;
   readonly idempotencyKey: string | null;
   readonly currentRetryCount: number;
   readonly nextAttemptAt: string | null;

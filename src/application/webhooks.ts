@@ -1,3 +1,4 @@
+import { eventIdOf } from "../domain/event/event-id.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
 import { isFinished, isPurged, type Placed } from "../domain/event/purge.ts";
@@ -6,6 +7,7 @@ import { streams } from "../domain/streams.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../ports/event-store.ts";
 import { purges } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
+import { idempotentKey } from "./hashing.ts";
 
 /** A webhook event with the revision of its stream and its facts in order. */
 export interface LoadedWebhook {
@@ -53,6 +55,21 @@ export async function loadShown(sources: Sources, eventId: string): Promise<Load
 /** The event that has the stream, as {@link loadShown} does, whatever its id is. */
 export async function loadShownOf(sources: Sources, stream: string): Promise<LoadedWebhook> {
   return asShown(sources, await loadStream(sources.store, stream));
+}
+
+/**
+ * The event that has this idempotency key of the tenant's, as anybody may see it; undefined where there is none. Throws
+ * as {@link loadWebhook} does, and an Error where another key's event has the stream.
+ */
+export async function loadShownByKey(
+  sources: Sources, tenantId: string, idempotencyKey: string,
+): Promise<WebhookState> {
+  const stream = streams.event(eventIdOf(0, idempotentKey(tenantId, idempotencyKey)));
+  const { state } = await loadShownOf(sources, stream);
+  if (state && (state.tenantId !== tenantId || state.idempotencyKey !== idempotencyKey)) {
+    throw new Error(`two idempotency keys have one hash: ${stream}`);
+  }
+  return state;
 }
 
 async function asShown({ aggregates }: Sources, loaded: LoadedWebhook): Promise<LoadedWebhook> {

@@ -15,6 +15,7 @@ export interface EventFilters {
   readonly DestinationUrlId?: string;
   readonly From?: string;
   readonly To?: string;
+  readonly IdempotencyKey?: string;
 }
 
 /** What lists may be asked for. */

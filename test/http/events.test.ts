@@ -1,4 +1,10 @@
 import { expect } from "chai";
+import { idempotentKey } from "../../src/application/hashing.ts";
+import { entriesOf } from "../../src/application/origin.ts";
+import { eventIdOf } from "../../src/domain/event/event-id.ts";
+import { streams } from "../../src/domain/streams.ts";
+import { timestamp } from "../../src/domain/time.ts";
+import { noStream } from "../../src/ports/event-store.ts";
 import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
@@ -54,6 +60,75 @@ describeOnEngines("events", (freshEngines) => {
     const read = shaped(await one.owner.client.get(path(done)), "event");
     expect(read).to.include({ status: "Succeeded", nextAttemptAt: null });
     expect(read["deliveredAt"]).to.be.a("string");
+  });
+
+  describe("are found by their idempotency key", () => {
+    const send = (key: string, to = mine) => {
+      const utf8 = Buffer.from(key, "utf8").toString("latin1");
+      const headers = { "x-api-key": to.apiKey, "x-idempotency-key": utf8 };
+      return http("POST", api.url + to.path, { json: {}, headers });
+    };
+    const list = (query: Readonly<Record<string, string>>, by = one.viewer.client) =>
+      by.get(`/api/v1/events?${new URLSearchParams(query).toString()}`);
+    const found = async (...asked: Parameters<typeof list>) => shaped(await list(...asked), "event-page");
+
+    it("at once and whole, by their tenant alone", async () => {
+      for (const key of ["out-2", "a b+c&d=%", "schlüssel", "\u{1f600}".repeat(255)]) {
+        const id = String((await send(key)).json["eventId"]);
+        expect(await found({ IdempotencyKey: key })).to.deep.equal({
+          total: 1, items: [(await one.viewer.client.get(path(id))).json],
+        });
+        expect(await found({ IdempotencyKey: key }, other.owner.client)).to.deep.equal({ total: 0, items: [] });
+      }
+      expect(await found({ IdempotencyKey: "out" })).to.deep.equal({ total: 0, items: [] });
+    });
+
+    it("where the other filters mean them, too", async () => {
+      const { eventId: id, acceptedAt } = (await send("narrowed")).json as Record<string, string>;
+      await deliveries.succeed(id ?? "");
+      const at = Date.parse(acceptedAt ?? "");
+      const table: [Readonly<Record<string, string>>, number][] = [
+        [{ Status: "Succeeded" }, 1],
+        [{ Status: "Pending" }, 0],
+        [{ DestinationUrlId: mine.destinationId.toUpperCase() }, 1],
+        [{ DestinationUrlId: nowhere }, 0],
+        [{ From: timestamp(at), To: timestamp(at) }, 1],
+        [{ From: timestamp(at + 1) }, 0],
+        [{ To: timestamp(at - 1) }, 0],
+        [{ Status: "Succeeded", DestinationUrlId: mine.destinationId, From: timestamp(at), CpOrd: "id" }, 1],
+      ];
+      for (const [query, total] of table) {
+        const page = await found({ IdempotencyKey: "narrowed", ...query });
+        expect(page["total"], JSON.stringify(query)).to.equal(total);
+        expect(page["items"], JSON.stringify(query)).to.have.length(total);
+      }
+      expect(await found({ IdempotencyKey: "narrowed", Pg: "2" })).to.deep.equal({ total: 1, items: [] });
+    });
+
+    it("and 400 is given for what is none", async () => {
+      for (const key of ["", "k".repeat(256), "a\tb", "a\u0085b"]) {
+        const answer = await list({ IdempotencyKey: key });
+        expect([answer.status, answer.text.split(":")[0]], key).to.deep.equal([400, "IdempotencyKey"]);
+      }
+    });
+
+    it("but not by one that only has the same hash: that is a defect, not another's event", async () => {
+      const { world } = api;
+      const at = timestamp(world.clock.now());
+      const eventId = eventIdOf(world.clock.now(), idempotentKey(one.tenantId, "this one"));
+      const data = {
+        eventId, tenantId: one.tenantId, destinationId: mine.destinationId, apiKeyId: mine.apiKeyId, senderId: null,
+        idempotencyKey: "another one", payload: "{}", original: null, at,
+      };
+      const origin = { actor: { type: "anonymous" }, correlationId: "test", causationId: null } as const;
+      const entries = entriesOf([{ type: "EventAccepted", data }], origin, world);
+      await world.store.append(streams.event(eventId), noStream, entries);
+      for (const answer of [await list({ IdempotencyKey: "this one" }), await send("this one")]) {
+        expect(answer.status).to.equal(500);
+        expect(answer.text).to.not.include(eventId);
+      }
+      expect((api.errors as object[]).splice(0)).to.have.length(2);
+    });
   });
 
   describe("attempts", () => {

@@ -23,7 +23,8 @@ describe("when engines fail", () => {
     (api.errors as object[]).length = 0;
   });
 
-  const send = () => http("POST", api.url + ingest.path, { json: {}, headers: { "x-api-key": ingest.apiKey } });
+  const send = (headers: Readonly<Record<string, string>> = {}) =>
+    http("POST", api.url + ingest.path, { json: {}, headers: { "x-api-key": ingest.apiKey, ...headers } });
 
   it("a log that does not answer gives 503, on writes and ingest", async () => {
     engines.store.beforeAppend = () => {
@@ -77,6 +78,10 @@ describe("when engines fail", () => {
       throw new ReadModelsUnavailable("away");
     };
     expect((await one.owner.client.get("/api/v1/events")).status).to.equal(503);
+    // The event of a key is in the log itself.
+    const keyed = (await send({ "x-idempotency-key": "order-1" })).json["eventId"];
+    const { items } = (await one.owner.client.get("/api/v1/events?IdempotencyKey=order-1")).json;
+    expect(items).to.have.nested.property("[0].id", keyed);
     expect(api.errors).to.deep.equal([]);
   });
 });

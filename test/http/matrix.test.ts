@@ -93,6 +93,7 @@ testMapping                                 | 401    | 200 200 200 200 | 403 403
 listEvents                                  | 401    | 200 200 200 200 |                 |
 listEvents of another tenant's destination  | 401    | 200 200 200 200 |                 |
 listEvents of nobody's destination          | 401    | 200 200 200 200 |                 |
+listEvents by another tenant's key          | 401    | 200 200 200 200 |                 |
 getEvent                                    | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 listAttempts                                | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 listHistory                                 | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404

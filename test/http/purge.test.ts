@@ -217,8 +217,11 @@ describeOnEngines("purge", (freshEngines) => {
       await deliveries.succeed(gone);
       expect((await send(mine, "gone")).json).to.include({ eventId: gone, status: "Succeeded" });
       await purged();
+      expect(await listed("&IdempotencyKey=gone")).to.deep.equal([]);
+      expect(await listed("&IdempotencyKey=kept")).to.deep.equal([kept]);
       const again = await send(mine, "gone");
       expect(again.status).to.equal(202);
+      expect(await listed("&IdempotencyKey=gone")).to.deep.equal([again.json["eventId"]]);
       expect((await send(mine, "kept")).status).to.equal(200);
       const duplicate = await send(mine, "gone");
       expect([duplicate.status, duplicate.json["acceptedAt"]]).to.deep.equal([200, again.json["acceptedAt"]]);

@@ -1,5 +1,8 @@
-import { createUser, freshEmail, password, roleCodes, type Account, type Client } from "./accounts.ts";
+import {
+  createUser, freshEmail, openIngest, password, roleCodes, unique, type Account, type Client,
+} from "./accounts.ts";
 import { freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene } from "./good-requests.ts";
+import { http } from "./http.ts";
 
 /** Who asks, and the tenant it belongs to. */
 export interface Asker {
@@ -78,6 +81,13 @@ export const variants: Readonly<Record<string, Make>> = {
     query: `?DestinationUrlId=${await destinationOf(account === one ? other : one)}`,
   }),
   "listEvents of nobody's destination": () => ({ query: `?DestinationUrlId=${nobodys}` }),
+  "listEvents by another tenant's key": async ({ api, one, other }, { account }) => {
+    const { owner, tenantId } = account === one ? other : one;
+    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    const key = unique("order");
+    await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey, "x-idempotency-key": key } });
+    return { query: `?IdempotencyKey=${key}` };
+  },
   "replayEvents of one destination": async (scene) => {
     await givenUpEvent(scene);
     return { json: { destinationUrlId: scene.ingest.destinationId } };

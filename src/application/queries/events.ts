@@ -1,5 +1,5 @@
 import {
-  eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
+  eventsOrdered, eventsSelected, isMeant, type EventDocument, type EventFilter,
 } from "../../../projections/events/events.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
@@ -12,10 +12,15 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
 import { eventView, type EventView } from "../views.ts";
 import type { ShownEvents } from "../shown-events.ts";
-import { loadShown, type LoadedWebhook } from "../webhooks.ts";
+import { loadShown, loadShownByKey, type LoadedWebhook } from "../webhooks.ts";
 import { attemptsOf, type AttemptView } from "./attempts.ts";
 import { historyItem, type HistoryItem } from "./history.ts";
 import { pageFrom, pageOf, sliceOf, type Page, type PageRequest } from "./paging.ts";
+
+/** What a list of a tenant's events may be narrowed to. */
+export interface EventListFilter extends Omit<EventFilter, "tenantId"> {
+  readonly idempotencyKey?: string | undefined;
+}
 
 /** What is asked of accepted events. */
 export class EventQueries {
@@ -41,10 +46,16 @@ export class EventQueries {
     return pageOf(facts.map(historyItem), page);
   }
 
-  /** The events of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
-  async list({ tenantId }: Caller, filter: Omit<EventFilter, "tenantId">, page: PageRequest): Promise<Page<EventView>> {
+  /**
+   * The events of the caller's tenant. The one that has an idempotency key is read from its own stream, without the
+   * read models. Throws a Refusal (unavailable) when they are behind.
+   */
+  async list(
+    { tenantId }: Caller, { idempotencyKey, ...filter }: EventListFilter, page: PageRequest,
+  ): Promise<Page<EventView>> {
     const { readModels, shown } = this.#parts;
     const wanted = { tenantId, ...filter };
+    if (idempotencyKey !== undefined) return pageOf(await this.#withKey(idempotencyKey, wanted), page);
     const { total, items } = await shown.ask(tenantId, () =>
       pageFrom(page, shown.count(wanted), async () => {
         const order = eventsOrdered(page.order.descending);
@@ -53,6 +64,13 @@ export class EventQueries {
       }));
     const hydrated = await Promise.all(items.map((document) => this.#hydrate(document)));
     return { total, items: hydrated.filter((item) => item !== null) };
+  }
+
+  /** The one event that has the key, where the filter means it, too. */
+  async #withKey(idempotencyKey: string, filter: EventFilter): Promise<readonly EventView[]> {
+    const state = await loadShownByKey(this.#parts, filter.tenantId, idempotencyKey);
+    const event = state && eventView(state);
+    return event && isMeant(filter, event) ? [event] : [];
   }
 
   /** The document with its payload, which stands in the log only; null when it was purged meanwhile. */

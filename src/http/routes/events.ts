@@ -1,6 +1,6 @@
-import { parseDateTime } from "../../application/commands/input-rules.ts";
+import { checkPlainText, parseDateTime } from "../../application/commands/input-rules.ts";
 import type { Services } from "../../application/services.ts";
-import { lists } from "../lists.ts";
+import { lists, type EventFilters } from "../lists.ts";
 import { signedIn, type Route } from "../route.ts";
 import { pathId } from "./path-id.ts";
 
@@ -8,11 +8,10 @@ import { pathId } from "./path-id.ts";
 export function eventRoutes({ commands, queries }: Services): Route[] {
   return [
     signedIn("GET", "/api/v1/events", async ({ caller, query }) => {
-      const { page, filters: { Status: status, DestinationUrlId, From, To } } = lists.events(query);
-      const destinationUrlId = DestinationUrlId?.toLowerCase();
-      const from = From === undefined ? undefined : parseDateTime("From", From);
-      const to = To === undefined ? undefined : parseDateTime("To", To);
-      return { status: 200, body: await queries.events.list(caller, { status, destinationUrlId, from, to }, page) };
+      const { page, filters: { IdempotencyKey: idempotencyKey, ...filters } } = lists.events(query);
+      if (idempotencyKey !== undefined) checkPlainText("IdempotencyKey", idempotencyKey);
+      const filter = { ...filterOf(filters), idempotencyKey };
+      return { status: 200, body: await queries.events.list(caller, filter, page) };
     }),
     signedIn("GET", "/api/v1/events/:id", async (call) => ({
       status: 200,
@@ -35,4 +34,14 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
       body: await commands.events.cancel(call.caller, pathId(call, "event"), call.origin),
     })),
   ];
+}
+
+/** What the filters mean. Throws a Refusal (invalid). */
+function filterOf({ Status: status, DestinationUrlId, From, To }: EventFilters) {
+  return {
+    status,
+    destinationUrlId: DestinationUrlId?.toLowerCase(),
+    from: From === undefined ? undefined : parseDateTime("From", From),
+    to: To === undefined ? undefined : parseDateTime("To", To),
+  };
 }
