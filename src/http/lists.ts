@@ -1,3 +1,4 @@
+import countEvents from "../../schemas/requests/count-events.json" with { type: "json" };
 import listApiKeys from "../../schemas/requests/list-api-keys.json" with { type: "json" };
 import listAttempts from "../../schemas/requests/list-attempts.json" with { type: "json" };
 import listDestinations from "../../schemas/requests/list-destinations.json" with { type: "json" };
@@ -7,7 +8,7 @@ import listInvites from "../../schemas/requests/list-invites.json" with { type: 
 import listSenders from "../../schemas/requests/list-senders.json" with { type: "json" };
 import listUsers from "../../schemas/requests/list-users.json" with { type: "json" };
 import type { EventStatus } from "../domain/event/events.ts";
-import { listReader } from "./query-parameters.ts";
+import { listReader, queryReader } from "./query-parameters.ts";
 
 /** Filters of a list of events, as given. */
 export interface EventFilters {
@@ -29,3 +30,6 @@ export const lists = {
   attempts: listReader<object>(listAttempts),
   history: listReader<object>(listHistory),
 } as const;
+
+/** What totals of events may be asked for. */
+export const eventTotalsQuery = queryReader<Pick<EventFilters, "DestinationUrlId" | "From" | "To">>(countEvents);

@@ -4,6 +4,7 @@ import { destinationSortFields } from "../../projections/destinations/destinatio
 import { eventSortFields } from "../../projections/events/events.ts";
 import { senderSortFields } from "../../projections/senders/senders.ts";
 import { userSortFields } from "../../projections/users/users.ts";
+import { eventStatuses } from "../../src/domain/event/events.ts";
 import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { Client, createTenant, createUser, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
@@ -261,6 +262,56 @@ describeOnEngines("lists", (freshEngines) => {
         expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, query.split("=")[0]]);
       });
     }
+  });
+
+  describe("totals of events", () => {
+    const totals = async (query: string, by = one.viewer.client) =>
+      shaped(await by.get(`/api/v1/events/totals?${query}`), "event-totals");
+
+    it("are by status what the list's are, whatever the filter", async () => {
+      const { items } = await list("/api/v1/events?TpOrd=Asc");
+      const at = (index: number) => String(items[index]?.["acceptedAt"]);
+      const [first = "", second = ""] = targets.map(({ destinationId }) => destinationId);
+      const queries = [
+        "", `DestinationUrlId=${first}`, `DestinationUrlId=${second.toUpperCase()}`, `From=${at(2)}`, `To=${at(1)}`,
+        `DestinationUrlId=${first}&From=${at(1)}&To=${at(5)}`, `From=${at(5)}&To=${at(3)}`,
+      ];
+      for (const query of queries) {
+        const of = async (status: string) => (await list(`/api/v1/events?${query}${status}`)).total;
+        const ofEach = eventStatuses.map(async (status) => [status, await of(`&Status=${status}`)] as const);
+        expect(await totals(query), query).to.deep.equal({
+          total: await of(""), statuses: Object.fromEntries(await Promise.all(ofEach)),
+        });
+      }
+      expect(await totals("")).to.deep.include({
+        statuses: {
+          Pending: 6, Processing: 0, Succeeded: 1, Failed: 0, WaitingRetry: 1, CriticalFailure: 1, Cancelled: 0,
+        },
+      });
+    });
+
+    it("are of the caller's tenant, and as new as the question", async () => {
+      const theirs = (await other.owner.client.get("/api/v1/destinations")).json["items"] as Item[];
+      expect(await totals(`DestinationUrlId=${theirs[0]?.["id"] ?? ""}`)).to.include({ total: 0 });
+      const { owner, tenantId } = await createTenant(api.url);
+      const to = await openIngest(owner.client, tenantId);
+      for (let total = 1; total <= 5; total += 1) {
+        await http("POST", api.url + to.path, { json: {}, headers: { "x-api-key": to.apiKey } });
+        expect(await totals("", owner.client)).to.deep.include({ total }).and.to.have.nested.include({
+          "statuses.Pending": total,
+        });
+      }
+    });
+
+    it("give 401 without a token, 400 for a bad value, 405 to other methods", async () => {
+      const path = "/api/v1/events/totals";
+      expect((await new Client(api.url).get(`${path}?To=`)).status).to.equal(401);
+      for (const query of ["DestinationUrlId=x", "From=yesterday", "To=", "To=2024-01-01&To=2024-01-01", "from=2024"]) {
+        const answer = await one.owner.client.get(`${path}?${query}`);
+        expect([answer.status, answer.text.split(":")[0]], query).to.deep.equal([400, query.split("=")[0]]);
+      }
+      expect((await one.owner.client.post(path)).status).to.equal(405);
+    });
   });
 
   it("sort by what the read models have an index for", async () => {

@@ -64,7 +64,9 @@ type Provoke = (stage: Stage, described: Described, good: GoodRequest) => Promis
 /** How any operation that has it can be brought to a status. */
 const anywhere: Readonly<Record<number, Provoke>> = {
   400: async (stage, described, good) => {
-    if (!described.operation.requestBody) return ask(stage, described, good, { query: "?Qt=0" });
+    const { parameters } = described.operation;
+    const [inQuery] = parameters.flatMap((one) => ("in" in one && one.in === "query" ? [one.name] : []));
+    if (inQuery !== undefined) return ask(stage, described, good, { query: `?${inQuery}=` });
     return ask(stage, described, { ...good, json: [] });
   },
   401: (stage, described, good) => ask(stage, described, good, { by: null }),

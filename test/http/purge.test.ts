@@ -82,6 +82,9 @@ describeOnEngines("purge", (freshEngines) => {
       expect(await listed(`&Status=${status}&DestinationUrlId=${mine.destinationId}`)).to.deep.equal(expected);
     }
     expect(await listed("&From=2020-01-01")).to.have.members([pending, retried]);
+    expect((await one.viewer.client.get("/api/v1/events/totals")).json).to.deep.equal({
+      total: 2, statuses: { ...Object.fromEntries(statuses.map((status) => [status, 0])), Pending: 1, WaitingRetry: 1 },
+    });
     for (const id of [succeeded, failed, cancelled]) {
       for (const rest of ["", "/attempts", "/history"]) {
         expect((await one.owner.client.get(`/api/v1/events/${id}${rest}`)).status).to.equal(404);

@@ -121,6 +121,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   ingest: ({ one, ingest }) => ({ params: { tenantId: one.tenantId, token: ingest.ingestToken }, json: {} }),
 
   listEvents: () => ({}),
+  countEvents: () => ({}),
   getEvent: async (scene) => ({ params: { id: await acceptedEvent(scene) } }),
   listAttempts: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   listHistory: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),

@@ -33,6 +33,9 @@ const newInvite = (role: keyof typeof roleCodes): Make => () => ({
 const deletionOf = (role: keyof typeof roleCodes): Make => async ({ one }) => ({
   params: { id: (await createUser(one.owner.client, role)).id },
 });
+const ofAnothersDestination: Make = async ({ one, other }, { account }) => ({
+  query: `?DestinationUrlId=${await destinationOf(account === one ? other : one)}`,
+});
 const nobodys = "0193a1b2-0000-7000-8000-00000000ffff";
 
 /** What else is asked of an operation than its good request, by the words of the matrix. */
@@ -77,9 +80,7 @@ export const variants: Readonly<Record<string, Make>> = {
   "updateSender to nobody's destination": async (_scene, { account }) => ({
     params: { id: await senderOf(account) }, json: { destinationUrlId: nobodys },
   }),
-  "listEvents of another tenant's destination": async ({ one, other }, { account }) => ({
-    query: `?DestinationUrlId=${await destinationOf(account === one ? other : one)}`,
-  }),
+  "listEvents of another tenant's destination": ofAnothersDestination,
   "listEvents of nobody's destination": () => ({ query: `?DestinationUrlId=${nobodys}` }),
   "listEvents by another tenant's key": async ({ api, one, other }, { account }) => {
     const { owner, tenantId } = account === one ? other : one;
@@ -88,6 +89,7 @@ export const variants: Readonly<Record<string, Make>> = {
     await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey, "x-idempotency-key": key } });
     return { query: `?IdempotencyKey=${key}` };
   },
+  "countEvents of another tenant's destination": ofAnothersDestination,
   "replayEvents of one destination": async (scene) => {
     await givenUpEvent(scene);
     return { json: { destinationUrlId: scene.ingest.destinationId } };

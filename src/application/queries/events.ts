@@ -1,7 +1,7 @@
 import {
   eventsOrdered, eventsSelected, isMeant, type EventDocument, type EventFilter,
 } from "../../../projections/events/events.ts";
-import type { WebhookEvent } from "../../domain/event/events.ts";
+import { eventStatuses, type EventStatus, type WebhookEvent } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
@@ -20,6 +20,12 @@ import { pageFrom, pageOf, sliceOf, type Page, type PageRequest } from "./paging
 /** What a list of a tenant's events may be narrowed to. */
 export interface EventListFilter extends Omit<EventFilter, "tenantId"> {
   readonly idempotencyKey?: string | undefined;
+}
+
+/** How many events there are, in all and in each status. */
+export interface EventTotals {
+  readonly total: number;
+  readonly statuses: Readonly<Record<EventStatus, number>>;
 }
 
 /** What is asked of accepted events. */
@@ -64,6 +70,18 @@ export class EventQueries {
       }));
     const hydrated = await Promise.all(items.map((document) => this.#hydrate(document)));
     return { total, items: hydrated.filter((item) => item !== null) };
+  }
+
+  /** Counts the events of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
+  async totals({ tenantId }: Caller, filter: Omit<EventFilter, "tenantId" | "status">): Promise<EventTotals> {
+    const { shown } = this.#parts;
+    const counts = await shown.ask(tenantId, () =>
+      Promise.all(eventStatuses.map((status) => shown.count({ tenantId, ...filter, status }))));
+    const statuses = Object.fromEntries(eventStatuses.map((status, at) => [status, counts[at]]));
+    return {
+      total: counts.reduce((sum, count) => sum + count, 0),
+      statuses: statuses as unknown as EventTotals["statuses"],
+    };
   }
 
   /** The one event that has the key, where the filter means it, too. */

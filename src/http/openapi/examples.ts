@@ -121,6 +121,14 @@ export const event = {
 /** The same event before that, as ingest and a replay leave it. */
 export const waitingEvent = { ...event, status: "Pending", nextAttemptAt: at, deliveredAt: null };
 
+/** How the tenant's events stand. */
+export const eventTotals = {
+  total: 3619,
+  statuses: {
+    Pending: 12, Processing: 5, Succeeded: 3561, Failed: 0, WaitingRetry: 33, CriticalFailure: 7, Cancelled: 1,
+  },
+};
+
 /** The attempt that delivered it. */
 export const attempt = {
   number: 1,

@@ -1,6 +1,6 @@
 import { checkPlainText, parseDateTime } from "../../application/commands/input-rules.ts";
 import type { Services } from "../../application/services.ts";
-import { lists, type EventFilters } from "../lists.ts";
+import { eventTotalsQuery, lists, type EventFilters } from "../lists.ts";
 import { signedIn, type Route } from "../route.ts";
 import { pathId } from "./path-id.ts";
 
@@ -13,6 +13,10 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
       const filter = { ...filterOf(filters), idempotencyKey };
       return { status: 200, body: await queries.events.list(caller, filter, page) };
     }),
+    signedIn("GET", "/api/v1/events/totals", async ({ caller, query }) => ({
+      status: 200,
+      body: await queries.events.totals(caller, filterOf(eventTotalsQuery(query))),
+    })),
     signedIn("GET", "/api/v1/events/:id", async (call) => ({
       status: 200,
       body: await queries.events.get(call.caller, pathId(call, "event")),

@@ -1,5 +1,5 @@
-import { lists } from "../../lists.ts";
-import { attempt, event, fact, pageOf, waitingEvent } from "../examples.ts";
+import { eventTotalsQuery, lists } from "../../lists.ts";
+import { attempt, event, eventTotals, fact, pageOf, waitingEvent } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
 import { json, problem, type Operation } from "../operation.ts";
 
@@ -21,6 +21,19 @@ export const eventOperations: readonly Operation[] = [
     security: "bearer",
     query: lists.events,
     answers: { 200: json("event-page", "A page of events.", pageOf(event)) },
+  },
+  {
+    id: "countEvents",
+    method: "GET",
+    path: "/api/v1/events/totals",
+    tag,
+    summary: "Count events by status",
+    description:
+      "Any role. The filters mean what those of the list of events do, and `statuses` has the `total` of that list " +
+      "for each `Status`.",
+    security: "bearer",
+    query: eventTotalsQuery,
+    answers: { 200: json("event-totals", "How many there are, in all and in each status.", eventTotals) },
   },
   {
     id: "getEvent",
