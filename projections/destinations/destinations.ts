@@ -3,7 +3,7 @@ import type { AuthType } from "../../src/domain/destination/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
 
-/** A destination as the API shows it, but for its status: see {@link destinationStatus}. */
+/** A destination as the API shows it, but for its standing: see {@link destinationStanding}. */
 export type DestinationDocument = {
   readonly id: string;
   readonly tenantId: string;
@@ -14,6 +14,8 @@ export type DestinationDocument = {
   /** As a person set it. */
   readonly active: boolean;
   readonly circuit: CircuitPosition;
+  /** Until when an open circuit lets nothing through; null unless open. */
+  readonly openUntil: string | null;
   /** When somebody must look after its circuit: the end of the timer, or of the probe's lease. */
   readonly wakeAt: string | null;
   readonly createdAt: string;
@@ -35,6 +37,7 @@ export const destinations: Collection<DestinationDocument> = {
     authType: "text",
     active: "boolean",
     circuit: "text",
+    openUntil: "time",
     wakeAt: "time",
     createdAt: "time",
     updatedAt: "time",
@@ -57,6 +60,21 @@ export function destinationStatus(
   return circuit === "Open" ? "Suspended" : "Active";
 }
 
+/** Whether a destination takes events. */
+export interface Standing {
+  readonly status: DestinationStatus;
+  /** When it is tried again at the earliest, in the past while it is being tried; null unless it is Suspended. */
+  readonly suspendedUntil: string | null;
+}
+
+/** The standing to show. */
+export function destinationStanding(
+  document: Pick<DestinationDocument, "active" | "circuit" | "openUntil">,
+): Standing {
+  const status = destinationStatus(document);
+  return { status, suspendedUntil: status === "Suspended" ? document.openUntil : null };
+}
+
 /** The scope whose one counter is the number of a tenant's destinations. */
 export function destinationsCounter(tenantId: string): string {
   return `destinations/${tenantId}`;
@@ -64,13 +82,13 @@ export function destinationsCounter(tenantId: string): string {
 
 function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEvent["data"]): Change[] {
   const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? openUntil);
-  return [set(destinations, destinationId, { circuit: position, wakeAt })];
+  return [set(destinations, destinationId, { circuit: position, openUntil, wakeAt })];
 }
 
 /** Lists destinations, with what their circuits say; only an open circuit suspends one. */
 export const destinationsProjection: Projection = {
   name: "destinations",
-  version: 2,
+  version: 3,
   collections: [destinations],
   on: {
     DestinationRegistered: ({ destinationId, tenantId, url, serverRateLimit, auth, at }) => [
@@ -82,6 +100,7 @@ export const destinationsProjection: Projection = {
         authType: auth?.type ?? null,
         active: true,
         circuit: "Closed",
+        openUntil: null,
         wakeAt: null,
         createdAt: at,
         updatedAt: at,

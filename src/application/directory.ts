@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { destinationStatus, type DestinationStatus } from "../../projections/destinations/destinations.ts";
+import { destinationStanding, type Standing } from "../../projections/destinations/destinations.ts";
 import { keyHashes, tokenHashes } from "../../projections/directory/directory.ts";
 import { senderTokenHashes } from "../../projections/senders/senders.ts";
 import { isUsable, type ApiKey } from "../domain/api-key/api-key.ts";
@@ -19,8 +19,8 @@ import type { Aggregates, AggregateType } from "./aggregates.ts";
 import type { Freshness } from "./freshness.ts";
 
 /** Active unless a person set it Inactive, or its circuit is open. */
-export function statusOf({ active }: Destination, circuit: Circuit | undefined): DestinationStatus {
-  return destinationStatus({ active, circuit: circuit?.position ?? "Closed" });
+export function standingOf({ active }: Destination, circuit: Circuit | undefined): Standing {
+  return destinationStanding({ active, circuit: circuit?.position ?? "Closed", openUntil: circuit?.openUntil ?? null });
 }
 
 /** How far a process has seen what others changed. */
@@ -128,11 +128,11 @@ export class Directory {
     return cached ? cached.state : this.#aggregates.read(destinations, id).then(({ state }) => state);
   }
 
-  /** The status of a destination, its circuit's part included. */
-  status(destination: Destination): DestinationStatus | Promise<DestinationStatus> {
+  /** The standing of a destination, its circuit's part included. */
+  standing(destination: Destination): Standing | Promise<Standing> {
     const circuit = this.#aggregates.peek(circuits, destination.id);
-    if (circuit) return statusOf(destination, circuit.state);
-    return this.#aggregates.read(circuits, destination.id).then(({ state }) => statusOf(destination, state));
+    if (circuit) return standingOf(destination, circuit.state);
+    return this.#aggregates.read(circuits, destination.id).then(({ state }) => standingOf(destination, state));
   }
 
   #find<Owner>(secrets: Secrets<Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {

@@ -199,8 +199,9 @@ export class Ingest {
   async #obstacle({ sender, destination }: Admission): Promise<string | null> {
     if (sender && !sender.active) return "the sender is inactive";
     if (destination.deleted) return "the sender's destination was deleted";
-    const status = await this.#parts.directory.status(destination);
-    return status === "Active" ? null : `the destination is ${status.toLowerCase()}`;
+    const { status, suspendedUntil } = await this.#parts.directory.standing(destination);
+    const until = suspendedUntil === null ? "" : ` until ${suspendedUntil}`;
+    return status === "Active" ? null : `the destination is ${status.toLowerCase()}${until}`;
   }
 
   async #tenantExists(tenantId: string): Promise<boolean> {

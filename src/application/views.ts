@@ -1,4 +1,4 @@
-import type { DestinationStatus } from "../../projections/destinations/destinations.ts";
+import type { Standing } from "../../projections/destinations/destinations.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { AuthType } from "../domain/destination/events.ts";
 import type { Destination } from "../domain/destination/state.ts";
@@ -44,11 +44,10 @@ export function userView(tenantId: string, user: User, email: string | null): Us
 }
 
 /** A destination as the API shows it; `authType` is there only when authentication is configured. */
-export interface DestinationView {
+export interface DestinationView extends Standing {
   readonly id: string;
   readonly tenantId: string;
   readonly url: string;
-  readonly status: DestinationStatus;
   readonly serverRateLimit: number;
   readonly authType?: AuthType;
   readonly createdAt: string;
@@ -56,9 +55,10 @@ export interface DestinationView {
 }
 
 /** The API's view of a folded destination. */
-export function destinationView(destination: Destination, status: DestinationStatus): DestinationView {
+export function destinationView(destination: Destination, standing: Standing): DestinationView {
   const { id, tenantId, url, serverRateLimit, auth, createdAt, updatedAt } = destination;
-  return { id, tenantId, url, status, serverRateLimit, ...(auth && { authType: auth.type }), createdAt, updatedAt };
+  const authType = auth && { authType: auth.type };
+  return { id, tenantId, url, ...standing, serverRateLimit, ...authType, createdAt, updatedAt };
 }
 
 /** An API key as the API shows it. */

@@ -242,6 +242,29 @@ describeOnEngines("destinations", (freshEngines) => {
       }
     });
 
+    it("says until when it is suspended: in gets, in lists, and to whom it turns away", async () => {
+      const { destinationId: id, path: ingest, apiKey } = await openIngest(one.owner.client, one.tenantId);
+      const shown = async () => {
+        const read = shaped(await one.viewer.client.get(path(id)), "destination");
+        const { items } = (await one.viewer.client.get("/api/v1/destinations?Qt=100")).json as { items: object[] };
+        expect(items).to.deep.include(read);
+        return read;
+      };
+      const refusal = async () => {
+        const { status, text } = await http("POST", api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
+        expect(status).to.equal(422);
+        return text;
+      };
+      expect(await shown()).to.include({ status: "Active", suspendedUntil: null });
+      await tellCircuit(api.world, { destinationId: id, tenantId: one.tenantId }, attemptEnded(nowhere, false));
+      const suspendedUntil = (await api.world.aggregates.current(circuits, id)).state?.openUntil;
+      expect(await shown()).to.include({ status: "Suspended", suspendedUntil });
+      expect(await refusal()).to.equal(`the destination is suspended until ${suspendedUntil}`);
+      await one.owner.client.patch(path(id), { status: "inactive" });
+      expect(await shown()).to.include({ status: "Inactive", suspendedUntil: null });
+      expect(await refusal()).to.equal("the destination is inactive");
+    });
+
     const bad: [object, string][] = [
       [{ status: "suspended" }, "status"],
       [{ status: "Active" }, "status"],

@@ -1,5 +1,5 @@
 import {
-  destinations as collection, destinationsCounter, destinationStatus, type DestinationDocument,
+  destinations as collection, destinationsCounter, destinationStanding, type DestinationDocument,
 } from "../../../projections/destinations/destinations.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
@@ -9,7 +9,7 @@ import { requireOnceOwn, requireOwn } from "../access.ts";
 import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
-import { statusOf } from "../directory.ts";
+import { standingOf } from "../directory.ts";
 import type { Freshness } from "../freshness.ts";
 import { destinationView, type DestinationView } from "../views.ts";
 import { historyPage, type HistoryItem } from "./history.ts";
@@ -37,7 +37,7 @@ export class DestinationQueries {
     const [{ state }, circuit] = await Promise.all(reading);
     if (!state || state.deleted) return refuse("not-found", "destination not found");
     requireOwn(state, caller, "destination");
-    return destinationView(state, statusOf(state, circuit.state));
+    return destinationView(state, standingOf(state, circuit.state));
   }
 
   /**
@@ -70,6 +70,6 @@ export class DestinationQueries {
 
 function listed(document: DestinationDocument): DestinationView {
   const { id, tenantId, url, serverRateLimit, authType, createdAt, updatedAt } = document;
-  const status = destinationStatus(document);
-  return { id, tenantId, url, status, serverRateLimit, ...(authType && { authType }), createdAt, updatedAt };
+  const standing = destinationStanding(document);
+  return { id, tenantId, url, ...standing, serverRateLimit, ...(authType && { authType }), createdAt, updatedAt };
 }

@@ -63,6 +63,7 @@ export const destination = {
   tenantId,
   url: "https://receiver.example.com/hooks",
   status: "Active",
+  suspendedUntil: null,
   serverRateLimit: 5,
   authType: "BearerToken",
   createdAt: at,

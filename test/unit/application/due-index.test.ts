@@ -46,7 +46,8 @@ function changesOf({ id, place, status, acceptedMs, dueMs }: Known): Change[] {
 function destination({ destinationId, tenantId }: Known["place"], state: object): Change {
   const document = {
     id: destinationId, tenantId, url: "https://receiver.example/", serverRateLimit: 5, authType: null, active: true,
-    circuit: "Closed", wakeAt: null, createdAt: timestamp(start), updatedAt: timestamp(start), ...state,
+    circuit: "Closed", openUntil: null, wakeAt: null,
+    createdAt: timestamp(start), updatedAt: timestamp(start), ...state,
   };
   return { op: "put", collection: "destinations", key: destinationId, document };
 }

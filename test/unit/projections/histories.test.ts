@@ -122,9 +122,9 @@ function expected(history: History): Record<string, Document[]> {
   };
 }
 
-function circuitOf({ circuits }: History, destinationId: string): { circuit: string; wakeAt: string | null } {
+function circuitOf({ circuits }: History, destinationId: string) {
   const { position = "Closed", probe = null, openUntil = null } = circuits.get(destinationId) ?? {};
-  return { circuit: position, wakeAt: position === "Closed" ? null : (probe?.leaseUntil ?? openUntil) };
+  return { circuit: position, openUntil, wakeAt: position === "Closed" ? null : (probe?.leaseUntil ?? openUntil) };
 }
 
 async function all(models: ReadModels, collection: string, key: string): Promise<readonly Document[]> {

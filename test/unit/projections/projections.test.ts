@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { destinationStatus, type DestinationDocument } from "../../../projections/destinations/destinations.ts";
+import { destinationStanding, type DestinationDocument } from "../../../projections/destinations/destinations.ts";
 import { project } from "../../../projections/index.ts";
 import { setStreamAside } from "../../../projections/set-aside/set-aside.ts";
 import type { ApiKeyEvent } from "../../../src/domain/api-key/events.ts";
@@ -210,33 +210,30 @@ describe("projections", () => {
   });
 
   describe("destinations", () => {
-    const statusAfter = async (...facts: DomainEvent[]) =>
-      destinationStatus((await given(registered, ...facts).then("destinations", destinationId)) as DestinationDocument);
+    const standingAfter = async (...facts: DomainEvent[]) => {
+      const document = await given(registered, ...facts).then("destinations", destinationId);
+      return destinationStanding(document as DestinationDocument);
+    };
     const ids = { destinationId, tenantId, at: at(5) };
 
-    it("are Suspended from the opening of their circuit until it is half-open or closed", async () => {
-      expect(await statusAfter()).to.equal("Active");
-      expect(await statusAfter(opened)).to.equal("Suspended");
-      const probing = circuit("CircuitProbeClaimed", {
-        position: "Open",
-        openUntil: at(9),
-        probe: { eventId, leaseUntil: at(8) },
-      });
-      expect(await statusAfter(opened, probing)).to.equal("Suspended");
-      expect(await statusAfter(opened, circuit("CircuitHalfOpened", { position: "HalfOpen" }))).to.equal("Active");
-      expect(await statusAfter(opened, circuit("CircuitClosed", {}))).to.equal("Active");
+    it("are Suspended from the opening of their circuit until that is half-open or closed, and say so", async () => {
+      const suspended = { status: "Suspended", suspendedUntil: at(9) };
+      const active = { status: "Active", suspendedUntil: null };
+      const probe = { position: "Open", openUntil: at(9), probe: { eventId, leaseUntil: at(8) } } as const;
+      expect(await standingAfter()).to.deep.equal(active);
+      expect(await standingAfter(opened)).to.deep.equal(suspended);
+      expect(await standingAfter(opened, circuit("CircuitProbeClaimed", probe))).to.deep.equal(suspended);
+      for (const over of [circuit("CircuitHalfOpened", { position: "HalfOpen" }), circuit("CircuitClosed", {})]) {
+        expect(await standingAfter(opened, over)).to.deep.equal(active);
+      }
     });
 
     it("are Inactive when a person says so, whatever the circuit", async () => {
-      expect(await statusAfter({ type: "DestinationDeactivated", data: ids }, opened)).to.equal("Inactive");
-      expect(await statusAfter(opened, { type: "DestinationDeactivated", data: ids })).to.equal("Inactive");
-      expect(
-        await statusAfter(
-          opened,
-          { type: "DestinationDeactivated", data: ids },
-          { type: "DestinationActivated", data: ids },
-        ),
-      ).to.equal("Suspended");
+      const [off, on] = ["DestinationDeactivated", "DestinationActivated"].map((type) => ({ type, data: ids }));
+      const inactive = { status: "Inactive", suspendedUntil: null };
+      expect(await standingAfter(off!, opened)).to.deep.equal(inactive);
+      expect(await standingAfter(opened, off!)).to.deep.equal(inactive);
+      expect((await standingAfter(opened, off!, on!)).status).to.equal("Suspended");
     });
 
     it("vanish with their token and their circuit when deleted, and do not come back with a late circuit", async () => {

@@ -59,7 +59,8 @@ export const ingestOperations: readonly Operation[] = [
       404: problem("No such tenant or ingest token.", "tenant not found", "ingest token not found"),
       422: problem(
         "The destination takes nothing new, or the sender does not.",
-        "the destination is suspended", "the sender is inactive", "the sender's destination was deleted",
+        "the destination is suspended until 2026-02-01T00:04:59.412Z", "the sender is inactive",
+        "the sender's destination was deleted",
       ),
     },
   },
