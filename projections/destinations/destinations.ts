@@ -1,6 +1,6 @@
-import type { CircuitEvent, CircuitPosition } from "../../src/domain/circuit/circuit.ts";
+import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../../src/domain/circuit/circuit.ts";
 import type { AuthType } from "../../src/domain/destination/events.ts";
-import type { Change } from "../../src/ports/read-models.ts";
+import type { Change, Selection } from "../../src/ports/read-models.ts";
 import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
 
 /** A destination as the API shows it, but for its standing: see {@link destinationStanding}. */
@@ -25,7 +25,10 @@ export type DestinationDocument = {
 /** Fields that lists of destinations can be sorted by. */
 export const destinationSortFields = ["id", "url", "serverRateLimit", "createdAt", "updatedAt"] as const;
 
-/** Destinations that are not deleted, by id; an index for each field that the list can be sorted by. */
+/**
+ * Destinations that are not deleted, by id; an index for each field that the list can be sorted by, and with what a
+ * status says in front.
+ */
 export const destinations: Collection<DestinationDocument> = {
   name: "destinations",
   key: "id",
@@ -44,6 +47,7 @@ export const destinations: Collection<DestinationDocument> = {
   },
   indexes: [
     ...destinationSortFields.map((sort) => ["tenantId", sort] as const),
+    ...destinationSortFields.map((sort) => ["tenantId", "active", "circuit", sort] as const),
     ["active", "wakeAt"],
     ["circuit"],
   ],
@@ -73,6 +77,20 @@ export function destinationStanding(
 ): Standing {
   const status = destinationStatus(document);
   return { status, suspendedUntil: status === "Suspended" ? document.openUntil : null };
+}
+
+/** What a list of destinations may be narrowed to. */
+export interface DestinationFilter {
+  readonly tenantId: string;
+  readonly status?: DestinationStatus | undefined;
+}
+
+/** The destinations a filter means. */
+export function destinationsSelected({ tenantId, status }: DestinationFilter): Selection {
+  if (!status) return { collection: destinations.name, where: { tenantId } };
+  const active = status !== "Inactive";
+  const values = circuitPositions.filter((circuit) => destinationStatus({ active, circuit }) === status);
+  return { collection: destinations.name, where: { tenantId, active }, anyOf: { field: "circuit", values } };
 }
 
 /** The scope whose one counter is the number of a tenant's destinations. */

@@ -7,6 +7,7 @@ import listHistory from "../../schemas/requests/list-history.json" with { type: 
 import listInvites from "../../schemas/requests/list-invites.json" with { type: "json" };
 import listSenders from "../../schemas/requests/list-senders.json" with { type: "json" };
 import listUsers from "../../schemas/requests/list-users.json" with { type: "json" };
+import type { DestinationView } from "../application/views.ts";
 import type { EventStatus } from "../domain/event/events.ts";
 import { listReader, queryReader } from "./query-parameters.ts";
 
@@ -22,7 +23,7 @@ export interface EventFilters {
 /** What lists may be asked for. */
 export const lists = {
   users: listReader<{ readonly Status?: 0 | 1; readonly Role?: number }>(listUsers),
-  destinations: listReader<object>(listDestinations),
+  destinations: listReader<{ readonly Status?: DestinationView["status"] }>(listDestinations),
   senders: listReader<object>(listSenders),
   apiKeys: listReader<object>(listApiKeys),
   invites: listReader<object>(listInvites),

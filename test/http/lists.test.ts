@@ -7,6 +7,7 @@ import { userSortFields } from "../../projections/users/users.ts";
 import { eventStatuses } from "../../src/domain/event/events.ts";
 import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { Client, createTenant, createUser, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { http, shaped } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 
@@ -189,6 +190,43 @@ describeOnEngines("lists", (freshEngines) => {
     ]) {
       it(`give 400 for ${query}`, async () => {
         expect((await one.owner.client.get(`/api/v1/users?${query}`)).status).to.equal(400);
+      });
+    }
+  });
+
+  describe("filters of destinations", () => {
+    it("narrow the list and its total to a status, however it came to it", async () => {
+      const { owner, tenantId } = await createTenant(api.url);
+      const made = async () => (await openIngest(owner.client, tenantId)).destinationId;
+      const fail = (destinationId: string) =>
+        tellCircuit(api.world, { destinationId, tenantId }, attemptEnded(eventIds[0] ?? "", false));
+      const [active, off, suspended, offAndOpen, halfOpen] =
+        [await made(), await made(), await made(), await made(), await made()] as const;
+      for (const id of [suspended, offAndOpen, halfOpen]) await fail(id);
+      for (const id of [off, offAndOpen]) {
+        await owner.client.patch(`/api/v1/destinations/${id}`, { status: "inactive" });
+      }
+      engines.clock.advance(300_000);
+      await tellCircuit(api.world, { destinationId: halfOpen, tenantId }, { type: "HalfOpen", leaseOver: false });
+      const table = { Active: [active, halfOpen], Inactive: [off, offAndOpen], Suspended: [suspended] };
+      for (const [status, wanted] of Object.entries(table)) {
+        for (const sort of destinationSortFields) {
+          const query = `/api/v1/destinations?Status=${status}&CpOrd=${sort}`;
+          const { total, items } = await list(query, owner.client);
+          expect(total, query).to.equal(wanted.length);
+          expect(items.map(({ id }) => id), query).to.have.members(wanted);
+          expect(items.every((item) => item["status"] === status), query).to.equal(true);
+        }
+        const second = await list(`/api/v1/destinations?Status=${status}&Qt=1&Pg=2`, owner.client);
+        expect([second.total, second.items.map(({ id }) => id)]).to.deep.equal([wanted.length, wanted.slice(1)]);
+      }
+      expect((await list("/api/v1/destinations", owner.client)).total).to.equal(5);
+    });
+
+    for (const query of ["Status=active", "Status=0", "Status=", "Status=Active&Status=Active", "status=Active"]) {
+      it(`give 400 for ${query}`, async () => {
+        const answer = await one.owner.client.get(`/api/v1/destinations?${query}`);
+        expect([answer.status, answer.text.split(":")[0]]).to.deep.equal([400, query.split("=")[0]]);
       });
     }
   });

@@ -142,7 +142,8 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
 
 async function checkDestinations(node: Node, caller: Caller, model: Model): Promise<void> {
   const order = { field: "createdAt", descending: false };
-  const { total, items } = await node.services.queries.destinations.list(caller, { quantity: 100, page: 1, order });
+  const { destinations } = node.services.queries;
+  const { total, items } = await destinations.list(caller, {}, { quantity: 100, page: 1, order });
   const own = [...model.destinations.values()].filter(({ tenantId, deleted }) =>
     tenantId === caller.tenantId && !deleted);
   const expected = own.map(({ id, active, circuit, limits }) =>

@@ -5,7 +5,9 @@ import { millis, timestamp, type Timestamp } from "../time.ts";
  * Closed: deliveries flow. Open: the destination is Suspended. HalfOpen: the timer ended with nothing
  * held, so the destination is Active and its next event is the probe, alone.
  */
-export type CircuitPosition = "Closed" | "Open" | "HalfOpen";
+export const circuitPositions = ["Closed", "Open", "HalfOpen"] as const;
+/** One of {@link circuitPositions}. */
+export type CircuitPosition = (typeof circuitPositions)[number];
 
 /** The one attempt that may try a destination whose circuit is not closed. */
 export interface Probe {

@@ -11,10 +11,10 @@ export function destinationRoutes({ commands, queries }: Services): Route[] {
       status: 201,
       body: await commands.destinations.register(caller, input, origin),
     })),
-    signedIn("GET", "/api/v1/destinations", async ({ caller, query }) => ({
-      status: 200,
-      body: await queries.destinations.list(caller, lists.destinations(query).page),
-    })),
+    signedIn("GET", "/api/v1/destinations", async ({ caller, query }) => {
+      const { page, filters: { Status: status } } = lists.destinations(query);
+      return { status: 200, body: await queries.destinations.list(caller, { status }, page) };
+    }),
     signedIn("GET", "/api/v1/destinations/:id", async (call) => ({
       status: 200,
       body: await queries.destinations.get(call.caller, pathId(call, "destination")),

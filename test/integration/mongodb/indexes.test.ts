@@ -3,6 +3,7 @@ import type { Document as Stored } from "mongodb";
 import { collections } from "../../../projections/index.ts";
 import { eventStatuses } from "../../../src/domain/event/events.ts";
 import type { Query } from "../../../src/ports/read-models.ts";
+import { destinationsSelected, destinationSortFields } from "../../../projections/destinations/destinations.ts";
 import { eventsOrdered, eventsSelected } from "../../../projections/events/events.ts";
 import { userSortFields, usersSelected } from "../../../projections/users/users.ts";
 import { id, time } from "../../contract/read-models-things.ts";
@@ -31,7 +32,10 @@ const questions: readonly Query[] = [
   ...[undefined, "Active" as const].flatMap((status) =>
     [undefined, "Viewer" as const].flatMap((role) =>
       userSortFields.map((field) => ({ ...usersSelected({ tenantId, status, role }), ...by(field), ...page })))),
-  ...sorted("destinations", ["id", "url", "serverRateLimit", "createdAt", "updatedAt"]),
+  ...[undefined, "Active" as const, "Inactive" as const, "Suspended" as const].flatMap((status) =>
+    destinationSortFields.flatMap((field) => [true, false].map((descending): Query => ({
+      ...destinationsSelected({ tenantId, status }), ...by(field, descending), ...page,
+    })))),
   ...sorted("apiKeys", ["id", "name", "createdAt", "expiresAt", "lastUsedAt"]),
   ...sorted("senders", ["id", "name", "createdAt", "updatedAt"]),
   ...sorted("invites", ["id", "email", "role", "createdAt", "expiresAt"]),
@@ -96,7 +100,10 @@ describe("Questions that MongoDB answers", function () {
       // SecantusDB heeds no hint and sorts whatever it finds; to MongoDB the index it is told is enough.
       if (!server.description.includes("Secantus")) expect(names, JSON.stringify(question)).to.not.include("SORT");
       if (question.range && question.range.field !== question.order.field) continue;
-      const [first, second] = freeOf(command?.["hint"] as Stored, question);
+      const index = command?.["hint"] as Stored;
+      const conditions = [...Object.keys(question.where ?? {}), ...(question.anyOf ? [question.anyOf.field] : [])];
+      expect(Object.keys(index), JSON.stringify(question)).to.include.members(conditions);
+      const [first, second] = freeOf(index, question);
       const key = collections.find(({ name }) => name === question.collection)?.key;
       const ordered = question.order.field === key ? "_id" : question.order.field;
       expect(first, JSON.stringify(question)).to.equal(ordered in (question.where ?? {}) ? "_id" : ordered);

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import type { DatabaseSync } from "node:sqlite";
 import { apiKeys, apiKeySortFields } from "../../../projections/api-keys/api-keys.ts";
-import { destinations, destinationSortFields } from "../../../projections/destinations/destinations.ts";
+import {
+  destinations, destinationsSelected, destinationSortFields,
+} from "../../../projections/destinations/destinations.ts";
 import { leases, waiting } from "../../../projections/due/due.ts";
 import { events, eventsOrdered, eventsSelected } from "../../../projections/events/events.ts";
 import { planTotal } from "../../../projections/events/totals.ts";
@@ -100,15 +102,18 @@ describe("what SQLite does", () => {
     ...[undefined, "Active" as const].flatMap((status) =>
       [undefined, "Owner" as const].map((role): [Selection, readonly string[]] =>
         [usersSelected({ tenantId, status, role }), userSortFields])),
-    [{ collection: destinations.name, where: { tenantId } }, destinationSortFields],
+    ...[undefined, "Active" as const, "Inactive" as const, "Suspended" as const].map(
+      (status): [Selection, readonly string[]] => [destinationsSelected({ tenantId, status }), destinationSortFields]),
     [{ collection: apiKeys.name, where: { tenantId } }, apiKeySortFields],
     [{ collection: invites.name, where: { tenantId } }, inviteSortFields],
     [{ collection: senders.name, where: { tenantId } }, senderSortFields],
   ];
   for (const [selection, sorts] of lists) {
-    const where = Object.keys(selection.where ?? {});
+    const { where: equal = {}, anyOf } = selection;
+    const where = [...Object.keys(equal), ...(anyOf ? [anyOf.field] : [])];
+    const by = anyOf ? [...where, anyOf.values.map(String).join(" or ")] : where;
     for (const field of sorts) {
-      it(`for a list of ${selection.collection} by ${where.join(", ")} in the order of ${field}`, async () => {
+      it(`for a list of ${selection.collection} by ${by.join(", ")} in the order of ${field}`, async () => {
         await find(selection, field);
         const [step = "", ...others] = steps();
         expect(step.split(/: | AND /)).to.have.members([selection.collection, ...where.map((one) => `${one}=?`)]);
@@ -199,6 +204,7 @@ describe("what SQLite does", () => {
   const counts: readonly [Selection, place: string][] = [
     [{ collection: purges.name, where: { tenantId, hiding: true } }, "tenantId=? AND hiding=?"],
     [{ collection: destinations.name, where: { circuit: "Open" } }, "circuit=?"],
+    [destinationsSelected({ tenantId, status: "Active" }), "tenantId=? AND active=? AND circuit=?"],
   ];
   for (const [selection, place] of counts) {
     it(`for a count of ${selection.collection} by ${place} looks at one index`, async () => {
