@@ -99,11 +99,17 @@ describeOnEngines("bulk replay", (freshEngines) => {
     ]);
   });
 
+  it("ignores fields it does not know, so that a misspelt filter filters nothing", async () => {
+    await givenUp();
+    expect(await outcome({ dryRun: true, DestinationUrlId: nowhere })).to.deep.equal({ matched: 1, replayed: 0 });
+  });
+
   it("leaves the events of a deleted destination as they are", async () => {
     const doomed = await openIngest(one.owner.client, one.tenantId);
     await givenUp(doomed);
     await givenUp();
     expect((await one.owner.client.delete(`/api/v1/destinations/${doomed.destinationId}`)).status).to.equal(204);
+    expect(await outcome({ dryRun: true })).to.deep.equal({ matched: 2, replayed: 0 });
     expect(await outcome()).to.deep.equal({ matched: 2, replayed: 1 });
     expect(await statuses()).to.deep.equal(["CriticalFailure", "Pending"]);
   });

@@ -265,6 +265,30 @@ describeOnEngines("lists", (freshEngines) => {
       }
     });
 
+    it("keep pages together while events arrive, by a fixed To or from the oldest on", async () => {
+      const { owner, tenantId } = await createTenant(api.url);
+      const to = await openIngest(owner.client, tenantId);
+      const accept = async () => {
+        engines.clock.advance(1_000);
+        const answer = await http("POST", api.url + to.path, { json: {}, headers: { "x-api-key": to.apiKey } });
+        return answer.json as { eventId: string; acceptedAt: string };
+      };
+      const accepted = [await accept(), await accept(), await accept(), await accept()];
+      const ids = accepted.map(({ eventId }) => eventId);
+      const table: [string, string[]][] = [
+        [`To=${accepted[3]?.acceptedAt ?? ""}`, ids.toReversed()], ["TpOrd=Asc", ids],
+      ];
+      for (const [query, wanted] of table) {
+        const walked: unknown[] = [];
+        for (const page of [1, 2]) {
+          const { items } = await list(`/api/v1/events?Qt=2&Pg=${page}&${query}`, owner.client);
+          walked.push(...items.map(({ id }) => id));
+          await accept();
+        }
+        expect(walked, query).to.deep.equal(wanted);
+      }
+    });
+
     it("give an empty page for another's destination, and for no one's", async () => {
       const theirs = (await other.owner.client.get("/api/v1/destinations")).json["items"] as Item[];
       for (const id of [theirs[0]?.["id"], "00000000-0000-7000-8000-000000000000"]) {

@@ -17,8 +17,9 @@ export const bulkOperations: readonly Operation[] = [
       "Developer or above. Puts events in CriticalFailure back to work, those of one destination or of a stretch of " +
       "time if asked to; `from` and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. It answers " +
       "when all is done, so for very many events give your client time; asked again after it broke off, it goes on " +
-      "where it was. `replayed` is less than `matched` where another request was first or the destination is " +
-      "deleted, and 0 for a dry run.",
+      "where it was. `matched` counts events of deleted destinations, too, though they cannot be replayed. So " +
+      "`replayed` is less where a destination is deleted or another request was first; it is 0 for a dry run. " +
+      "Unknown fields are ignored: with a misspelt filter (`DestinationUrlId`) all that was given up is replayed.",
     security: "bearer",
     body: {
       schema: bodies.replayEvents.schema,
@@ -44,9 +45,10 @@ export const bulkOperations: readonly Operation[] = [
     description:
       "Admin or Owner. Forgets finished events (Succeeded, CriticalFailure or Cancelled), with all that is known of " +
       "them: from the answer on nobody is shown them, and what was stored of them is deleted in the background. " +
-      "There is no way back. `before` is an ISO 8601 date or date-time: only what was accepted earlier is purged. " +
-      "That somebody purged, what, when, and how many events it was, stays in the tenant's history of purges. " +
-      "Idempotency keys of purged events are free again.",
+      "There is no way back, and no dry run: look at the `total` of the list first. `before` is an ISO 8601 date or " +
+      "date-time: only what was accepted earlier is purged. Unknown fields are ignored: with a misspelt filter " +
+      "(`Before`) everything that is finished is purged. That somebody purged, what, when, and how many events it " +
+      "was, stays in the tenant's history of purges. Idempotency keys of purged events are free again.",
     security: "bearer",
     body: {
       schema: bodies.purgeEvents.schema,

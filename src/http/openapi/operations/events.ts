@@ -17,7 +17,8 @@ export const eventOperations: readonly Operation[] = [
     summary: "List events",
     description:
       "Any role. `From` and `To` are ISO 8601 dates or date-times, both inclusive. With an `IdempotencyKey` there is " +
-      "one event or none. A filter that names another tenant's or no one's destination gives an empty page.",
+      "one event or none. A filter that names another tenant's or no one's destination gives an empty page. " +
+      "While events arrive, pages from the newest one on meet some twice: fix `To`, or take `TpOrd` `Asc`.",
     security: "bearer",
     query: lists.events,
     answers: { 200: json("event-page", "A page of events.", pageOf(event)) },
