@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { apiKeys, invites, purges, senders, tenants } from "../../src/application/aggregate-types.ts";
 import { recordUse } from "../../src/application/key-use.ts";
@@ -56,10 +57,13 @@ describeOnEngines("histories", (freshEngines) => {
 
   it("of tenants tell who changed settings, the secret and users", async () => {
     const { owner, admin, developer, viewer } = one;
+    const fingerprint = (secret: unknown) => createHash("sha256").update(String(secret)).digest("hex").slice(0, 16);
     const { items: before } = await historyOf(`tenants/${one.tenantId}`);
     expect(before.map(({ type }) => type)).to.deep.equal(["TenantCreated", ...Array<string>(4).fill("UserCreated")]);
     expect(told(before.slice(0, 2))).to.deep.equal([
-      ["TenantCreated", undefined, { name: one.name, maxTrys: 10, circuitBreakerTimer: 300 }],
+      ["TenantCreated", undefined, {
+        name: one.name, maxTrys: 10, circuitBreakerTimer: 300, webhookSecretFingerprint: fingerprint(one.webhookSecret),
+      }],
       ["UserCreated", undefined, { userId: owner.id, role: "Owner" }],
     ]);
     const path = `/api/v1/tenants/${one.tenantId}`;
@@ -77,7 +81,9 @@ describeOnEngines("histories", (freshEngines) => {
       ["TenantRenamed", owner.id, { name }],
       ["TenantDeliveryPolicyChanged", owner.id, { maxTrys: 5, circuitBreakerTimer: 300 }],
       ["TenantRetentionChanged", owner.id, { retentionDays: 30 }],
-      ["WebhookSecretRegenerated", developer.id, {}],
+      ["WebhookSecretRegenerated", developer.id, {
+        webhookSecretFingerprint: fingerprint(secret.json["webhookSecret"]),
+      }],
       ["UserRoleChanged", admin.id, { userId: viewer.id, from: "Viewer", role: "Developer", status: "Active" }],
       ["UserStatusChanged", admin.id, { userId: developer.id, from: "Active", status: "Inactive", role: "Developer" }],
       ["UserPasswordChanged", owner.id, { userId: admin.id }],
@@ -88,7 +94,7 @@ describeOnEngines("histories", (freshEngines) => {
     expect(total).to.equal(items.length);
     const { state } = await api.world.aggregates.current(tenants, one.tenantId);
     for (const hidden of [
-      state?.webhookSecret, state?.webhookSecretFingerprint, state?.dataKey, state?.nameHash, one.webhookSecret,
+      state?.webhookSecret, state?.dataKey, state?.nameHash, one.webhookSecret,
       secret.json["webhookSecret"], owner.email, state?.users.get(owner.id)?.email,
       state?.users.get(owner.id)?.emailHash, state?.users.get(owner.id)?.passwordHash,
     ]) expect(JSON.stringify(items)).not.to.include(String(hidden));

@@ -29,11 +29,11 @@ const sender = ["senderId", "tenantId", "at"] as const;
  */
 export const histories = {
   tenant: {
-    TenantCreated: [...tenant, "name", "maxTrys", "circuitBreakerTimer"],
+    TenantCreated: [...tenant, "name", "maxTrys", "circuitBreakerTimer", "webhookSecretFingerprint"],
     TenantRenamed: [...tenant, "name"],
     TenantDeliveryPolicyChanged: [...tenant, "maxTrys", "circuitBreakerTimer"],
     TenantRetentionChanged: [...tenant, "retentionDays"],
-    WebhookSecretRegenerated: tenant,
+    WebhookSecretRegenerated: [...tenant, "webhookSecretFingerprint"],
     TenantDataKeyRewrapped: tenant,
     UserCreated: [...user, "role"],
     UserEmailChanged: user,

@@ -23,7 +23,7 @@ const sealed = "^[\\w.-]+$";
 /** What purges repeat of one another. */
 const repeated = ["earlier", "left"];
 /** A name that tells secrets apart and opens nothing, and the producer's own word for its request. */
-const harmless = ["secretFingerprint", "idempotencyKey"];
+const harmless = ["secretFingerprint", "webhookSecretFingerprint", "idempotencyKey"];
 /** By its name or by what its schema says of it, whichever is the more careful. */
 const isSecret = (name: string, { description = "", pattern }: Schema) =>
   !harmless.includes(name) &&
