@@ -25,7 +25,6 @@ const homes = {
   koa: ["src/http"],
   "lru-cache": ["src/application", "src/adapters", "src/workers"],
   mongodb: ["src/adapters/mongodb"],
-  opossum: ["src/workers"],
   "p-limit": ["src/adapters/outbound", "src/application/delivery", "src/workers"],
   pino: ["src/adapters/pino"],
   "prom-client": ["src/adapters/prometheus"],

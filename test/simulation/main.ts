@@ -1,16 +1,13 @@
-import { spawnSync } from "node:child_process";
 import { Simulation, type Outcome } from "./simulation.ts";
 import type { Weather } from "./weather.ts";
 
 /**
  * Runs SEEDS seeds from FROM on, fewer when STOP of them failed, or one by the invariant UNTIL; or the one that SEED
  * names, with its trace. SCALE multiplies the operations of each; WEATHER (JSON) is what is otherwise in the weather of
- * all, if anything. VERBOSE tells of seeds that hold, too; BRIEF leaves out the ends of traces. Each thousand seeds has
- * a process of its own: what crashed with an open breaker hangs on the breaker's timer.
+ * all, if anything. VERBOSE tells of seeds that hold, too; BRIEF leaves out the ends of traces.
  */
 const { SEED, SEEDS = "200", FROM = "1", STOP = SEEDS, UNTIL, SCALE = "1", WEATHER } = process.env;
 const { VERBOSE, BRIEF } = process.env;
-const seedsInProcess = 1_000;
 // Of what is no number no seed would run, and none of none fails.
 for (const [name, text] of Object.entries({ SEEDS, FROM, STOP, SCALE })) {
   if (Number(text) > 0 && (name === "SCALE" || Number.isInteger(Number(text)))) continue;
@@ -33,15 +30,6 @@ if (SEED !== undefined) {
   const outcome = await new Simulation(SEED, { scale, ...weather, print: (line) => console.log(line) }).run();
   report(outcome);
   process.exitCode = outcome.broken ? 1 : 0;
-} else if (Number(SEEDS) > seedsInProcess) {
-  const end = Number(FROM) + Number(SEEDS);
-  for (let from = Number(FROM); from < end; from += seedsInProcess) {
-    const env = { ...process.env, FROM: String(from), SEEDS: String(Math.min(seedsInProcess, end - from)) };
-    const command = [...process.execArgv, import.meta.filename];
-    const { status } = spawnSync(process.execPath, command, { env, stdio: "inherit" });
-    if (status !== 0) process.exitCode = 1;
-    if (status !== 0 && (STOP !== SEEDS || UNTIL !== undefined)) break;
-  }
 } else {
   let failed = 0;
   let ran = 0;

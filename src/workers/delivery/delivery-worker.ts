@@ -90,7 +90,6 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   #dropIdleLanes(): void {
     const since = this.#clock.monotonic() - idleMs;
     for (const [id, lane] of this.#lanes) {
-      lane.forget();
       if (!lane.idleSince(since)) continue;
       lane.close();
       this.#lanes.delete(id);

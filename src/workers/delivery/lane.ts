@@ -1,5 +1,3 @@
-import { EventEmitter } from "node:events";
-import CircuitBreaker from "opossum";
 import { circuits, destinations } from "../../application/aggregate-types.ts";
 import type { Aggregates, Folded } from "../../application/aggregates.ts";
 import type { Condensed } from "../../application/condensed.ts";
@@ -45,12 +43,11 @@ const endOfTime = Date.UTC(9999, 0);
 export class Lane {
   readonly destinationId: string;
   readonly #parts: LaneParts;
-  readonly #gate: CircuitBreaker<[Work], Result>;
-  /** Of the breaker's statistics. Not shared among lanes: each would be looked for among the listeners of all. */
-  readonly #rotation = new EventEmitter();
   /** None while the destination is another worker's. */
   #session: QueueSession | undefined;
   #window: Work[] = [];
+  /** The window was let go: what the due index has goes first. */
+  #held = false;
   /** Ids of events in the window or under way: the due index may still name them. */
   readonly #present = new Set<string>();
   /** Events that the due index may name and nobody can read: those behind them must not wait. */
@@ -80,16 +77,6 @@ export class Lane {
     this.#lastActive = parts.clock.monotonic();
     this.#pages = new DuePages(destinationId, parts);
     this.#probes = new Probes(parts);
-    this.#gate = new CircuitBreaker((work: Work) => this.#perform(work, false), {
-      // The log counts the failures and says when to open; the breaker is the gate that obeys.
-      volumeThreshold: Number.MAX_SAFE_INTEGER,
-      timeout: false,
-      enableSnapshots: false,
-      rollingPercentilesEnabled: false,
-      rollingCountBuckets: 1,
-      rotateBucketController: this.#rotation,
-      resetTimeout: 2 ** 31 - 1,
-    });
   }
 
   /** Takes an item over, or leaves it to the due index when there is no room. */
@@ -154,15 +141,9 @@ export class Lane {
     this.#hold();
   }
 
-  /** Has the breaker forget what it counted: a busy one would keep a number for each delivery. */
-  forget(): void {
-    this.#rotation.emit("rotate");
-  }
-
   /** Lets go of what an idle lane holds. */
   close(): void {
     this.#session = undefined;
-    this.#gate.shutdown();
   }
 
   /** Resolves when nothing that was under way at the call still is. */
@@ -172,13 +153,11 @@ export class Lane {
 
   #obey(destination: Destination, circuit: Circuit): void {
     if (circuit.position === "Closed") {
-      if (this.#gate.opened) this.#gate.close();
       // Its attempt may go on: it is one like any other, and must not keep the next opening waiting for its probe.
       this.#probing = undefined;
       this.#flow(() => this.#room(destination.serverRateLimit));
       return;
     }
-    if (!this.#gate.opened) this.#gate.open();
     if (circuit.position === "Open") this.#hold();
     else if (this.#window.length === 0 && this.#refillFrom === undefined) return;
     if (this.#probing || !mayProbe(circuit, timestamp(this.#parts.clock.now()))) return;
@@ -192,6 +171,8 @@ export class Lane {
   }
 
   #flow(room: () => number): void {
+    if (this.#held) this.#wantRefill("");
+    this.#held = false;
     while (room() > 0) {
       const work = this.#window.shift();
       if (!work) break;
@@ -202,8 +183,8 @@ export class Lane {
 
   /** How many attempts at once the destination allows while nothing holds it up and nothing waits here; else null. */
   #freeLimit(): number | null {
-    if (this.#paused || !this.#loaded || !this.#session?.alive || this.#gate.opened) return null;
-    if (this.#window.length > 0 || this.#refillFrom !== undefined || this.#refilling) return null;
+    if (this.#paused || !this.#loaded || !this.#session?.alive) return null;
+    if (this.#held || this.#window.length > 0 || this.#refillFrom !== undefined || this.#refilling) return null;
     const destination = this.#parts.aggregates.peek(destinations, this.destinationId)?.state;
     const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
     if (!destination?.active || destination.deleted || !circuit) return null;
@@ -218,8 +199,7 @@ export class Lane {
   }
 
   #start(work: Work): void {
-    const perform = () => (this.#deleted ? this.#perform(work, false) : this.#gate.fire(work));
-    void this.#track(work, () => this.#guarded(perform)).then(() => this.pump());
+    void this.#track(work, () => this.#guarded(() => this.#perform(work, false))).then(() => this.pump());
   }
 
   async #track<T>(work: Work, task: () => Promise<T>): Promise<T> {
@@ -266,6 +246,7 @@ export class Lane {
   #hold(): void {
     for (const work of this.#window) this.#present.delete(work.eventId);
     this.#window = [];
+    this.#held = true;
     this.#refillFrom = undefined;
     this.#pages.startOver();
   }

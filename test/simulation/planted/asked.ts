@@ -141,8 +141,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a start that fails is nobody's to hear of",
     breaks: "no rejection goes unhandled",
     file: "src/workers/delivery/lane.ts",
-    find: "void this.#track(work, () => this.#guarded(perform)).then(() => this.pump());",
-    instead: "void this.#track(work, perform).then(() => this.pump());",
+    find: "void this.#track(work, () => this.#guarded(() => this.#perform(work, false))).then(() => this.pump());",
+    instead: "void this.#track(work, () => this.#perform(work, false)).then(() => this.pump());",
   },
   {
     name: "a list waits for what never comes",

@@ -269,8 +269,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a lane ignores its circuit",
     breaks: "nothing but a probe goes while the circuit is not closed",
     file: lane,
-    find: "if (circuit.position === \"Closed\") {\n      if",
-    instead: "if (circuit.position !== \"HalfOpen\") {\n      if",
+    find: "if (circuit.position === \"Closed\") {",
+    instead: "if (circuit.position !== \"HalfOpen\") {",
   },
   {
     name: "a probe goes while its claim is under way",
