@@ -158,14 +158,14 @@ export class Lane {
       this.#flow(() => this.#room(destination.serverRateLimit));
       return;
     }
-    if (circuit.position === "Open") this.#hold();
-    else if (this.#window.length === 0 && this.#refillFrom === undefined) return;
-    if (this.#probing || !mayProbe(circuit, timestamp(this.#parts.clock.now()))) return;
+    if (this.#probing) return;
+    this.#hold();
+    if (!mayProbe(circuit, timestamp(this.#parts.clock.now()))) return;
     // What was under way when the circuit opened may outlast its timer.
     if (this.#room(destination.serverRateLimit) <= 0) return;
     const probing = this.#guarded(() => this.#probe(circuit)).then((moved) => {
       if (this.#probing === probing) this.#probing = undefined;
-      if (moved) this.pump();
+      if (moved || this.#window.length > 0 || this.#refillFrom !== undefined) this.pump();
     });
     this.#probing = probing;
   }
@@ -260,34 +260,19 @@ export class Lane {
     const session = this.#session;
     const work = await this.#nextProbe(circuit);
     // The search may have outlasted the membership: whoever has the destination now probes it.
-    if (this.#session !== session || !session?.alive) {
-      if (work) this.#present.delete(work.eventId);
-      return true;
-    }
-    if (!work) return this.#probes.idle(circuit);
-    try {
-      return await this.#probeWith(work, circuit);
-    } finally {
-      this.#present.delete(work.eventId);
-    }
+    if (this.#session !== session || !session?.alive) return true;
+    return work ? this.#probeWith(work, circuit) : this.#probes.idle(circuit);
   }
 
   async #probeWith(work: Work, circuit: Circuit): Promise<boolean> {
     if (!(await this.#probes.claim(circuit, work.eventId))) return false;
     const result = await this.#track(work, () => this.#perform(work, true));
     if (result !== "done") await this.#probes.release(circuit, work.eventId);
-    // What was held meanwhile resumes from the due index.
-    this.#wantRefill(await this.#parts.log.head());
     return true;
   }
 
   async #nextProbe(circuit: Circuit): Promise<Work | undefined> {
     const { log, dueIndex, clock } = this.#parts;
-    if (circuit.position === "HalfOpen") {
-      const first = this.#window.shift();
-      if (first) return first;
-      this.#refillFrom = undefined;
-    }
     if (!(await dueIndex.covers(await log.head(), catchUpMs))) throw new Error("the due index is behind");
     const oldest = await dueIndex.oldestDue(circuit, clock.now(), this.#unreadable.size + 1);
     const [probe] = oldest.filter(({ eventId }) => !this.#unreadable.has(eventId));

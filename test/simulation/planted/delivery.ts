@@ -291,8 +291,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a probe is claimed though its search outlasted the membership",
     breaks: "only who has a destination claims its attempts",
     file: lane,
-    find: "if (this.#session !== session || !session?.alive) {",
-    instead: "if (session === undefined) {",
+    find: "if (this.#session !== session || !session?.alive) return true;",
+    instead: "if (session === undefined) return true;",
     weather: {
       processes: 3, rebalanceEveryMs: 1_000, moody: 1, moodEveryMs: 1_500, lagMs: 3, stallEveryMs: Infinity,
       outageEveryMs: Infinity, log: { usualMs: 1, slow: 0, slowMs: 0, failBefore: 0, failAfter: 0 },

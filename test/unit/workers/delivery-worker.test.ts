@@ -4,12 +4,13 @@ import { Aggregates } from "../../../src/application/aggregates.ts";
 import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
 import type { Sender } from "../../../src/application/delivery/sender.ts";
-import type { ServiceParts } from "../../../src/application/services.ts";
 import { loadWebhook } from "../../../src/application/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { logStart } from "../../../src/ports/event-store.ts";
+import type { WorkItem } from "../../../src/ports/work-queue.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { DeliveryWorker } from "../../../src/workers/delivery/delivery-worker.ts";
+import { workOf } from "../../../src/workers/forwarder.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { quiet, uncounted } from "../../support/api.ts";
 import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
@@ -20,14 +21,6 @@ import { Bench } from "../../support/purge-bench.ts";
 const success = {
   ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },
 } as const satisfies Outcome;
-
-/** Whose work is held, and by whom. */
-interface Held {
-  readonly owner: Awaited<ReturnType<typeof createTenant>>["owner"];
-  readonly world: ServiceParts;
-  readonly tenantId: string;
-  readonly destinationId: string;
-}
 
 function isHeld(aggregates: Aggregates, destinationId: string): boolean {
   const circuit = aggregates.peek(circuits, destinationId)?.state;
@@ -104,47 +97,76 @@ describe("a delivery worker", () => {
     expect((await loadWebhook(bench.store, eventId)).state?.status).to.equal("Succeeded");
   });
 
-  for (const [title, hold] of [
-    ["was Inactive", async ({ owner, destinationId }) => {
-      await owner.client.patch(`/api/v1/destinations/${destinationId}`, { status: "inactive" });
-    }],
-    ["was Suspended", ({ world, tenantId, destinationId }) =>
-      tellCircuit(world, { tenantId, destinationId }, attemptEnded("another", false))],
-  ] as const satisfies [string, (held: Held) => Promise<void>][]) {
-    it(`lets nothing go before what was held while its destination ${title}`, async () => {
-      const { owner, tenantId } = await createTenant(bench.api.url);
-      const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
-      const destination = `/api/v1/destinations/${destinationId}`;
-      await owner.client.patch(destination, { serverRateLimit: 1 });
-      const sent: { eventId: string; answer: () => void }[] = [];
-      const { worker, session, aggregates } = workerOf(bench, ({ webhook }) => new Promise<Outcome>((resolve) => {
-        sent.push({ eventId: webhook.id, answer: () => resolve(success) });
-      }));
-      await worker.start();
-      const post = async () => {
+  /** A destination that takes one request at a time, its worker, and what was sent to it. */
+  async function stage() {
+    const { owner, tenantId } = await createTenant(bench.api.url);
+    const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
+    const patch = (changes: object) => owner.client.patch(`/api/v1/destinations/${destinationId}`, changes);
+    await patch({ serverRateLimit: 1 });
+    const sent: { eventId: string; answer: () => void }[] = [];
+    const { worker, session, aggregates } = workerOf(bench, ({ webhook }) => new Promise<Outcome>((resolve) => {
+      sent.push({ eventId: webhook.id, answer: () => resolve(success) });
+    }));
+    await worker.start();
+    return {
+      patch, sent, aggregates, destinationId, worker,
+      take: (...items: WorkItem[]) => worker.take(items, session),
+      tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
+        tellCircuit(bench.api.world, { tenantId, destinationId }, ...commands),
+      post: async () => {
         const answer = await http("POST", bench.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
         expect(answer.status).to.equal(202);
         await bench.drained();
         return String(answer.json["eventId"]);
-      };
+      },
+      /** Answers 2xx, one after the other; who was asked. */
+      answered: async (count: number) => {
+        for (let n = 0; n < count; n += 1) {
+          await until(() => sent.length > n);
+          sent[n]?.answer();
+        }
+        return sent.map(({ eventId }) => eventId);
+      },
+    };
+  }
+
+  type Stage = Awaited<ReturnType<typeof stage>>;
+
+  for (const [title, hold] of [
+    ["was Inactive", ({ patch }) => patch({ status: "inactive" })],
+    ["was Suspended", ({ tell }) => tell(attemptEnded("another", false))],
+  ] as const satisfies [string, (stage: Stage) => Promise<unknown>][]) {
+    it(`lets nothing go before what was held while its destination ${title}`, async () => {
+      const staged = await stage();
+      const { destinationId, aggregates, sent, take, post, patch } = staged;
+      const wake = { kind: "wake", destinationId, position: "" } as const;
       const ids = [await post()];
-      worker.take([{ kind: "wake", destinationId, position: "" }], session);
+      take(wake);
       await until(() => sent.length === 1);
       ids.push(await post());
-      await hold({ owner, world: bench.api.world, tenantId, destinationId });
+      await hold(staged);
       await until(() => isHeld(aggregates, destinationId));
-      worker.take([{ kind: "wake", destinationId, position: "" }], session);
-      await owner.client.patch(destination, { status: "active", serverRateLimit: 2 });
+      take(wake);
+      await patch({ status: "active", serverRateLimit: 2 });
       await until(() => aggregates.peek(destinations, destinationId)?.state?.serverRateLimit === 2);
       // There is room, but another event waits.
       ids.push(await post());
       expect(sent).to.have.length(1);
-      for (const [n] of ids.entries()) {
-        await until(() => sent.length > n);
-        sent[n]?.answer();
-      }
-      expect(sent.map(({ eventId }) => eventId)).to.deep.equal(ids);
-      await worker.stop(60_000);
+      expect(await staged.answered(3)).to.deep.equal(ids);
+      await staged.worker.stop(60_000);
     });
   }
+
+  it("tries a half-open circuit with the oldest event, whichever it hears of first", async () => {
+    const staged = await stage();
+    await staged.tell(attemptEnded("another", false));
+    bench.clock.advance(301_000);
+    await staged.tell({ type: "HalfOpen", leaseOver: false });
+    const ids = [await staged.post(), await staged.post()];
+    const { entries } = await bench.store.readLog(logStart, 1_000);
+    const items = entries.flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []));
+    staged.take(...items.filter(({ kind }) => kind === "first").toReversed());
+    expect(await staged.answered(2)).to.deep.equal(ids);
+    await staged.worker.stop(60_000);
+  });
 });
