@@ -21,7 +21,7 @@ import type { Ids } from "../../ports/ids.ts";
 import { Pause } from "../../ports/pause.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
-import type { Known, Result, Start, Work } from "./work.ts";
+import type { Known, Reserved, Result, Start, Unclaimed, Work } from "./work.ts";
 
 /** A lease outlasts the deadline by this much; a claim that took longer than it is not acted on. */
 const leaseMarginMs = 5_000;
@@ -63,7 +63,7 @@ export class Attempts {
 
   /** One attempt, unless the event does not wait any more or another worker was first. Throws LogUnavailable. */
   async run(work: Work, probe: boolean): Promise<Result> {
-    const claimed = work.kind === "claimed" ? await this.#claimedWith(work) : await this.#claim(work, probe);
+    const claimed = work.kind === "reserved" ? await this.#claimedWith(work) : await this.#claim(work, probe);
     if (typeof claimed === "string") return claimed;
     await this.#carryOut(claimed);
     return "done";
@@ -81,7 +81,7 @@ export class Attempts {
   }
 
   /** Cancels an event whose destination was deleted. Throws LogUnavailable. */
-  async cancel(work: Exclude<Work, { kind: "claimed" }>): Promise<Result> {
+  async cancel(work: Unclaimed): Promise<Result> {
     const known = await this.#know(work);
     if (typeof known === "string") return known;
     const at = timestamp(this.#parts.clock.now());
@@ -92,7 +92,7 @@ export class Attempts {
     return "done";
   }
 
-  async #claimedWith({ start, outcome }: Extract<Work, { kind: "claimed" }>): Promise<Claimed | Result> {
+  async #claimedWith({ start, outcome }: Reserved): Promise<Claimed | Result> {
     const accepted = await outcome;
     if (accepted === "refused") return "nothing to do";
     if (accepted === "unknown") return this.#lookFor(start);
@@ -116,7 +116,7 @@ export class Attempts {
     return "nothing to do";
   }
 
-  async #claim(work: Exclude<Work, { kind: "claimed" }>, probe: boolean): Promise<Claimed | Result> {
+  async #claim(work: Unclaimed, probe: boolean): Promise<Claimed | Result> {
     const { aggregates, clock } = this.#parts;
     const known = await this.#know(work);
     if (typeof known === "string") return known;
@@ -171,7 +171,7 @@ export class Attempts {
     await this.#record(claimed, outcome, destination);
   }
 
-  async #know(work: Exclude<Work, { kind: "claimed" }>): Promise<Known | Result> {
+  async #know(work: Unclaimed): Promise<Known | Result> {
     if (work.kind === "first") return fresh(work.item) ?? "nothing to do";
     const { store, logger, metrics } = this.#parts;
     const { eventId } = work;

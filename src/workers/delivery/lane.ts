@@ -1,5 +1,5 @@
 import { circuits, destinations } from "../../application/aggregate-types.ts";
-import type { Aggregates, Folded } from "../../application/aggregates.ts";
+import type { Aggregates } from "../../application/aggregates.ts";
 import type { Condensed } from "../../application/condensed.ts";
 import type { DueIndex } from "../../application/delivery/due-index.ts";
 import type { ClaimOutcome, FirstClaim } from "../../application/delivery/first-attempts.ts";
@@ -13,7 +13,7 @@ import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
 import { DuePages } from "./due-pages.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
-import type { Result, Work } from "./work.ts";
+import type { Result, Unclaimed, Work } from "./work.ts";
 
 /** What all lanes of a worker share. */
 export interface LaneParts extends ProbeParts {
@@ -45,16 +45,15 @@ export class Lane {
   readonly #parts: LaneParts;
   /** None while the destination is another worker's. */
   #session: QueueSession | undefined;
-  #window: Work[] = [];
+  #window: Unclaimed[] = [];
   /** The window was let go: what the due index has goes first. */
   #held = false;
   /** Ids of events in the window or under way: the due index may still name them. */
   readonly #present = new Set<string>();
   /** Events that the due index may name and nobody can read: those behind them must not wait. */
   readonly #unreadable = new Set<string>();
-  readonly #underWay = new Set<Promise<unknown>>();
-  /** Of what is under way. */
-  #cancelling = 0;
+  readonly #attempts = new Set<Promise<unknown>>();
+  readonly #cancellations = new Set<Promise<unknown>>();
   readonly #pages: DuePages;
   readonly #probes: Probes;
   /** The due index may hold more; it must have come this far before it is asked. */
@@ -67,8 +66,6 @@ export class Lane {
   #loading = false;
   /** Attempts of an earlier owner that may still be under way: the monotonic moment each is over. */
   #foreign: number[] = [];
-  /** The destination as it was seen last. */
-  #seen: Folded<Destination> | undefined;
   #lastActive: number;
 
   constructor(destinationId: string, parts: LaneParts) {
@@ -98,7 +95,7 @@ export class Lane {
     const start = limit !== null && this.#room(limit) > 0 && this.#parts.attempts.first(event, accepted);
     if (!start) return null;
     const { promise: outcome, resolve: settle } = Promise.withResolvers<ClaimOutcome>();
-    this.#start({ kind: "claimed", eventId: event.id, start, outcome });
+    this.#start({ kind: "reserved", eventId: event.id, start, outcome });
     return { entries: start.entries, settle };
   }
 
@@ -107,14 +104,13 @@ export class Lane {
     if (this.#paused || !this.#loaded || !this.#session?.alive) return;
     const destination = this.#parts.aggregates.peek(destinations, this.destinationId);
     const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
-    this.#seen = destination ?? this.#seen;
     if (!destination || !circuit) {
       this.#loaded = false;
       this.#startLoading();
-    } else if (!destination.state || destination.state.deleted) {
+    } else if (destination.state?.deleted) {
       // Nothing is sent: what is still under way at the receiver holds up no cancellation.
-      this.#flow(() => windowSize - this.#cancelling);
-    } else if (!destination.state.active) {
+      this.#flow(() => windowSize - this.#cancellations.size, (work) => this.#cancel(work));
+    } else if (!destination.state?.active) {
       this.#hold();
     } else {
       this.#obey(destination.state, circuit.state ?? newCircuit(this.destinationId, destination.state.tenantId));
@@ -123,7 +119,8 @@ export class Lane {
 
   /** Whether nothing is under way or waiting here, since `since` (monotonic ms). */
   idleSince(since: number): boolean {
-    if (this.#underWay.size > 0 || this.#window.length > 0 || this.#probing !== undefined) return false;
+    if (this.#attempts.size > 0 || this.#cancellations.size > 0 || this.#probing !== undefined) return false;
+    if (this.#window.length > 0) return false;
     return !this.#refilling && !this.#paused && this.#refillFrom === undefined && this.#lastActive <= since;
   }
 
@@ -148,14 +145,14 @@ export class Lane {
 
   /** Resolves when nothing that was under way at the call still is. */
   async settled(): Promise<void> {
-    await Promise.allSettled([...this.#underWay, this.#probing]);
+    await Promise.allSettled([...this.#attempts, ...this.#cancellations, this.#probing]);
   }
 
   #obey(destination: Destination, circuit: Circuit): void {
     if (circuit.position === "Closed") {
       // Its attempt may go on: it is one like any other, and must not keep the next opening waiting for its probe.
       this.#probing = undefined;
-      this.#flow(() => this.#room(destination.serverRateLimit));
+      this.#flow(() => this.#room(destination.serverRateLimit), (work) => this.#start(work));
       return;
     }
     if (this.#probing) return;
@@ -170,13 +167,13 @@ export class Lane {
     this.#probing = probing;
   }
 
-  #flow(room: () => number): void {
+  #flow(room: () => number, start: (work: Unclaimed) => void): void {
     if (this.#held) this.#wantRefill("");
     this.#held = false;
     while (room() > 0) {
       const work = this.#window.shift();
       if (!work) break;
-      this.#start(work);
+      start(work);
     }
     if (this.#refillFrom !== undefined && this.#window.length < lowWater) void this.#refill();
   }
@@ -195,46 +192,35 @@ export class Lane {
   #room(limit: number): number {
     const now = this.#parts.clock.monotonic();
     if (this.#foreign.length > 0) this.#foreign = this.#foreign.filter((end) => end > now);
-    return limit - this.#underWay.size - this.#foreign.length;
+    return limit - this.#attempts.size - this.#foreign.length;
   }
 
   #start(work: Work): void {
-    void this.#track(work, () => this.#guarded(() => this.#perform(work, false))).then(() => this.pump());
+    const run = () => this.#guarded(() => this.#parts.attempts.run(work, false));
+    void this.#track(work, this.#attempts, run).then(() => this.pump());
   }
 
-  async #track<T>(work: Work, task: () => Promise<T>): Promise<T> {
+  #cancel(work: Unclaimed): void {
+    const cancel = () => this.#guarded(() => this.#parts.attempts.cancel(work));
+    void this.#track(work, this.#cancellations, cancel).then(() => this.pump());
+  }
+
+  async #track(
+    work: Work, underWay: Set<Promise<unknown>>, task: () => Promise<Result | undefined>,
+  ): Promise<Result | undefined> {
     // What is claimed with its acceptance may be another's that was accepted first: that one's item comes, too.
-    const isOwn = work.kind !== "claimed";
+    const isOwn = work.kind !== "reserved";
     if (isOwn) this.#present.add(work.eventId);
     const running = task();
-    this.#underWay.add(running);
+    underWay.add(running);
     try {
-      return await running;
+      const result = await running;
+      if (result === "unreadable") this.#unreadable.add(work.eventId);
+      return result;
     } finally {
-      this.#underWay.delete(running);
+      underWay.delete(running);
       if (isOwn) this.#present.delete(work.eventId);
       this.#lastActive = this.#parts.clock.monotonic();
-    }
-  }
-
-  get #deleted(): boolean {
-    // To be forgotten meanwhile is not to be deleted.
-    return (this.#parts.aggregates.peek(destinations, this.destinationId) ?? this.#seen)?.state?.deleted ?? true;
-  }
-
-  async #perform(work: Work, probe: boolean): Promise<Result> {
-    const { attempts } = this.#parts;
-    const result = await (this.#deleted && work.kind !== "claimed" ? this.#cancel(work) : attempts.run(work, probe));
-    if (result === "unreadable") this.#unreadable.add(work.eventId);
-    return result;
-  }
-
-  async #cancel(work: Exclude<Work, { kind: "claimed" }>): Promise<Result> {
-    this.#cancelling += 1;
-    try {
-      return await this.#parts.attempts.cancel(work);
-    } finally {
-      this.#cancelling -= 1;
     }
   }
 
@@ -264,14 +250,17 @@ export class Lane {
     return work ? this.#probeWith(work, circuit) : this.#probes.idle(circuit);
   }
 
-  async #probeWith(work: Work, circuit: Circuit): Promise<boolean> {
+  async #probeWith(work: Unclaimed, circuit: Circuit): Promise<boolean> {
     if (!(await this.#probes.claim(circuit, work.eventId))) return false;
-    const result = await this.#track(work, () => this.#perform(work, true));
+    const run = () => this.#parts.attempts.run(work, true);
+    const { state } = await this.#parts.aggregates.read(destinations, this.destinationId);
+    // Deleted since: the event is cancelled like any other.
+    const result = state?.deleted ? "nothing to do" : await this.#track(work, this.#attempts, run);
     if (result !== "done") await this.#probes.release(circuit, work.eventId);
     return true;
   }
 
-  async #nextProbe(circuit: Circuit): Promise<Work | undefined> {
+  async #nextProbe(circuit: Circuit): Promise<Unclaimed | undefined> {
     const { log, dueIndex, clock } = this.#parts;
     if (!(await dueIndex.covers(await log.head(), catchUpMs))) throw new Error("the due index is behind");
     const oldest = await dueIndex.oldestDue(circuit, clock.now(), this.#unreadable.size + 1);
@@ -297,7 +286,7 @@ export class Lane {
       const { found, more } = await this.#pages.next({
         tenantId: state.tenantId,
         position,
-        dueBy: this.#deleted ? endOfTime : clock.now(),
+        dueBy: state.deleted ? endOfTime : clock.now(),
         room: windowSize - this.#window.length,
         known: { count: this.#present.size + this.#unreadable.size, has: (eventId) => this.#knows(eventId) },
       });
@@ -312,7 +301,7 @@ export class Lane {
     this.pump();
   }
 
-  #push(work: Work): void {
+  #push(work: Unclaimed): void {
     this.#window.push(work);
     this.#present.add(work.eventId);
     this.#lastActive = this.#parts.clock.monotonic();

@@ -23,19 +23,21 @@ export interface Start extends Omit<Known, "revision"> {
   readonly claimedFrom: number;
 }
 
-/**
- * One event to try: freshly accepted with all it needs, found in the due index and still to be read, or claimed by the
- * append that accepts it, which may come to nothing.
- */
-export type Work =
+/** One event to try: freshly accepted with all it needs, or found in the due index and still to be read. */
+export type Unclaimed =
   | { readonly kind: "first"; readonly eventId: string; readonly item: FirstAttempt }
-  | { readonly kind: "due"; readonly eventId: string }
-  | {
-      readonly kind: "claimed";
-      readonly eventId: string;
-      readonly start: Start;
-      readonly outcome: Promise<ClaimOutcome>;
-    };
+  | { readonly kind: "due"; readonly eventId: string };
+
+/** One that is claimed by the append that accepts it, which may come to nothing. */
+export interface Reserved {
+  readonly kind: "reserved";
+  readonly eventId: string;
+  readonly start: Start;
+  readonly outcome: Promise<ClaimOutcome>;
+}
+
+/** One event to try. */
+export type Work = Unclaimed | Reserved;
 
 /** What came of some work: nothing to do when another was first, unreadable when its record in the log is spoiled. */
 export type Result = "done" | "nothing to do" | "unreadable";
