@@ -206,8 +206,8 @@ const delivery: readonly Bug[] = [
     breaks: "no more requests at once than the destination's limit",
     changes: [{
       file: "src/workers/delivery/lane.ts",
-      from: "this.#flow(() => this.#room(destination.serverRateLimit), (work)",
-      to: "this.#flow(() => this.#room(destination.serverRateLimit + 1), (work)",
+      from: "const room = () => this.#room(destination.serverRateLimit);",
+      to: "const room = () => this.#room(destination.serverRateLimit + 1);",
     }],
     tests: ["test/e2e/limits.test.ts", "test/e2e/delivery.test.ts"],
   },
@@ -216,8 +216,8 @@ const delivery: readonly Bug[] = [
     breaks: "what waits for a deleted destination is cancelled at once, whatever is under way",
     changes: [{
       file: "src/workers/delivery/lane.ts",
-      from: "this.#flow(() => windowSize - this.#cancellations.size, (work)",
-      to: "this.#flow(() => this.#room(destination.state?.serverRateLimit ?? 1), (work)",
+      from: "const room = () => windowSize - this.#cancellations.size;",
+      to: "const room = () => this.#room(destination.state?.serverRateLimit ?? 1);",
     }],
     tests: ["test/e2e/delivery.test.ts"],
   },

@@ -45,7 +45,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     const lanes = [...this.#lanes.values()];
     await this.#consumption?.stop();
     await within(this.#clock, patienceMs, Promise.all(lanes.map((lane) => lane.settled())));
-    for (const lane of this.#lanes.values()) lane.close();
+    for (const lane of this.#lanes.values()) lane.leave();
   }
 
   take(items: readonly WorkItem[], session: QueueSession): void {
@@ -91,7 +91,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     const since = this.#clock.monotonic() - idleMs;
     for (const [id, lane] of this.#lanes) {
       if (!lane.idleSince(since)) continue;
-      lane.close();
+      lane.leave();
       this.#lanes.delete(id);
     }
     this.#idleTimer = this.#clock.schedule(sweepMs, () => this.#dropIdleLanes());

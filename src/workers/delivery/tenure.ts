@@ -1,0 +1,83 @@
+import type { DueIndex } from "../../application/delivery/due-index.ts";
+import { millis } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Position } from "../../ports/event-store.ts";
+import type { QueueSession } from "../../ports/work-queue.ts";
+
+const catchUpMs = 5_000;
+
+/** By what a worker knows earlier owners of its destinations. */
+export interface TenureParts {
+  readonly dueIndex: DueIndex;
+  readonly clock: Clock;
+  readonly workerId: string;
+  /** Where the log ended when a membership began: what earlier owners of its destinations claimed stands before. */
+  readonly startOf: (session: QueueSession) => Promise<Position>;
+}
+
+/** While a destination is this worker's: under which membership, and what earlier owners may have under way there. */
+export class Tenure {
+  readonly #destinationId: string;
+  readonly #parts: TenureParts;
+  #session: QueueSession | undefined;
+  #known = false;
+  /** Attempts of earlier owners that may still be under way: the monotonic moment each is over. */
+  #foreign: number[] = [];
+
+  constructor(destinationId: string, parts: TenureParts) {
+    this.#destinationId = destinationId;
+    this.#parts = parts;
+  }
+
+  /** The membership by which the destination is this worker's; none while it is another's. */
+  get session(): QueueSession | undefined {
+    return this.#session;
+  }
+
+  /** Whether something may be started, as far as the membership goes. */
+  get alive(): boolean {
+    return this.#session?.alive ?? false;
+  }
+
+  /** Whether it has been learned what earlier owners left. */
+  get known(): boolean {
+    return this.#known;
+  }
+
+  /** How many attempts of earlier owners may still be under way. */
+  get foreign(): number {
+    if (this.#foreign.length === 0) return 0;
+    const now = this.#parts.clock.monotonic();
+    this.#foreign = this.#foreign.filter((end) => end > now);
+    return this.#foreign.length;
+  }
+
+  /** The destination is this worker's, or stays so under a new membership. */
+  join(session: QueueSession): void {
+    this.#session = session;
+  }
+
+  /** The destination is another worker's. */
+  leave(): void {
+    this.#session = undefined;
+    this.#known = false;
+  }
+
+  /**
+   * Learns what earlier owners left under way, unless the membership changes meanwhile. Resolves how long that may go
+   * on, in ms. Throws when the due index is behind or away.
+   */
+  async learn(): Promise<number> {
+    const { dueIndex, clock, workerId, startOf } = this.#parts;
+    const session = this.#session;
+    if (!session) return 0;
+    if (!(await dueIndex.covers(await startOf(session), catchUpMs))) throw new Error("the due index is behind");
+    const now = clock.monotonic();
+    const leases = await dueIndex.leases(this.#destinationId);
+    this.#foreign = leases
+      .filter((lease) => lease.worker !== workerId)
+      .map((lease) => now + millis(lease.leaseUntil) - millis(lease.startedAt));
+    this.#known = this.#session === session;
+    return Math.max(now, ...this.#foreign) - now;
+  }
+}

@@ -1,0 +1,158 @@
+import type { DueIndex, WorkOf } from "../../application/delivery/due-index.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { EventLog, Position } from "../../ports/event-store.ts";
+import type { WorkItem } from "../../ports/work-queue.ts";
+import type { Attempts } from "./attempts.ts";
+import { DuePages } from "./due-pages.ts";
+import type { Result, Unclaimed } from "./work.ts";
+
+/** Events at hand, at most, however many wait. */
+export const windowSize = 64;
+const lowWater = 32;
+const catchUpMs = 5_000;
+
+/** Where a window's work is found. */
+export interface WindowParts {
+  readonly log: EventLog;
+  readonly dueIndex: DueIndex;
+  readonly attempts: Pick<Attempts, "lastPosition">;
+  readonly clock: Clock;
+}
+
+/**
+ * The work of one destination that is at hand. What does not fit, and what is let go, is in the due index, from which
+ * it is refilled.
+ */
+export class WorkWindow {
+  readonly #parts: WindowParts;
+  readonly #pages: DuePages;
+  #work: Unclaimed[] = [];
+  /** Ids of events at hand or under way: the due index may still name them. */
+  readonly #present = new Set<string>();
+  /** Events that the due index may name and nobody can read: those behind them must not wait. */
+  readonly #unreadable = new Set<string>();
+  /** The due index may hold more; it must have come this far before it is asked. */
+  #refillFrom: Position | undefined;
+  #refilling = false;
+  /** Work was let go or lost: the due index is asked before anything newer goes. */
+  #held = false;
+
+  constructor(destinationId: string, parts: WindowParts) {
+    this.#parts = parts;
+    this.#pages = new DuePages(destinationId, parts);
+  }
+
+  /** Whether no work is at hand, nor any being looked for. */
+  get idle(): boolean {
+    return this.#work.length === 0 && !this.#refilling;
+  }
+
+  /** Whether work came in, or word of some, since what was at hand was let go. */
+  get called(): boolean {
+    return this.#work.length > 0 || this.#refillFrom !== undefined;
+  }
+
+  /** Whether nothing older waits, as far as is known. */
+  get clear(): boolean {
+    return !this.called && !this.#refilling && !this.#held;
+  }
+
+  /** Whether the due index is to be asked now. */
+  get low(): boolean {
+    return !this.#refilling && this.#work.length < lowWater && (this.#held || this.#refillFrom !== undefined);
+  }
+
+  /** Takes an item in, or leaves it to the due index where there is no room. */
+  offer(item: WorkItem): void {
+    if (item.kind === "wake") this.#wantRefill(item.position);
+    else if (this.#knows(item.eventId)) return;
+    else if (this.#work.length >= windowSize) this.#wantRefill(item.position);
+    else this.#push({ kind: "first", eventId: item.eventId, item });
+  }
+
+  /** The next to be started. */
+  take(): Unclaimed | undefined {
+    return this.#work.shift();
+  }
+
+  /** An event's attempt or cancellation begins: until it ends, what the due index says of it is not news. */
+  begin(eventId: string): void {
+    this.#present.add(eventId);
+  }
+
+  /** It has ended. */
+  end(eventId: string, result: Result | undefined): void {
+    this.#present.delete(eventId);
+    if (result === "unreadable") this.#unreadable.add(eventId);
+  }
+
+  /** Lets go of what is at hand: the due index has it all. */
+  hold(): void {
+    for (const work of this.#work) this.#present.delete(work.eventId);
+    this.#work = [];
+    this.#held = true;
+    this.#refillFrom = undefined;
+    this.#pages.startOver();
+  }
+
+  /** Something came to nothing that is still to be done. */
+  lookAgain(): void {
+    this.#held = true;
+  }
+
+  /** Takes in what the due index names by `dueBy` (ms since 1970). Throws when it is behind or away. */
+  async refill(tenantId: string, dueBy: number): Promise<void> {
+    const from = this.#refillFrom ?? "";
+    this.#refillFrom = undefined;
+    this.#held = false;
+    this.#refilling = true;
+    try {
+      await this.#refill(tenantId, dueBy, from);
+    } catch (error) {
+      this.#wantRefill(from);
+      throw error;
+    } finally {
+      this.#refilling = false;
+    }
+  }
+
+  /** Of all that are due the event accepted first. Throws when the due index is behind or away. */
+  async oldest(of: WorkOf): Promise<Unclaimed | undefined> {
+    const { log, dueIndex, clock } = this.#parts;
+    if (!(await dueIndex.covers(await log.head(), catchUpMs))) throw new Error("the due index is behind");
+    const due = await dueIndex.oldestDue(of, clock.now(), this.#unreadable.size + 1);
+    const oldest = due.find(({ eventId }) => !this.#unreadable.has(eventId));
+    return oldest && { kind: "due", eventId: oldest.eventId };
+  }
+
+  async #refill(tenantId: string, dueBy: number, from: Position): Promise<void> {
+    const { lastPosition } = this.#parts.attempts;
+    const position = lastPosition > from ? lastPosition : from;
+    const { found, more } = await this.#pages.next({
+      tenantId,
+      position,
+      dueBy,
+      room: windowSize - this.#work.length,
+      known: { count: this.#present.size + this.#unreadable.size, has: (eventId) => this.#knows(eventId) },
+    });
+    const fresh = found.filter((eventId) => !this.#knows(eventId));
+    const room = windowSize - this.#work.length;
+    for (const eventId of fresh.slice(0, room)) this.#push({ kind: "due", eventId });
+    // Items came in meanwhile: what has no room now must be found once more.
+    if (fresh.length > room) this.#pages.startOver();
+    if (more || fresh.length > room) this.#wantRefill(position);
+  }
+
+  #wantRefill(position: Position): void {
+    if (this.#refillFrom === undefined || this.#refillFrom < position) this.#refillFrom = position;
+  }
+
+  #knows(eventId: string): boolean {
+    return this.#present.has(eventId) || this.#unreadable.has(eventId);
+  }
+
+  #push(work: Unclaimed): void {
+    this.#work.push(work);
+    this.#present.add(work.eventId);
+  }
+}
