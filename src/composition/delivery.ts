@@ -20,6 +20,7 @@ import type { Metrics } from "../ports/telemetry.ts";
 import type { WorkQueue } from "../ports/work-queue.ts";
 import { Cleaner } from "../workers/cleaner.ts";
 import { Attempts } from "../workers/delivery/attempts.ts";
+import { Claims } from "../workers/delivery/claims.ts";
 import { DeliveryWorker } from "../workers/delivery/delivery-worker.ts";
 import { Forgetter } from "../workers/forgetter.ts";
 import { Forwarder } from "../workers/forwarder.ts";
@@ -92,8 +93,9 @@ function deliveryWorker(parts: DeliveryParts): Role {
     outbound, clock, userAgent: agent, deadlineMs: deliveryTimeoutMs, capacity: grantsKept,
   });
   const sender = new Sender({ ...parts, tokens, userAgent: agent });
+  const claims = new Claims({ ...parts, workerId });
   const attempts = new Attempts({ ...parts, outcomes, sender, workerId });
-  const laneParts = { ...parts, log: store, dueIndex, outcomes, attempts, workerId };
+  const laneParts = { ...parts, log: store, dueIndex, outcomes, claims, attempts, workerId };
   return new DeliveryWorker(queue, parts.firstAttempts, laneParts);
 }
 

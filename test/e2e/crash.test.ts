@@ -15,7 +15,7 @@ import { pause, Producers, randomOfRun, type Target } from "../support/relay-pro
 import { sized } from "../support/size.ts";
 
 const deliveryTimeoutMs = 2_000;
-/** What src/workers/delivery/attempts.ts leases an attempt for, with the deadline above. */
+/** What src/workers/delivery/claims.ts leases an attempt for, with the deadline above. */
 const leaseMs = deliveryTimeoutMs + 5_000;
 const graceMs = 5_000;
 /** What the slowest receiver takes. */

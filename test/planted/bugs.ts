@@ -159,7 +159,7 @@ const delivery: readonly Bug[] = [
     name: "claim-not-awaited",
     breaks: "an attempt is in the log before its request leaves",
     changes: [{
-      file: "src/workers/delivery/attempts.ts",
+      file: "src/workers/delivery/claims.ts",
       from: "    const appended = start && (await this.#append(known, start.entries));\n",
       to: "    const appended = start && { revision: known.revision + 1 };\n"
         + "    if (start) void this.#append(known, start.entries).catch(() => undefined);\n",
@@ -171,7 +171,7 @@ const delivery: readonly Bug[] = [
     name: "claim-at-any-revision",
     breaks: "of two workers with one item one makes the attempt",
     changes: [{
-      file: "src/workers/delivery/attempts.ts",
+      file: "src/workers/delivery/claims.ts",
       from: "if (error instanceof RevisionConflict) return null;",
       to: "if (error instanceof RevisionConflict) {\n        const revision = error.actual;\n"
         + "        return this.#parts.store.append(streams.event(state.id), revision, entries);\n      }",

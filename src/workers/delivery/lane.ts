@@ -1,29 +1,27 @@
 import { circuits, destinations } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
-import type { Condensed } from "../../application/condensed.ts";
 import type { ClaimOutcome, FirstClaim } from "../../application/delivery/first-attempts.ts";
 import { mayProbe, newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { NewEntry } from "../../ports/event-store.ts";
-import type { Logger } from "../../ports/telemetry.ts";
 import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
+import type { Claims } from "./claims.ts";
+import { Guard, type GuardParts } from "./guard.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
 import { Tenure, type TenureParts } from "./tenure.ts";
-import type { Result, Unclaimed, Work } from "./work.ts";
+import type { Miss, Unclaimed, Work } from "./work.ts";
 import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
 
 /** What all lanes of a worker share. */
-export interface LaneParts extends ProbeParts, TenureParts, WindowParts {
+export interface LaneParts extends GuardParts, ProbeParts, TenureParts, WindowParts {
   readonly aggregates: Aggregates;
+  readonly claims: Claims;
   readonly attempts: Attempts;
-  readonly logger: Logger;
-  readonly condensed: Condensed;
 }
 
-const pauseAfterTroubleMs = 1_000;
 /** Later than any planned attempt: everything that waits, due or not. */
 const endOfTime = Date.UTC(9999, 0);
 
@@ -37,13 +35,13 @@ export class Lane {
   readonly #tenure: Tenure;
   readonly #window: WorkWindow;
   readonly #probes: Probes;
-  /** Under way. */
+  readonly #guard: Guard;
+  /** Under way: attempts, which count against the limit, and cancellations, which do not. */
   readonly #attempts = new Set<Promise<unknown>>();
   readonly #cancellations = new Set<Promise<unknown>>();
   /** The probe from the search for it to its end, while there is one and the circuit is not closed. */
   #probing: Promise<void> | undefined;
   #loading = false;
-  #paused = false;
   #lastActive: number;
 
   constructor(destinationId: string, parts: LaneParts) {
@@ -52,6 +50,10 @@ export class Lane {
     this.#tenure = new Tenure(destinationId, parts);
     this.#window = new WorkWindow(destinationId, parts);
     this.#probes = new Probes(parts);
+    this.#guard = new Guard(destinationId, parts, () => {
+      this.#window.lookAgain();
+      this.pump();
+    });
     this.#lastActive = parts.clock.monotonic();
   }
 
@@ -67,16 +69,17 @@ export class Lane {
    * waits.
    */
   claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {
-    const start = this.#roomForFirst() > 0 && this.#parts.attempts.first(event, accepted);
+    const start = this.#roomForFirst() > 0 && this.#parts.claims.first(event, accepted);
     if (!start) return null;
     const { promise: outcome, resolve: settle } = Promise.withResolvers<ClaimOutcome>();
-    this.#attempt({ kind: "reserved", eventId: event.id, start, outcome });
+    const work = { kind: "reserved", eventId: event.id, start, outcome } as const;
+    this.#start(work, this.#attempts, () => this.#attempt(work, false));
     return { entries: start.entries, settle };
   }
 
   /** Starts what may be started. Call after offering. */
   pump(): void {
-    if (this.#paused || !this.#tenure.alive) return;
+    if (this.#guard.paused || !this.#tenure.alive) return;
     const destination = this.#parts.aggregates.peek(destinations, this.destinationId);
     const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
     if (!this.#tenure.known || !destination || !circuit) {
@@ -84,7 +87,7 @@ export class Lane {
     } else if (destination.state?.deleted) {
       // Nothing is sent: what is still under way at the receiver holds up no cancellation.
       const room = () => windowSize - this.#cancellations.size;
-      this.#flow(destination.state, room, (work) => this.#cancel(work));
+      this.#flow(destination.state, room, (work) => this.#start(work, this.#cancellations, () => this.#cancel(work)));
     } else if (!destination.state?.active) {
       this.#window.hold();
     } else {
@@ -108,7 +111,7 @@ export class Lane {
   /** Whether nothing is under way or waiting here, since `since` (monotonic ms). */
   idleSince(since: number): boolean {
     if (this.#attempts.size > 0 || this.#cancellations.size > 0 || this.#probing !== undefined) return false;
-    return this.#window.idle && !this.#paused && this.#lastActive <= since;
+    return this.#window.idle && !this.#guard.paused && this.#lastActive <= since;
   }
 
   /** Resolves when nothing that was under way at the call still is. */
@@ -119,7 +122,7 @@ export class Lane {
   #load(): void {
     if (this.#loading) return;
     this.#loading = true;
-    void this.#guarded(async () => {
+    void this.#guard.run(async () => {
       const { aggregates, clock } = this.#parts;
       const foreignMs = this.#tenure.known ? 0 : await this.#tenure.learn();
       // With the last of them over nothing else would say that there is room now.
@@ -137,7 +140,7 @@ export class Lane {
       // Its attempt may go on: it is one like any other, and must not keep the next opening waiting for its probe.
       this.#probing = undefined;
       const room = () => this.#room(destination.serverRateLimit);
-      this.#flow(destination, room, (work) => this.#attempt(work));
+      this.#flow(destination, room, (work) => this.#start(work, this.#attempts, () => this.#attempt(work, false)));
       return;
     }
     if (this.#probing) return;
@@ -145,7 +148,7 @@ export class Lane {
     if (!mayProbe(circuit, timestamp(this.#parts.clock.now()))) return;
     // What was under way when the circuit opened may outlast its timer.
     if (this.#room(destination.serverRateLimit) <= 0) return;
-    const probing = this.#guarded(() => this.#probe(circuit)).then((moved) => {
+    const probing = this.#guard.run(() => this.#probe(circuit)).then((moved) => {
       if (this.#probing === probing) this.#probing = undefined;
       if (moved || this.#window.called) this.pump();
     });
@@ -160,7 +163,7 @@ export class Lane {
     }
     if (!this.#window.low) return;
     const dueBy = deleted ? endOfTime : this.#parts.clock.now();
-    void this.#guarded(() => this.#window.refill(tenantId, dueBy)).then(() => this.pump());
+    void this.#guard.run(() => this.#window.refill(tenantId, dueBy)).then(() => this.pump());
   }
 
   /** How many more attempts the limit allows now. */
@@ -170,21 +173,31 @@ export class Lane {
 
   /** How many it allows where nothing holds the destination up and nothing older waits; else 0. */
   #roomForFirst(): number {
-    if (this.#paused || !this.#tenure.alive || !this.#tenure.known || !this.#window.clear) return 0;
+    if (this.#guard.paused || !this.#tenure.alive || !this.#tenure.known || !this.#window.clear) return 0;
     const destination = this.#parts.aggregates.peek(destinations, this.destinationId)?.state;
     const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
     if (!destination?.active || destination.deleted || !circuit) return 0;
     return (circuit.state?.position ?? "Closed") === "Closed" ? this.#room(destination.serverRateLimit) : 0;
   }
 
-  #attempt(work: Work): void {
-    const run = () => this.#guarded(() => this.#parts.attempts.run(work, false));
-    void this.#track(work, this.#attempts, run).then(() => this.pump());
+  #start(work: Work, underWay: Set<Promise<unknown>>, task: () => Promise<Miss | undefined>): void {
+    void this.#track(work, underWay, () => this.#guard.run(task)).then(() => this.pump());
   }
 
-  #cancel(work: Unclaimed): void {
-    const cancel = () => this.#guarded(() => this.#parts.attempts.cancel(work));
-    void this.#track(work, this.#cancellations, cancel).then(() => this.pump());
+  async #attempt(work: Work, probe: boolean): Promise<Miss | undefined> {
+    const { claims, attempts } = this.#parts;
+    const claimed = await claims.claim(work, probe);
+    if (typeof claimed === "string") return claimed;
+    this.#window.written(claimed.position);
+    await attempts.carryOut(claimed);
+    return undefined;
+  }
+
+  async #cancel(work: Unclaimed): Promise<Miss | undefined> {
+    const cancelled = await this.#parts.claims.cancel(work);
+    if (typeof cancelled === "string") return cancelled;
+    this.#window.written(cancelled.position);
+    return undefined;
   }
 
   /**
@@ -202,56 +215,29 @@ export class Lane {
 
   async #probeWith(work: Unclaimed, circuit: Circuit): Promise<boolean> {
     if (!(await this.#probes.claim(circuit, work.eventId))) return false;
-    const run = () => this.#parts.attempts.run(work, true);
     const { state } = await this.#parts.aggregates.read(destinations, this.destinationId);
-    // Deleted since: the event is cancelled like any other.
-    const result = state?.deleted ? "nothing to do" : await this.#track(work, this.#attempts, run);
-    if (result !== "done") await this.#probes.release(circuit, work.eventId);
+    // Inactive or deleted since: the event waits, or is cancelled, as any other.
+    const mayGo = state?.active && !state.deleted;
+    const miss = mayGo ? await this.#track(work, this.#attempts, () => this.#attempt(work, true)) : "nothing to do";
+    if (miss) await this.#probes.release(circuit, work.eventId);
     return true;
   }
 
   async #track(
-    work: Work, underWay: Set<Promise<unknown>>, task: () => Promise<Result | undefined>,
-  ): Promise<Result | undefined> {
+    work: Work, underWay: Set<Promise<unknown>>, task: () => Promise<Miss | undefined>,
+  ): Promise<Miss | undefined> {
     // What is claimed with its acceptance may be another's that was accepted first: that one's item comes, too.
     const isOwn = work.kind !== "reserved";
     if (isOwn) this.#window.begin(work.eventId);
     const running = task();
     underWay.add(running);
-    let result: Result | undefined;
+    let miss: Miss | undefined;
     try {
-      return (result = await running);
+      return (miss = await running);
     } finally {
       underWay.delete(running);
-      if (isOwn) this.#window.end(work.eventId, result);
+      if (isOwn) this.#window.end(work.eventId, miss);
       this.#lastActive = this.#parts.clock.monotonic();
     }
-  }
-
-  /** Trouble with an engine costs a pause and a look into the due index, never the lane. */
-  async #guarded<T>(task: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await task();
-    } catch (error) {
-      this.#tell(error);
-      this.#paused = true;
-      this.#parts.clock.schedule(pauseAfterTroubleMs, () => {
-        this.#paused = false;
-        this.#window.lookAgain();
-        this.pump();
-      });
-      return undefined;
-    }
-  }
-
-  /** An engine that is away pauses every lane there is. */
-  #tell(error: unknown): void {
-    const { condensed, logger } = this.#parts;
-    const { destinationId } = this;
-    condensed.tell(
-      String(error),
-      () => logger.warn({ err: error, destinationId }, "delivery lane pauses"),
-      (reason, times) => logger.warn({ reason, times }, "delivery lanes pause"),
-    );
   }
 }

@@ -1,14 +1,14 @@
 import type { Outcomes } from "../../application/delivery/outcomes.ts";
-import type { Origin } from "../../application/origin.ts";
 import type { Circuit, CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { Attempts } from "./attempts.ts";
+import type { Claims } from "./claims.ts";
+import { originOf } from "./work.ts";
 
 /** What the log is told of probes with. */
 export interface ProbeParts {
   readonly outcomes: Pick<Outcomes, "changeCircuit">;
-  readonly attempts: Pick<Attempts, "leaseMs">;
+  readonly claims: Pick<Claims, "leaseMs">;
   readonly clock: Clock;
   readonly workerId: string;
 }
@@ -31,20 +31,20 @@ export class Probes {
   /** Whether one may be under way. Its lease is timed from when it was first seen: two machines' clocks may differ. */
   stands({ probe }: Circuit): boolean {
     if (!probe) return false;
-    const { clock, attempts } = this.#parts;
+    const { clock, claims } = this.#parts;
     const seen = this.#seen;
     if (seen?.eventId !== probe.eventId || seen.leaseUntil !== probe.leaseUntil) {
       this.#seen = { ...probe, since: clock.monotonic() };
       return true;
     }
-    return clock.monotonic() - seen.since < attempts.leaseMs;
+    return clock.monotonic() - seen.since < claims.leaseMs;
   }
 
   /** Claims the next for an event, in the place of one that is lost. */
   claim(circuit: Circuit, eventId: string): Promise<boolean> {
-    const { clock, attempts } = this.#parts;
+    const { clock, claims } = this.#parts;
     const at = timestamp(clock.now());
-    const leaseUntil = timestamp(millis(at) + attempts.leaseMs);
+    const leaseUntil = timestamp(millis(at) + claims.leaseMs);
     const leaseOver = circuit.probe !== null;
     return this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, leaseOver, at });
   }
@@ -65,8 +65,6 @@ export class Probes {
 
   #change(circuit: Circuit, correlationId: string, change: CircuitCommand): Promise<boolean> {
     const { outcomes, workerId } = this.#parts;
-    const actor = { type: "service", part: `delivery/${workerId}` } as const;
-    const origin: Origin = { actor, correlationId, causationId: null };
-    return outcomes.changeCircuit(circuit, origin, change);
+    return outcomes.changeCircuit(circuit, originOf({ correlationId, causationId: null }, workerId), change);
   }
 }

@@ -2,9 +2,8 @@ import type { DueIndex, WorkOf } from "../../application/delivery/due-index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventLog, Position } from "../../ports/event-store.ts";
 import type { WorkItem } from "../../ports/work-queue.ts";
-import type { Attempts } from "./attempts.ts";
 import { DuePages } from "./due-pages.ts";
-import type { Result, Unclaimed } from "./work.ts";
+import type { Miss, Unclaimed } from "./work.ts";
 
 /** Events at hand, at most, however many wait. */
 export const windowSize = 64;
@@ -15,7 +14,6 @@ const catchUpMs = 5_000;
 export interface WindowParts {
   readonly log: EventLog;
   readonly dueIndex: DueIndex;
-  readonly attempts: Pick<Attempts, "lastPosition">;
   readonly clock: Clock;
 }
 
@@ -34,6 +32,8 @@ export class WorkWindow {
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
+  /** The newest claim or cancellation of an event of this destination by this worker. */
+  #written: Position = "";
   /** Work was let go or lost: the due index is asked before anything newer goes. */
   #held = false;
 
@@ -80,10 +80,15 @@ export class WorkWindow {
     this.#present.add(eventId);
   }
 
-  /** It has ended. */
-  end(eventId: string, result: Result | undefined): void {
+  /** It is in the log, at this position: the due index is behind until it has come so far. */
+  written(position: Position): void {
+    if (position > this.#written) this.#written = position;
+  }
+
+  /** It has ended, or came to nothing. */
+  end(eventId: string, miss: Miss | undefined): void {
     this.#present.delete(eventId);
-    if (result === "unreadable") this.#unreadable.add(eventId);
+    if (miss === "unreadable") this.#unreadable.add(eventId);
   }
 
   /** Lets go of what is at hand: the due index has it all. */
@@ -126,8 +131,7 @@ export class WorkWindow {
   }
 
   async #refill(tenantId: string, dueBy: number, from: Position): Promise<void> {
-    const { lastPosition } = this.#parts.attempts;
-    const position = lastPosition > from ? lastPosition : from;
+    const position = this.#written > from ? this.#written : from;
     const { found, more } = await this.#pages.next({
       tenantId,
       position,

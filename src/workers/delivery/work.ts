@@ -1,8 +1,9 @@
 import type { ClaimOutcome } from "../../application/delivery/first-attempts.ts";
+import type { Origin } from "../../application/origin.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
-import type { NewEntry } from "../../ports/event-store.ts";
+import type { NewEntry, Position } from "../../ports/event-store.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
 
 /** An event as it stands in the log, with what its next fact refers to. */
@@ -23,6 +24,11 @@ export interface Start extends Omit<Known, "revision"> {
   readonly claimedFrom: number;
 }
 
+/** An attempt that is claimed, and where in the log. */
+export interface Claimed extends Start, Known {
+  readonly position: Position;
+}
+
 /** One event to try: freshly accepted with all it needs, or found in the due index and still to be read. */
 export type Unclaimed =
   | { readonly kind: "first"; readonly eventId: string; readonly item: FirstAttempt }
@@ -39,5 +45,11 @@ export interface Reserved {
 /** One event to try. */
 export type Work = Unclaimed | Reserved;
 
-/** What came of some work: nothing to do when another was first, unreadable when its record in the log is spoiled. */
-export type Result = "done" | "nothing to do" | "unreadable";
+/** Why some work came to nothing: another was first, or the event's record in the log is spoiled. */
+export type Miss = "nothing to do" | "unreadable";
+
+/** Who claims, sends and records in a worker's name. */
+export function originOf(known: Pick<Known, "correlationId" | "causationId">, workerId: string): Origin {
+  const { correlationId, causationId } = known;
+  return { actor: { type: "service", part: `delivery/${workerId}` }, correlationId, causationId };
+}

@@ -141,8 +141,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a start that fails is nobody's to hear of",
     breaks: "no rejection goes unhandled",
     file: "src/workers/delivery/lane.ts",
-    find: "const run = () => this.#guarded(() => this.#parts.attempts.run(work, false));",
-    instead: "const run = () => this.#parts.attempts.run(work, false);",
+    find: "void this.#track(work, underWay, () => this.#guard.run(task)).then(() => this.pump());",
+    instead: "void this.#track(work, underWay, task).then(() => this.pump());",
   },
   {
     name: "a list waits for what never comes",

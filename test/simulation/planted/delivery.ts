@@ -1,6 +1,7 @@
 import type { PlantedBug } from "./planted-bug.ts";
 import { manyLost } from "./weathers.ts";
 
+const claims = "src/workers/delivery/claims.ts";
 const attempts = "src/workers/delivery/attempts.ts";
 const lane = "src/workers/delivery/lane.ts";
 const probes = "src/workers/delivery/probes.ts";
@@ -13,7 +14,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "an attempt is claimed whatever the revision",
     breaks: "a fact leaves the status there was",
-    file: attempts,
+    file: claims,
     find: "if (error instanceof RevisionConflict) return null;",
     instead: `if (error instanceof RevisionConflict) {
         return await this.#parts.store.append(streams.event(state.id), error.actual, entries);
@@ -31,14 +32,14 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a lost claim is acted on",
     breaks: "one request for an attempt",
-    file: attempts,
+    file: claims,
     find: "if (error instanceof RevisionConflict) return null;",
     instead: "if (error instanceof RevisionConflict) return { revision: error.actual, position: \"\" };",
   },
   {
     name: "a request leaves before its claim is durable",
     breaks: "nothing is sent without a claim",
-    file: attempts,
+    file: claims,
     find: "const appended = start && (await this.#append(known, start.entries));",
     instead: `const appended = start && { revision: known.revision + 1 };
     if (start) void this.#append(known, start.entries).catch(() => undefined);`,
@@ -113,7 +114,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a destination is remembered for all",
     breaks: "no tenant's events go to another's receiver",
-    file: attempts,
+    file: claims,
     find: "await aggregates.read(destinations, known.state.destinationId);",
     instead: `await aggregates.read(destinations,
       ((globalThis as { one?: string }).one ??= known.state.destinationId));`,
@@ -205,8 +206,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a lane goes on after its session",
     breaks: "only who has a destination claims its attempts",
     file: lane,
-    find: "if (this.#paused || !this.#tenure.alive) return;",
-    instead: "if (this.#paused || !this.#tenure.session) return;",
+    find: "if (this.#guard.paused || !this.#tenure.alive) return;",
+    instead: "if (this.#guard.paused || !this.#tenure.session) return;",
   },
   {
     name: "a lane that lost its destination keeps its work",
@@ -227,8 +228,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a deleted destination's events are sent, not cancelled",
     breaks: "nothing goes to an inactive or deleted destination",
     file: lane,
-    find: "this.#flow(destination.state, room, (work) => this.#cancel(work));",
-    instead: "this.#flow(destination.state, room, (work) => this.#attempt(work));",
+    find: "() => this.#cancel(work)));",
+    instead: "() => this.#attempt(work, false)));",
   },
   {
     name: "what is forgotten counts as deleted",
@@ -254,7 +255,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a first attempt is sent though its event was not accepted",
     breaks: "nothing is sent without a claim",
-    file: attempts,
+    file: claims,
     find: "if (accepted === \"refused\") return \"nothing to do\";",
     instead: "if (accepted === \"refused\") return { ...start, revision: 1 };",
   },
@@ -283,8 +284,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a standing probe's lease is over at once",
     breaks: "one probe at a time",
     file: probes,
-    find: "return clock.monotonic() - seen.since < attempts.leaseMs;",
-    instead: "return clock.monotonic() - seen.since < attempts.leaseMs / 100;",
+    find: "return clock.monotonic() - seen.since < claims.leaseMs;",
+    instead: "return clock.monotonic() - seen.since < claims.leaseMs / 100;",
     weather: { processes: 3, rebalanceEveryMs: 1_000, moody: 1, moodEveryMs: 1_500 },
   },
   {

@@ -2,10 +2,9 @@ import { expect } from "chai";
 import { BulkReplay } from "../../../src/application/commands/bulk-replay.ts";
 import { EventCommands } from "../../../src/application/commands/events.ts";
 import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
-import type { Sender } from "../../../src/application/delivery/sender.ts";
 import { ShownEvents } from "../../../src/application/shown-events.ts";
 import { loadWebhook } from "../../../src/application/webhooks.ts";
-import { Attempts } from "../../../src/workers/delivery/attempts.ts";
+import { Claims } from "../../../src/workers/delivery/claims.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { quiet, uncounted } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
@@ -25,7 +24,7 @@ describe("the ledger of events", () => {
   let counted: string[];
   let accept: () => Promise<string>;
   let outcomes: Outcomes;
-  let attempts: Attempts;
+  let claims: Claims;
   let commands: EventCommands;
   let bulk: BulkReplay;
   let owner: { readonly tenantId: string; readonly userId: string; readonly role: "Owner" };
@@ -45,8 +44,7 @@ describe("the ledger of events", () => {
       return String(json["eventId"]);
     };
     outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
-    const sender = {} as Sender;
-    attempts = new Attempts({ ...world, outcomes, sender, logger: quiet, workerId: "w", deliveryTimeoutMs: 9 });
+    claims = new Claims({ ...world, logger: quiet, workerId: "w", deliveryTimeoutMs: 9 });
     commands = new EventCommands(world);
     bulk = new BulkReplay({ ...world, shown: new ShownEvents(world) });
   });
@@ -79,8 +77,8 @@ describe("the ledger of events", () => {
     await attempted(dead!, failure);
     expect(counted.splice(0)).to.deep.equal(["replayed", "CriticalFailure"]);
     await commands.cancel(owner, cancelled!, origin);
-    await attempts.cancel({ kind: "due", eventId: orphan! });
-    await attempts.cancel({ kind: "due", eventId: orphan! });
+    await claims.cancel({ kind: "due", eventId: orphan! });
+    await claims.cancel({ kind: "due", eventId: orphan! });
     expect(counted).to.deep.equal(["Cancelled", "Cancelled"]);
   });
 

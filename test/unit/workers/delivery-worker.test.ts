@@ -9,6 +9,7 @@ import { streams } from "../../../src/domain/streams.ts";
 import { logStart } from "../../../src/ports/event-store.ts";
 import type { WorkItem } from "../../../src/ports/work-queue.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
+import { Claims } from "../../../src/workers/delivery/claims.ts";
 import { DeliveryWorker } from "../../../src/workers/delivery/delivery-worker.ts";
 import { workOf } from "../../../src/workers/forwarder.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
@@ -53,7 +54,7 @@ function workerOf({ api: { world }, store, models }: Bench, send: Sender["send"]
   const parts = { ...known, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000, outcomes };
   const attempts = new Attempts({ ...parts, sender: { send } as unknown as Sender });
   const worker = new DeliveryWorker(queue, world.firstAttempts, {
-    ...parts, log: store, dueIndex: new DueIndex(models), attempts,
+    ...parts, log: store, dueIndex: new DueIndex(models), claims: new Claims(parts), attempts,
   });
   return { worker, session, aggregates };
 }

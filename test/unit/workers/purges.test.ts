@@ -8,6 +8,8 @@ import type { RecordedEvent } from "../../../src/ports/event-store.ts";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import type { FirstAttempt } from "../../../src/ports/work-queue.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
+import { Claims } from "../../../src/workers/delivery/claims.ts";
+import type { Claimed } from "../../../src/workers/delivery/work.ts";
 import { workOf } from "../../../src/workers/forwarder.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { quiet } from "../../support/api.ts";
@@ -162,9 +164,11 @@ describe("in the middle of a purge", () => {
     const send = async () => ({ ok: true, durationMs: 9, requestHeaders: {}, answer }) as const;
     const sender = { send } as unknown as Sender;
     const outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
-    const attempts = new Attempts({ ...world, outcomes, sender, logger: quiet, workerId: "w", deliveryTimeoutMs: 9 });
+    const parts = { ...world, logger: quiet, workerId: "w" };
+    const claims = new Claims({ ...parts, deliveryTimeoutMs: 9 });
     await world.aggregates.read(destinations, target.destinationId);
-    expect(await attempts.run({ kind: "first", eventId: id, item }, false)).to.equal("done");
+    const claimed = await claims.claim({ kind: "first", eventId: id, item }, false);
+    await new Attempts({ ...parts, outcomes, sender }).carryOut(claimed as Claimed);
     expect((await tenant.owner.client.get(`/api/v1/events/${id}`)).json).to.include({ status: "Succeeded" });
   });
 

@@ -7,6 +7,8 @@ import { loadWebhook } from "../../../src/application/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { LogUnavailable } from "../../../src/ports/event-store.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
+import { Claims } from "../../../src/workers/delivery/claims.ts";
+import type { Claimed } from "../../../src/workers/delivery/work.ts";
 import { Sweeper } from "../../../src/workers/sweeper.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { quiet, uncounted } from "../../support/api.ts";
@@ -137,19 +139,18 @@ describe("an attempt that is held for lost", () => {
     const headers = { "x-api-key": target.apiKey };
     const eventId = String((await http("POST", bench.api.url + target.path, { json: {}, headers })).json["eventId"]);
     const clock = new ManualClock();
-    const attempts = new Attempts({
-      ...bench.api.world, outcomes, clock, logger: quiet, metrics, workerId: "w1", deliveryTimeoutMs: 1_000,
-      sender: { send: async () => refusal } as unknown as Sender,
-    });
+    const parts = { ...bench.api.world, outcomes, clock, logger: quiet, metrics, workerId: "w1" };
+    const claimed = await new Claims({ ...parts, deliveryTimeoutMs: 1_000 }).claim({ kind: "due", eventId }, false);
+    const attempts = new Attempts({ ...parts, sender: { send: async () => refusal } as unknown as Sender });
     let away = true;
     bench.store.beforeAppend = (stream) => {
       if (stream === streams.circuit(target.destinationId) && away) throw new LogUnavailable("away");
     };
-    const done = attempts.run({ kind: "due", eventId }, false);
+    const done = attempts.carryOut(claimed as Claimed);
     await eventually(async () => clock.pending, ({ length }) => length > 0);
     away = false;
     clock.advance(500);
-    expect(await done).to.equal("done");
+    await done;
     expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
     expect(await circuit()).to.include({ failures: 1 });
   });

@@ -1,0 +1,178 @@
+import { destinations, tenants } from "../../application/aggregate-types.ts";
+import type { Aggregates } from "../../application/aggregates.ts";
+import { countFinished } from "../../application/finishing.ts";
+import { entriesOf } from "../../application/origin.ts";
+import { loadWebhook } from "../../application/webhooks.ts";
+import type { Destination } from "../../domain/destination/state.ts";
+import { decide } from "../../domain/event/decide.ts";
+import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
+import { Refusal } from "../../domain/refusal.ts";
+import { streams } from "../../domain/streams.ts";
+import type { Tenant } from "../../domain/tenant/state.ts";
+import { millis, timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { RevisionConflict, type Appended, type EventStore, type NewEntry } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import { Pause } from "../../ports/pause.ts";
+import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import type { FirstAttempt } from "../../ports/work-queue.ts";
+import { originOf, type Claimed, type Known, type Miss, type Reserved, type Start, type Unclaimed, type Work }
+  from "./work.ts";
+
+/** A lease outlasts the deadline by this much; a claim that took longer than it is not acted on. */
+export const leaseMarginMs = 5_000;
+const lookAgainAfterMs = 250;
+
+interface ClaimParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly workerId: string;
+  readonly deliveryTimeoutMs: number;
+}
+
+/** Claims attempts, by an append at the expected revision: of all who would make one, one may. */
+export class Claims {
+  readonly #parts: ClaimParts;
+  readonly #pause: Pause;
+  /** How long an attempt is leased, milliseconds. */
+  readonly leaseMs: number;
+
+  constructor(parts: ClaimParts) {
+    this.#parts = parts;
+    this.#pause = new Pause(parts.clock);
+    this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
+  }
+
+  /** Claims one attempt, unless the event does not wait any more or another worker was first. Throws LogUnavailable. */
+  claim(work: Work, probe: boolean): Promise<Claimed | Miss> {
+    return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe);
+  }
+
+  /** The first attempt of an event, to be claimed by the append of the entry that accepts it. */
+  first(event: Webhook, accepted: NewEntry): Start | undefined {
+    const { aggregates } = this.#parts;
+    const destination = aggregates.peek(destinations, event.destinationId);
+    const tenant = aggregates.peek(tenants, event.tenantId)?.state;
+    if (!destination?.state || !tenant) return undefined;
+    const { correlationId } = accepted.metadata;
+    const known = { state: event, causationId: accepted.id, correlationId };
+    return this.#start(known, { ...destination, state: destination.state }, tenant, false, millis(event.acceptedAt));
+  }
+
+  /** Cancels an event whose destination was deleted. Throws LogUnavailable. */
+  async cancel(work: Unclaimed): Promise<Appended | Miss> {
+    const known = await this.#know(work);
+    if (typeof known === "string") return known;
+    const at = timestamp(this.#parts.clock.now());
+    const facts = decide(known.state, { type: "Cancel", reason: "destination deleted", at });
+    const entries = entriesOf(facts, originOf(known, this.#parts.workerId), this.#parts);
+    const appended = await this.#append(known, entries);
+    if (!appended) return "nothing to do";
+    countFinished(this.#parts.metrics, facts);
+    return appended;
+  }
+
+  async #claim(work: Unclaimed, probe: boolean): Promise<Claimed | Miss> {
+    const { aggregates, clock } = this.#parts;
+    const known = await this.#know(work);
+    if (typeof known === "string") return known;
+    const { state, revision } = await aggregates.read(destinations, known.state.destinationId);
+    const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
+    if (!state || !tenant) return "nothing to do";
+    const start = this.#start(known, { state, revision }, tenant, probe, clock.now());
+    const appended = start && (await this.#append(known, start.entries));
+    return appended ? { ...start, ...appended } : "nothing to do";
+  }
+
+  async #reserved({ start, outcome }: Reserved): Promise<Claimed | Miss> {
+    const accepted = await outcome;
+    if (accepted === "refused") return "nothing to do";
+    if (accepted === "unknown") return this.#lookFor(start);
+    return { ...start, ...accepted };
+  }
+
+  /** Looks for a claim whose append was not answered, until the log has said twice that it is not there. */
+  async #lookFor(start: Start): Promise<Claimed | Miss> {
+    const { clock, store } = this.#parts;
+    for (let absent = 0; absent < 2 && clock.monotonic() - start.claimedFrom < this.leaseMs;) {
+      await this.#pause.wait(lookAgainAfterMs);
+      const entries = await store.readStream(streams.event(start.state.id)).catch(() => null);
+      const claim = entries?.find(({ id }) => id === start.causationId);
+      if (claim) return { ...start, revision: claim.revision, position: claim.position };
+      if (entries) absent += 1;
+    }
+    return "nothing to do";
+  }
+
+  async #know(work: Unclaimed): Promise<Known | Miss> {
+    if (work.kind === "first") return fresh(work.item) ?? "nothing to do";
+    const { store, logger, metrics } = this.#parts;
+    const { eventId } = work;
+    const loaded = await loadWebhook(store, eventId).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      metrics.trouble("event not readable");
+      logger.error({ eventId }, "an event cannot be read: it is passed over");
+    });
+    if (!loaded) return "unreadable";
+    const { state, revision, facts } = loaded;
+    if (!state) return "nothing to do";
+    const correlationId = facts[0]?.metadata.correlationId ?? state.id;
+    return { state, revision, causationId: facts.at(-1)?.id ?? null, correlationId };
+  }
+
+  /** What claims an attempt at `at` (ms since 1970), or undefined where the event waits for none. */
+  #start(
+    known: Omit<Known, "revision">,
+    destination: { readonly state: Destination; readonly revision: number },
+    tenant: Tenant,
+    probe: boolean,
+    at: number,
+  ): Start | undefined {
+    const facts = decide(known.state, {
+      type: "StartAttempt",
+      with: {
+        leaseUntil: timestamp(at + this.leaseMs),
+        worker: this.#parts.workerId,
+        url: destination.state.url,
+        authType: destination.state.auth?.type ?? null,
+        destinationRevision: destination.revision,
+        secretFingerprint: tenant.webhookSecretFingerprint,
+        probe,
+      },
+      at: timestamp(at),
+    });
+    const entries = entriesOf(facts, originOf(known, this.#parts.workerId), this.#parts);
+    const [started] = entries;
+    const state = facts.reduce<WebhookState>(evolve, known.state);
+    if (!started || !state) return undefined;
+    return {
+      entries, state, causationId: started.id, correlationId: known.correlationId,
+      destination: destination.state, tenant, claimedFrom: this.#parts.clock.monotonic(),
+    };
+  }
+
+  /** Null when another was first, or there was nothing to append. */
+  async #append({ state, revision }: Known, entries: readonly NewEntry[]): Promise<Appended | null> {
+    if (entries.length === 0) return null;
+    try {
+      return await this.#parts.store.append(streams.event(state.id), revision, entries);
+    } catch (error) {
+      if (error instanceof RevisionConflict) return null;
+      throw error;
+    }
+  }
+}
+
+/** The event of a first work item, as its stream stands when nothing has happened since its acceptance. */
+function fresh(item: FirstAttempt): Known | undefined {
+  const { acceptedAt: at, causationId, correlationId } = item;
+  const state = evolve(undefined, {
+    type: "EventAccepted",
+    data: { ...item, apiKeyId: "", senderId: null, original: null, at },
+  });
+  return state && { state, revision: item.revision, causationId, correlationId };
+}

@@ -1,0 +1,56 @@
+import type { Condensed } from "../../application/condensed.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+
+const pauseMs = 1_000;
+
+/** What lanes tell of trouble with. */
+export interface GuardParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly condensed: Condensed;
+}
+
+/** Trouble with an engine costs a lane a pause, never more. */
+export class Guard {
+  readonly #destinationId: string;
+  readonly #parts: GuardParts;
+  readonly #resume: () => void;
+  #paused = false;
+
+  /** `resume` is called at the end of a pause. */
+  constructor(destinationId: string, parts: GuardParts, resume: () => void) {
+    this.#destinationId = destinationId;
+    this.#parts = parts;
+    this.#resume = resume;
+  }
+
+  get paused(): boolean {
+    return this.#paused;
+  }
+
+  /** What comes of a task; undefined where it fails, which begins a pause. */
+  async run<T>(task: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await task();
+    } catch (error) {
+      this.#tell(error);
+      this.#paused = true;
+      this.#parts.clock.schedule(pauseMs, () => {
+        this.#paused = false;
+        this.#resume();
+      });
+      return undefined;
+    }
+  }
+
+  /** An engine that is away pauses every lane there is. */
+  #tell(error: unknown): void {
+    const { condensed, logger } = this.#parts;
+    condensed.tell(
+      String(error),
+      () => logger.warn({ err: error, destinationId: this.#destinationId }, "delivery lane pauses"),
+      (reason, times) => logger.warn({ reason, times }, "delivery lanes pause"),
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import type { DueIndex, WaitingWork } from "../../../src/application/delivery/due-index.ts";
+import type { EventLog } from "../../../src/ports/event-store.ts";
+import type { FirstAttempt } from "../../../src/ports/work-queue.ts";
+import { windowSize, WorkWindow } from "../../../src/workers/delivery/work-window.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+
+const item = (n: number) => ({ kind: "first", destinationId: "d", eventId: `e${n}`, position: "1" }) as FirstAttempt;
+const wake = (position: string) => ({ kind: "wake", destinationId: "d", position }) as const;
+
+describe("a window of work", () => {
+  let named: string[];
+  /** What the due index had to have come to, look by look; it fails once for each error. */
+  let covered: string[];
+  let errors: Error[];
+  let window: WorkWindow;
+
+  beforeEach(() => {
+    [named, covered, errors] = [[], [], []];
+    const due = async (): Promise<readonly WaitingWork[]> => named.map((eventId) => ({ eventId, dueAt: "" }));
+    const dueIndex = {
+      due,
+      oldestDue: due,
+      covers: async (position: string) => {
+        covered.push(position);
+        const error = errors.shift();
+        if (error) throw error;
+        return true;
+      },
+    } as unknown as DueIndex;
+    const log = { head: async () => "head" } as unknown as EventLog;
+    window = new WorkWindow("d", { dueIndex, log, clock: new ManualClock() });
+  });
+
+  const refill = () => window.refill("t", 0);
+  const taken = () => Array.from({ length: windowSize + 1 }, () => window.take()?.eventId).filter((id) => id);
+
+  it("leaves to the due index what has no room, and asks it when little is left", async () => {
+    for (let n = 0; n <= windowSize; n += 1) window.offer(item(n));
+    expect(window.low).to.equal(false);
+    expect(taken()).to.deep.equal(Array.from({ length: windowSize }, (_, n) => `e${n}`));
+    expect(window.low).to.equal(true);
+    named = ["e0", `e${windowSize}`];
+    await refill();
+    // What is under way, the index may still name.
+    expect(taken()).to.deep.equal([`e${windowSize}`]);
+    expect(window.low).to.equal(false);
+  });
+
+  it("has the due index come as far as was written for its own destination, or as it was told", async () => {
+    window.written("5");
+    window.written("4");
+    window.offer(wake("3"));
+    await refill();
+    window.offer(wake("7"));
+    window.offer(wake("6"));
+    await refill();
+    expect(covered).to.deep.equal(["5", "7"]);
+  });
+
+  it("lets nothing newer go before what it let go, or what came to nothing", async () => {
+    expect(window.clear).to.equal(true);
+    for (const lose of [() => window.hold(), () => window.lookAgain()]) {
+      window.offer(item(1));
+      window.take();
+      window.end("e1", undefined);
+      lose();
+      expect([window.clear, window.low, window.idle]).to.deep.equal([false, true, true]);
+      await refill();
+      expect([window.clear, window.low, window.idle]).to.deep.equal([true, false, true]);
+    }
+  });
+
+  it("takes an event in again that it let go, not one that nobody can read", async () => {
+    window.offer(item(1));
+    window.hold();
+    window.offer(item(1));
+    expect(taken()).to.deep.equal(["e1"]);
+    window.end("e1", "unreadable");
+    window.offer(item(1));
+    named = ["e1", "e2"];
+    expect(taken()).to.deep.equal([]);
+    expect(await window.oldest({ destinationId: "d", tenantId: "t" })).to.include({ eventId: "e2" });
+    expect(covered).to.deep.equal(["head"]);
+  });
+
+  it("asks the due index again for what it could not tell", async () => {
+    window.offer(wake("2"));
+    errors.push(new Error("away"));
+    const failed = await refill().catch((error: unknown) => String(error));
+    expect([failed, window.clear, window.low]).to.deep.equal(["Error: away", false, true]);
+    await refill();
+    expect(covered).to.deep.equal(["2", "2"]);
+    expect(window.low).to.equal(false);
+  });
+});
