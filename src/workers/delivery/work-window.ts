@@ -139,6 +139,8 @@ export class WorkWindow {
       room: windowSize - this.#work.length,
       known: { count: this.#present.size + this.#unreadable.size, has: (eventId) => this.#knows(eventId) },
     });
+    // Let go meanwhile: so is what was found.
+    if (this.#held) return this.#pages.startOver();
     const fresh = found.filter((eventId) => !this.#knows(eventId));
     const room = windowSize - this.#work.length;
     for (const eventId of fresh.slice(0, room)) this.#push({ kind: "due", eventId });

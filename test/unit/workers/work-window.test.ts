@@ -71,6 +71,17 @@ describe("a window of work", () => {
     }
   });
 
+  it("lets go of what is still being looked for, and finds it again", async () => {
+    named = Array.from({ length: 2 * windowSize }, (_, n) => `e${n}`);
+    window.offer(wake("1"));
+    const looking = refill();
+    window.hold();
+    await looking;
+    expect([window.idle, window.low]).to.deep.equal([true, true]);
+    await refill();
+    expect(taken()).to.deep.equal(named.slice(0, windowSize));
+  });
+
   it("takes an event in again that it let go, not one that nobody can read", async () => {
     window.offer(item(1));
     window.hold();
