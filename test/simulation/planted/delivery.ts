@@ -200,7 +200,12 @@ export const delivery: readonly PlantedBug[] = [
     file: lane,
     find: "if (this.#room(destination.serverRateLimit) <= 0) return;",
     instead: "",
-    weather: { moody: 0.8, moodEveryMs: 1_000 },
+    weather: {
+      processes: 1, operations: 2_500, activeMs: 40_000, moody: 1, moodEveryMs: 1_000, crashEveryMs: Infinity,
+      stopEveryMs: Infinity, stallEveryMs: Infinity, outageEveryMs: Infinity, lossEveryMs: Infinity,
+      log: { usualMs: 1, slow: 0, slowMs: 0, failBefore: 0, failAfter: 0 },
+      readModels: { usualMs: 1, slow: 0, slowMs: 0, failBefore: 0, failAfter: 0 },
+    },
   },
   {
     name: "a lane goes on after its session",
