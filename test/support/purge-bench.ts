@@ -91,6 +91,7 @@ export class Bench {
   purger!: Purger;
   deliveries!: Deliveries;
   #runner = this.newRunner(this.models);
+  #restarted: Promise<void> = Promise.resolve();
 
   static async open(): Promise<Bench> {
     const bench = new Bench();
@@ -115,10 +116,10 @@ export class Bench {
     return new ProjectionRunner({ ...parts, prepare: async (entries) => entries });
   }
 
-  /** As after a crash: what is not in the read models is done again. */
-  async restartRunner(): Promise<void> {
-    await this.stopRunner();
-    this.startRunner();
+  /** As after a crash: what is not in the read models is done again. One at a time, so that one runner is left. */
+  restartRunner(): Promise<void> {
+    this.#restarted = this.#restarted.then(() => this.stopRunner()).then(() => this.startRunner());
+    return this.#restarted;
   }
 
   stopRunner(): Promise<void> {
