@@ -120,7 +120,6 @@ function answer(context: Context, { status, body, text, type, headers }: Answer)
     context.type = type ?? plainText;
     context.body = text;
   } else context.body = null;
-  context.status = status;
 }
 
 /** 404 for a path that is none, else 405, or 204 to OPTIONS. */
