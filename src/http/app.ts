@@ -8,16 +8,15 @@ import { readJsonObject } from "./body.ts";
 import { clientAddress } from "./client-address.ts";
 import { createFailures } from "./failures.ts";
 import { requestIdOf } from "./identifiers.ts";
-import { createIngestHandler, ingestPath, type Fail } from "./ingest.ts";
+import { createIngestHandler, ingestOperation, ingestPath, type Fail } from "./ingest.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { bulkRoutes } from "./routes/bulk.ts";
+import { descriptionRoutes } from "./routes/description.ts";
 import { destinationRoutes } from "./routes/destinations.ts";
-import { docsRoutes } from "./routes/docs.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { inviteRoutes } from "./routes/invites.ts";
-import { openapiRoutes } from "./routes/openapi.ts";
 import { senderRoutes } from "./routes/senders.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
@@ -63,10 +62,8 @@ function createKoa(api: Api, fail: Fail): Koa {
 
 /** Every operation but ingest, which has a way of its own. */
 export function routesOf({ services, health }: Pick<Api, "services" | "health">): Route[] {
-  return [
+  const routes = [
     ...healthRoutes(health),
-    ...openapiRoutes(),
-    ...docsRoutes(),
     ...sessionRoutes(services),
     ...tenantRoutes(services),
     ...userRoutes(services),
@@ -77,6 +74,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...eventRoutes(services),
     ...bulkRoutes(services),
   ];
+  return [...routes, ...descriptionRoutes([...routes, ingestOperation])];
 }
 
 /** A path that is spelled out is not taken for one with an id in it: methods it has not itself give 405. */

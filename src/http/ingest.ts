@@ -8,8 +8,23 @@ import type { Api } from "./api.ts";
 import { readJsonObject } from "./body.ts";
 import type { ErrorAnswer } from "./errors.ts";
 import { requestIdOf, uuidOf } from "./identifiers.ts";
+import type { Operation } from "./route.ts";
 
 const prefix = "/api/v1/ingest/";
+
+/** What callers must know of ingest; it has no route. */
+export const ingestOperation: Operation = {
+  method: "POST",
+  path: `${prefix}:tenantId/:token`,
+  security: "apiKey",
+  body: {
+    schema: {
+      type: "object",
+      description: "Any JSON object in UTF-8, nested at most 128 deep. The bytes received are the bytes delivered.",
+    },
+  },
+};
+
 const mostKeyCharacters = 255;
 /** No tenant has it, so that what is not a UUID is answered as any unknown tenant. */
 const nobody = "00000000-0000-0000-0000-000000000000";

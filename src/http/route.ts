@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { SchemaObject } from "ajv/dist/2020.js";
 import type { Origin } from "../application/origin.ts";
 import type { Session } from "../application/sessions.ts";
 import type { Actor } from "../domain/domain-event.ts";
+import type { QueryReader } from "./query-parameters.ts";
 import type { Validator } from "./validate.ts";
 
 /** An answer: a JSON body, a text, or nothing. */
@@ -34,39 +36,78 @@ export interface Exchange {
 /** The methods that routes have; HEAD, OPTIONS and 405 follow from them (docs/api.md). */
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** An operation of the API. `path` names its parameters with colons. */
-export interface Route {
+/** What callers must know of an operation: what reads a query or checks a body has the schema that documents it. */
+export interface Operation {
   readonly method: Method;
+  /** Names its parameters with colons. */
   readonly path: string;
+  /** What callers must show: an access token, an API key, or nothing. */
+  readonly security: "bearer" | "apiKey" | "none";
+  readonly query?: { readonly schema: SchemaObject };
+  readonly body?: { readonly schema: SchemaObject };
+}
+
+/** An operation with what it does. */
+export interface Route extends Operation {
   /** Does what is asked. What it throws is answered as errors.ts says: a Refusal by its kind. */
   readonly run: (exchange: Exchange) => Promise<Answer>;
 }
 
 /** What the handler of a signed-in operation gets. */
-export interface Call<Body> extends Exchange {
+export interface Call<Input> extends Exchange {
   readonly caller: Session;
   readonly origin: Origin;
-  readonly input: Body;
+  /** The body, or what the query asks for. */
+  readonly input: Input;
 }
 
-/** A signed-in operation without a body. */
+/** An operation for everyone. */
+export function open(method: Method, path: string, run: (exchange: Exchange) => Promise<Answer>): Route {
+  return { method, path, security: "none", run };
+}
+
+/** An operation for everyone, with a body. The handler reads it once it has let the caller in. */
+export function openWith<Body>(
+  method: Method,
+  path: string,
+  body: Validator<Body>,
+  handle: (exchange: Exchange, read: () => Promise<Body>) => Promise<Answer>,
+): Route {
+  const run = (exchange: Exchange) => handle(exchange, async () => body(await exchange.body()));
+  return { method, path, security: "none", body, run };
+}
+
+/** A signed-in operation with neither body nor query. */
 export function signedIn(method: Method, path: string, handle: (call: Call<undefined>) => Promise<Answer>): Route {
   const run = async (exchange: Exchange) => handle({ ...(await opened(exchange)), input: undefined });
-  return { method, path, run };
+  return { method, path, security: "bearer", run };
 }
 
 /** A signed-in operation with a body: who calls is checked before what it says. */
 export function signedInWith<Body>(
   method: Method,
   path: string,
-  validate: Validator<Body>,
+  body: Validator<Body>,
   handle: (call: Call<Body>) => Promise<Answer>,
 ): Route {
   const run = async (exchange: Exchange) => {
     const call = await opened(exchange);
-    return handle({ ...call, input: validate(await exchange.body()) });
+    return handle({ ...call, input: body(await exchange.body()) });
   };
-  return { method, path, run };
+  return { method, path, security: "bearer", body, run };
+}
+
+/** A signed-in GET with a query, as of a list. */
+export function signedInQuery<Parameters>(
+  path: string,
+  query: QueryReader<Parameters>,
+  handle: (call: Call<Parameters>) => Promise<Answer>,
+): Route {
+  const run = async (exchange: Exchange) => {
+    const call = await opened(exchange);
+    return handle({ ...call, input: query(exchange.query) });
+  };
+  return { method: "GET", path, security: "bearer", query, run };
 }
 
 /** Who is behind a request, for the log. */

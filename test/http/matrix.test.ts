@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { apiDocument } from "../../src/http/openapi/document.ts";
 import { openAccount, openIngest, type Account, type Client } from "../support/accounts.ts";
 import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
 import { badTokens } from "../support/bad-tokens.ts";
 import { Belongings } from "../support/belongings.ts";
+import { apiDocument } from "../support/document.ts";
 import { givenUpEvent, type Scene } from "../support/good-requests.ts";
 import { http, type HttpAnswer } from "../support/http.ts";
 import { aboutNobodys, freshAsker, requestOf, type Asker, type MatrixRequest } from "../support/matrix-requests.ts";

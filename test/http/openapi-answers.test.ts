@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import { CloudRegistrationGuards } from "../../src/application/registration-guards.ts";
-import { apiDocument, type DocumentedOperation } from "../../src/http/openapi/document.ts";
+import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
 import type { DisposableDomains } from "../../src/ports/disposable-domains.ts";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
 import { openAccount, openIngest, password, createUser, freshEmail, type Client } from "../support/accounts.ts";
 import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+import { apiDocument } from "../support/document.ts";
 import {
   acceptedEvent, freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene,
 } from "../support/good-requests.ts";

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { apiDocument, type DocumentedOperation, type Response } from "../../src/http/openapi/document.ts";
+import type { DocumentedOperation, Response } from "../../src/http/openapi/document.ts";
+import { apiDocument } from "./document.ts";
 
 /** What an answer is checked for. */
 interface Answer {
@@ -36,7 +37,7 @@ function problemOf(method: string, pathname: string, answer: Answer): string | u
   const { status, headers } = answer;
   if (headers.get("x-request-id") === null) return "no X-Request-Id";
   const found = paths.find(({ form }) => form.test(pathname));
-  if (!found) return status === 404 ? undefined : "no such path in src/http/openapi/operations";
+  if (!found) return status === 404 ? undefined : "no such path in the document";
   const name = (method === "HEAD" ? "GET" : method).toLowerCase();
   const operation = found.operations[name];
   if (operation) return problemWith(operation, ["paths", found.path, name], answer, method === "HEAD");

@@ -1,7 +1,9 @@
+import type { SchemaObject } from "ajv/dist/2020.js";
 import packageJson from "../../../package.json" with { type: "json" };
+import type { Operation } from "../route.ts";
+import { problem, tags, type DescribedAnswer, type Description, type Examples } from "./description.ts";
+import { descriptions } from "./descriptions.ts";
 import { introduction } from "./introduction.ts";
-import { problem, tags, type DescribedAnswer, type Operation } from "./operation.ts";
-import { operations } from "./operations.ts";
 import { referenceTo, schemaComponents, withComponents, type Schema } from "./schemas.ts";
 
 /** A parameter in its full form; a path's are always required, others never. */
@@ -101,19 +103,17 @@ const shared = {
 
 type SharedName = keyof typeof shared;
 
-/** The description of the whole API. */
-export const apiDocument: ApiDocument = createDocument(operations);
+type Described = Operation & Description;
 
-/** The OpenAPI document of the operations, built from their descriptions and the schemas that their routes check. */
-export function createDocument(described: readonly Operation[]): ApiDocument {
+/** The OpenAPI document of the operations: what they check, and what descriptions.ts says of them. */
+export function createDocument(operations: readonly Operation[]): ApiDocument {
+  const described = join(operations);
   const requests = described.flatMap(({ body }) => (body?.schema["$id"] === undefined ? [] : [body.schema]));
   return {
     openapi: "3.1.0",
     info: { title: "Webhook Relay", version: packageJson.version, description: introduction },
     servers: [{ url: "/", description: "This relay." }],
-    tags: Object.entries(tags)
-      .filter(([name]) => described.some(({ tag }) => tag === name))
-      .map(([name, description]) => ({ name, description })),
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths: pathsOf(described),
     components: {
       securitySchemes: {
@@ -147,7 +147,17 @@ export function createDocument(described: readonly Operation[]): ApiDocument {
   };
 }
 
-function pathsOf(described: readonly Operation[]): ApiDocument["paths"] {
+/** In the order of the descriptions. Throws where one describes what is no operation. */
+function join(operations: readonly Operation[]): Described[] {
+  const byName = new Map(operations.map((operation) => [`${operation.method} ${operation.path}`, operation]));
+  return Object.entries(descriptions).map(([name, description]) => {
+    const operation = byName.get(name);
+    if (!operation) throw new Error(`${name} is described, but is no operation`);
+    return { ...operation, ...description };
+  });
+}
+
+function pathsOf(described: readonly Described[]): ApiDocument["paths"] {
   const paths: Record<string, Record<string, DocumentedOperation>> = {};
   for (const operation of described) {
     const path = operation.path.replace(/:(\w+)/g, "{$1}");
@@ -156,8 +166,8 @@ function pathsOf(described: readonly Operation[]): ApiDocument["paths"] {
   return paths;
 }
 
-function documented(operation: Operation): DocumentedOperation {
-  const { id, tag, summary, description, security, body, answers } = operation;
+function documented(operation: Described): DocumentedOperation {
+  const { id, tag, summary, description, security, body, examples = {}, answers } = operation;
   const given = Object.entries(answers).map(([status, answer]): [string, Response] => [status, responseOf(answer)]);
   return {
     operationId: id,
@@ -166,14 +176,14 @@ function documented(operation: Operation): DocumentedOperation {
     ...(description === undefined ? {} : { description }),
     security: security === "none" ? [] : [{ [securitySchemeOf[security]]: [] }],
     parameters: parametersOf(operation),
-    ...(body && { requestBody: { required: true, content: { "application/json": contentOf(body) } } }),
+    ...(body && { requestBody: { required: true, content: { "application/json": contentOf(body.schema, examples) } } }),
     // Keys that look like integers come in ascending order, whatever theirs was here.
     responses: { ...impliedAnswers(operation), ...Object.fromEntries(given) },
   };
 }
 
-/** What follows from the rest of the description. */
-function impliedAnswers({ path, security, query, body, standsAlone }: Operation): Record<string, Reference> {
+/** What follows from the operation. */
+function impliedAnswers({ path, security, query, body, standsAlone }: Described): Record<string, Reference> {
   const names: [boolean, number, SharedName][] = [
     [query !== undefined, 400, "BadQuery"],
     [body !== undefined, 400, "BadBody"],
@@ -190,7 +200,7 @@ function impliedAnswers({ path, security, query, body, standsAlone }: Operation)
   );
 }
 
-function parametersOf({ parameters = {}, query, headers: own = {} }: Operation): (Parameter | Reference)[] {
+function parametersOf({ parameters = {}, query, headers: own = {} }: Described): (Parameter | Reference)[] {
   const inPath = Object.entries(parameters).map(([name, given]): Parameter => {
     const described = typeof given === "string" ? { description: given, schema: uuid } : given;
     return { name, in: "path", required: true, ...described };
@@ -203,7 +213,7 @@ function parametersOf({ parameters = {}, query, headers: own = {} }: Operation):
   return [...inPath, ...inQuery, ...inHeader, { $ref: "#/components/parameters/RequestId" }];
 }
 
-function contentOf({ schema, examples }: NonNullable<Operation["body"]>): MediaType {
+function contentOf(schema: SchemaObject, examples: Examples): MediaType {
   const named = Object.entries(examples).map(([name, value]) => [name, { value }] as const);
   return { schema: referenceTo(schema), examples: Object.fromEntries(named) };
 }

@@ -1,7 +1,7 @@
 import type { Services } from "../../application/services.ts";
 import { bodies } from "../bodies.ts";
 import { lists } from "../lists.ts";
-import { signedIn, signedInWith, type Route } from "../route.ts";
+import { signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 import { pathId } from "./path-id.ts";
 
 /** API keys of the caller's tenant. */
@@ -11,14 +11,14 @@ export function apiKeyRoutes({ commands, queries }: Services): Route[] {
       status: 201,
       body: await commands.apiKeys.issue(caller, input, origin),
     })),
-    signedIn("GET", "/api/v1/api-keys", async ({ caller, query }) => ({
+    signedInQuery("/api/v1/api-keys", lists.apiKeys, async ({ caller, input: { page } }) => ({
       status: 200,
-      body: await queries.apiKeys.list(caller, lists.apiKeys(query).page),
+      body: await queries.apiKeys.list(caller, page),
     })),
-    signedIn("GET", "/api/v1/api-keys/:id/history", async (call) => {
-      const { page } = lists.history(call.query);
-      return { status: 200, body: await queries.apiKeys.history(call.caller, pathId(call, "API key"), page) };
-    }),
+    signedInQuery("/api/v1/api-keys/:id/history", lists.history, async (call) => ({
+      status: 200,
+      body: await queries.apiKeys.history(call.caller, pathId(call, "API key"), call.input.page),
+    })),
     signedIn("DELETE", "/api/v1/api-keys/:id", async (call) => {
       await commands.apiKeys.revoke(call.caller, pathId(call, "API key"), call.origin);
       return { status: 204 };

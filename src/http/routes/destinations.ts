@@ -1,7 +1,7 @@
 import type { Services } from "../../application/services.ts";
 import { bodies } from "../bodies.ts";
 import { lists } from "../lists.ts";
-import { signedIn, signedInWith, type Route } from "../route.ts";
+import { signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 import { pathId } from "./path-id.ts";
 
 /** Destinations of the caller's tenant. */
@@ -11,23 +11,22 @@ export function destinationRoutes({ commands, queries }: Services): Route[] {
       status: 201,
       body: await commands.destinations.register(caller, input, origin),
     })),
-    signedIn("GET", "/api/v1/destinations", async ({ caller, query }) => {
-      const { page, filters: { Status: status } } = lists.destinations(query);
-      return { status: 200, body: await queries.destinations.list(caller, { status }, page) };
-    }),
+    signedInQuery("/api/v1/destinations", lists.destinations, async ({ caller, input: { page, filters } }) => ({
+      status: 200,
+      body: await queries.destinations.list(caller, { status: filters.Status }, page),
+    })),
     signedIn("GET", "/api/v1/destinations/:id", async (call) => ({
       status: 200,
       body: await queries.destinations.get(call.caller, pathId(call, "destination")),
     })),
-    signedIn("GET", "/api/v1/destinations/:id/history", async (call) => {
-      const { page } = lists.history(call.query);
-      return { status: 200, body: await queries.destinations.history(call.caller, pathId(call, "destination"), page) };
-    }),
-    signedIn("GET", "/api/v1/destinations/:id/circuit/history", async (call) => {
-      const { page } = lists.history(call.query);
-      const id = pathId(call, "destination");
-      return { status: 200, body: await queries.destinations.circuitHistory(call.caller, id, page) };
-    }),
+    signedInQuery("/api/v1/destinations/:id/history", lists.history, async (call) => ({
+      status: 200,
+      body: await queries.destinations.history(call.caller, pathId(call, "destination"), call.input.page),
+    })),
+    signedInQuery("/api/v1/destinations/:id/circuit/history", lists.history, async (call) => ({
+      status: 200,
+      body: await queries.destinations.circuitHistory(call.caller, pathId(call, "destination"), call.input.page),
+    })),
     signedInWith("PATCH", "/api/v1/destinations/:id", bodies.updateDestination, async (call) => ({
       status: 200,
       body: await commands.destinations.change(call.caller, pathId(call, "destination"), call.input, call.origin),

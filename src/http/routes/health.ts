@@ -1,4 +1,4 @@
-import type { Answer, Route } from "../route.ts";
+import { open, type Answer, type Route } from "../route.ts";
 
 /** What operators and their tools ask about this process. */
 export interface Health {
@@ -24,5 +24,5 @@ export function healthProbes({ ready, metrics }: Health): ReadonlyMap<string, ()
 
 /** The probes as operations of the API. */
 export function healthRoutes(health: Health): Route[] {
-  return [...healthProbes(health)].map(([path, run]) => ({ method: "GET", path, run }));
+  return [...healthProbes(health)].map(([path, run]) => open("GET", path, run));
 }

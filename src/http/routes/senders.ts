@@ -4,7 +4,7 @@ import { json } from "../answer.ts";
 import { bodies } from "../bodies.ts";
 import { parseJsonObject } from "../json-text.ts";
 import { lists } from "../lists.ts";
-import { signedIn, signedInWith, type Route } from "../route.ts";
+import { signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 import { pathId } from "./path-id.ts";
 
 /** Senders of the caller's tenant. */
@@ -14,18 +14,18 @@ export function senderRoutes({ commands, queries }: Services): Route[] {
       status: 201,
       body: await commands.senders.create(caller, input, origin),
     })),
-    signedIn("GET", "/api/v1/senders", async ({ caller, query }) => ({
+    signedInQuery("/api/v1/senders", lists.senders, async ({ caller, input: { page } }) => ({
       status: 200,
-      body: await queries.senders.list(caller, lists.senders(query).page),
+      body: await queries.senders.list(caller, page),
     })),
     signedIn("GET", "/api/v1/senders/:id", async (call) => ({
       status: 200,
       body: await queries.senders.get(call.caller, pathId(call, "sender")),
     })),
-    signedIn("GET", "/api/v1/senders/:id/history", async (call) => {
-      const { page } = lists.history(call.query);
-      return { status: 200, body: await queries.senders.history(call.caller, pathId(call, "sender"), page) };
-    }),
+    signedInQuery("/api/v1/senders/:id/history", lists.history, async (call) => ({
+      status: 200,
+      body: await queries.senders.history(call.caller, pathId(call, "sender"), call.input.page),
+    })),
     signedInWith("PATCH", "/api/v1/senders/:id", bodies.updateSender, async (call) => ({
       status: 200,
       body: await commands.senders.change(call.caller, pathId(call, "sender"), call.input, call.origin),

@@ -1,35 +1,31 @@
 import type { Services } from "../../application/services.ts";
 import { bodies } from "../bodies.ts";
 import { lists } from "../lists.ts";
-import { originOf, signedIn, signedInWith, type Route } from "../route.ts";
+import { openWith, originOf, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 import { pathId } from "./path-id.ts";
 
 /** Tenants and their webhook secrets. */
 export function tenantRoutes({ commands, queries }: Services): Route[] {
   return [
-    {
-      method: "POST",
-      path: "/api/v1/tenants",
-      run: async (exchange) => {
-        // Every request counts, malformed ones too.
-        await commands.tenants.admitCreation(exchange.address);
-        const input = bodies.createTenant(await exchange.body());
-        const origin = originOf({ type: "anonymous" }, exchange.requestId);
-        return { status: 201, body: await commands.tenants.create(input, origin, exchange.address) };
-      },
-    },
+    openWith("POST", "/api/v1/tenants", bodies.createTenant, async ({ address, requestId }, read) => {
+      // Every request counts, malformed ones too.
+      await commands.tenants.admitCreation(address);
+      const input = await read();
+      const origin = originOf({ type: "anonymous" }, requestId);
+      return { status: 201, body: await commands.tenants.create(input, origin, address) };
+    }),
     signedIn("GET", "/api/v1/tenants/:id", async (call) => ({
       status: 200,
       body: await queries.tenants.get(call.caller, pathId(call, "tenant")),
     })),
-    signedIn("GET", "/api/v1/tenants/:id/history", async (call) => {
-      const { page } = lists.history(call.query);
-      return { status: 200, body: await queries.tenants.history(call.caller, pathId(call, "tenant"), page) };
-    }),
-    signedIn("GET", "/api/v1/tenants/:id/purges/history", async (call) => {
-      const { page } = lists.history(call.query);
-      return { status: 200, body: await queries.tenants.purgeHistory(call.caller, pathId(call, "tenant"), page) };
-    }),
+    signedInQuery("/api/v1/tenants/:id/history", lists.history, async (call) => ({
+      status: 200,
+      body: await queries.tenants.history(call.caller, pathId(call, "tenant"), call.input.page),
+    })),
+    signedInQuery("/api/v1/tenants/:id/purges/history", lists.history, async (call) => ({
+      status: 200,
+      body: await queries.tenants.purgeHistory(call.caller, pathId(call, "tenant"), call.input.page),
+    })),
     signedInWith("PATCH", "/api/v1/tenants/:id", bodies.updateTenant, async (call) => ({
       status: 200,
       body: await commands.tenants.change(call.caller, pathId(call, "tenant"), call.input, call.origin),

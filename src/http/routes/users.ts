@@ -2,7 +2,7 @@ import type { Services } from "../../application/services.ts";
 import { roleOfCode } from "../../domain/roles.ts";
 import { bodies } from "../bodies.ts";
 import { lists } from "../lists.ts";
-import { signedIn, signedInWith, type Route } from "../route.ts";
+import { signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 import { pathId } from "./path-id.ts";
 
 /** Users of the caller's tenant. */
@@ -12,8 +12,7 @@ export function userRoutes({ commands, queries }: Services): Route[] {
       status: 201,
       body: await commands.users.create(caller, input, origin),
     })),
-    signedIn("GET", "/api/v1/users", async ({ caller, query }) => {
-      const { page, filters } = lists.users(query);
+    signedInQuery("/api/v1/users", lists.users, async ({ caller, input: { page, filters } }) => {
       const status = filters.Status === undefined ? undefined : filters.Status === 0 ? "Active" : "Inactive";
       const role = filters.Role === undefined ? undefined : roleOfCode(filters.Role);
       return { status: 200, body: await queries.users.list(caller, { status, role }, page) };

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { bodies } from "../../../src/http/bodies.ts";
 import { lists } from "../../../src/http/lists.ts";
-import { apiDocument } from "../../../src/http/openapi/document.ts";
 import type { Schema } from "../../../src/http/openapi/schemas.ts";
+import { apiDocument } from "../../support/document.ts";
 
 const text = readFileSync(new URL("../../../docs/api.md", import.meta.url), "utf8");
 /** Rows of the tables, by their first cell. */

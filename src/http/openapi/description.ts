@@ -1,4 +1,3 @@
-import type { SchemaObject } from "ajv/dist/2020.js";
 import type { Method } from "../route.ts";
 import type { Schema } from "./schemas.ts";
 
@@ -24,31 +23,28 @@ export interface DescribedParameter {
 }
 
 /**
- * One operation of the API, described. What follows from the rest is left out and added to every one alike:
- * 401 where somebody must be signed in, 400, 413 and 415 where a body is read, 400 where a list is asked for,
- * 404 where the path holds an id, and 500 and 503. An answer given here goes over those.
+ * What there is to say of an operation beside what its route knows. What follows from the route is left out and added
+ * to every one alike: 401 where somebody must be signed in, 400, 413 and 415 where a body is read, 400 where a query
+ * is, 404 where the path holds an id, and 500 and 503. An answer given here goes over those.
  */
-export interface Operation {
+export interface Description {
   /** Unique; what generated clients call it. */
   readonly id: string;
-  readonly method: Method;
-  /** As the route has it: parameters with colons. */
-  readonly path: string;
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  readonly security: "bearer" | "apiKey" | "none";
   /** The path's parameters; an `id` is a UUID and needs a description only. */
   readonly parameters?: Readonly<Record<string, string | DescribedParameter>>;
   readonly headers?: Readonly<Record<string, DescribedParameter>>;
-  /** The reader of the query, whose schema it is. */
-  readonly query?: { readonly schema: SchemaObject };
-  /** The validator of the body, whose schema it is. */
-  readonly body?: { readonly schema: SchemaObject; readonly examples: Examples };
+  /** Bodies to send. */
+  readonly examples?: Examples;
   readonly answers: Readonly<Record<number, DescribedAnswer>>;
   /** Whether it can do without the engines: then neither 500 nor 503 is added. */
   readonly standsAlone?: boolean;
 }
+
+/** Descriptions by the operation's method and path, as the route has them: parameters with colons. */
+export type Descriptions = Readonly<Record<`${Method} /${string}`, Description>>;
 
 /** The sections of the reference, in the order in which one meets them. */
 export const tags = {

@@ -1,8 +1,6 @@
-import { bodies } from "../../bodies.ts";
-import { lists } from "../../lists.ts";
 import { pageOf, sender, senderFact, token } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, nothing, problem, type Operation } from "../operation.ts";
+import { json, nothing, problem, type Descriptions } from "../description.ts";
 
 const id = "The sender's id.";
 const tag = "Senders";
@@ -17,19 +15,13 @@ const bounds =
   "body may have, nested at most 128 deep.";
 
 /** Senders of the caller's tenant. */
-export const senderOperations: readonly Operation[] = [
-  {
+export const senderDescriptions: Descriptions = {
+  "POST /api/v1/senders": {
     id: "createSender",
-    method: "POST",
-    path: "/api/v1/senders",
     tag,
     summary: "Create a sender",
     description: `Developer or above. ${bounds} Without a mapping the payload is delivered unchanged.`,
-    security: "bearer",
-    body: {
-      schema: bodies.createSender.schema,
-      examples: { "with a mapping": { name, destinationUrlId, mapping }, unchanged: { name, destinationUrlId } },
-    },
+    examples: { "with a mapping": { name, destinationUrlId, mapping }, unchanged: { name, destinationUrlId } },
     answers: {
       201: json("created-sender", "The sender and its ingest token, shown here only.", { ...sender, ingestToken }),
       400: problem("A field is not as it must be, or the expression does not compile.", badExpression),
@@ -40,67 +32,50 @@ export const senderOperations: readonly Operation[] = [
       404: problem("No such destination.", noDestination),
     },
   },
-  {
+  "GET /api/v1/senders": {
     id: "listSenders",
-    method: "GET",
-    path: "/api/v1/senders",
     tag,
     summary: "List senders",
     description: "Any role.",
-    security: "bearer",
-    query: lists.senders,
     answers: { 200: json("sender-page", "A page of senders.", pageOf(sender)) },
   },
-  {
+  "GET /api/v1/senders/:id": {
     id: "getSender",
-    method: "GET",
-    path: "/api/v1/senders/:id",
     tag,
     summary: "Get a sender",
     description: "Any role.",
-    security: "bearer",
     parameters: { id },
     answers: {
       200: json("sender", "The sender.", sender),
       403: problem("The sender belongs to another tenant.", othersSender),
     },
   },
-  {
+  "GET /api/v1/senders/:id/history": {
     id: "listSenderHistory",
-    method: "GET",
-    path: "/api/v1/senders/:id/history",
     tag,
     summary: "List every fact about a sender",
     description:
       "Any role. Each change of its name, destination, mapping and status: what it became, by whom and when. Of the " +
       "ingest token only that it was replaced is shown. Stays readable when the sender is deleted.\n\n" +
       typesOf("sender"),
-    security: "bearer",
     parameters: { id },
-    query: lists.history,
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(senderFact)),
       403: problem("The sender belongs to another tenant.", othersSender),
     },
   },
-  {
+  "PATCH /api/v1/senders/:id": {
     id: "updateSender",
-    method: "PATCH",
-    path: "/api/v1/senders/:id",
     tag,
     summary: "Change a sender",
     description:
       `Developer or above. What is absent stays as it is; a mapping of null is removed. ${bounds} While a sender is ` +
       "Inactive, ingest through it gives 422.",
-    security: "bearer",
     parameters: { id },
-    body: {
-      schema: bodies.updateSender.schema,
-      examples: {
-        "map in another way": { mapping: { language: "jmespath", expression: "{order: data.id}" } },
-        "deliver unchanged": { mapping: null },
-        "switch off": { status: "inactive" },
-      },
+    examples: {
+      "map in another way": { mapping: { language: "jmespath", expression: "{order: data.id}" } },
+      "deliver unchanged": { mapping: null },
+      "switch off": { status: "inactive" },
     },
     answers: {
       200: json("sender", "The sender as it is now.", { ...sender, status: "Inactive" }),
@@ -112,14 +87,11 @@ export const senderOperations: readonly Operation[] = [
       404: problem("No such sender or destination.", "sender not found", noDestination),
     },
   },
-  {
+  "DELETE /api/v1/senders/:id": {
     id: "deleteSender",
-    method: "DELETE",
-    path: "/api/v1/senders/:id",
     tag,
     summary: "Delete a sender",
     description: "Developer or above. Its events and its history stay; its ingest token then gives 404.",
-    security: "bearer",
     parameters: { id },
     answers: {
       204: nothing("Deleted."),
@@ -129,14 +101,11 @@ export const senderOperations: readonly Operation[] = [
       ),
     },
   },
-  {
+  "POST /api/v1/senders/:id/ingest-token": {
     id: "regenerateSenderToken",
-    method: "POST",
-    path: "/api/v1/senders/:id/ingest-token",
     tag,
     summary: "Replace the ingest token",
     description: "Developer or above. The old token stops working at once.",
-    security: "bearer",
     parameters: { id },
     answers: {
       200: json("sender-ingest-token", "The new token, shown here only.", { ingestToken }),
@@ -146,23 +115,17 @@ export const senderOperations: readonly Operation[] = [
       ),
     },
   },
-  {
+  "POST /api/v1/senders/:id/test-mapping": {
     id: "testMapping",
-    method: "POST",
-    path: "/api/v1/senders/:id/test-mapping",
     tag,
     summary: "Try the mapping",
     description:
       "Any role. Nothing is stored and nothing is delivered. Give the payload as a text to see what becomes of every " +
       "digit of its numbers.",
-    security: "bearer",
     parameters: { id },
-    body: {
-      schema: bodies.testMapping.schema,
-      examples: {
-        object: { payload: { data: { id: 4711, lines: [{ price: 19.9 }] } } },
-        text: { payload: '{"data":{"id":4711,"lines":[{"price":19.90}]}}' },
-      },
+    examples: {
+      object: { payload: { data: { id: 4711, lines: [{ price: 19.9 }] } } },
+      text: { payload: '{"data":{"id":4711,"lines":[{"price":19.90}]}}' },
     },
     answers: {
       200: json("mapping-result", "What would be delivered.", { result: { order: 4711, total: 19.9 } }),
@@ -173,4 +136,4 @@ export const senderOperations: readonly Operation[] = [
       403: problem("The sender belongs to another tenant.", othersSender),
     },
   },
-];
+};

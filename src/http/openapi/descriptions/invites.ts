@@ -1,8 +1,6 @@
-import { bodies } from "../../bodies.ts";
-import { lists } from "../../lists.ts";
 import { developer, invite, inviteFact, pageOf, password, token } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, nothing, problem, type Operation } from "../operation.ts";
+import { json, nothing, problem, type Descriptions } from "../description.ts";
 
 const id = "The invite's id.";
 const tag = "Invites";
@@ -11,16 +9,13 @@ const othersInvite = "the invite belongs to another tenant";
 const emailTaken = "email: a user with this email exists already";
 
 /** Invites to the caller's tenant, and the way in for who was invited. */
-export const inviteOperations: readonly Operation[] = [
-  {
+export const inviteDescriptions: Descriptions = {
+  "POST /api/v1/invites": {
     id: "createInvite",
-    method: "POST",
-    path: "/api/v1/invites",
     tag,
     summary: "Invite someone",
     description: "Admin or Owner, and never above the caller's own role. Valid for 7 days.",
-    security: "bearer",
-    body: { schema: bodies.createInvite.schema, examples: { developer: { email: "new@example.com", role: 0 } } },
+    examples: { developer: { email: "new@example.com", role: 0 } },
     answers: {
       201: json("created-invite", "The invite and its token, shown here only.", { ...invite, inviteToken }),
       403: problem(
@@ -30,42 +25,31 @@ export const inviteOperations: readonly Operation[] = [
       409: problem("The email is a user's already.", emailTaken),
     },
   },
-  {
+  "GET /api/v1/invites": {
     id: "listInvites",
-    method: "GET",
-    path: "/api/v1/invites",
     tag,
     summary: "List invites",
     description: "Any role. Whatever became of them.",
-    security: "bearer",
-    query: lists.invites,
     answers: { 200: json("invite-page", "A page of invites.", pageOf(invite)) },
   },
-  {
+  "GET /api/v1/invites/:id/history": {
     id: "listInviteHistory",
-    method: "GET",
-    path: "/api/v1/invites/:id/history",
     tag,
     summary: "List every fact about an invite",
     description:
       "Any role. Who invited, who took it back, and when it was used: the user that came of it has the invite's id. " +
       `Neither the token nor the email is shown.\n\n${typesOf("invite")}`,
-    security: "bearer",
     parameters: { id },
-    query: lists.history,
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(inviteFact)),
       403: problem("The invite belongs to another tenant.", othersInvite),
     },
   },
-  {
+  "DELETE /api/v1/invites/:id": {
     id: "revokeInvite",
-    method: "DELETE",
-    path: "/api/v1/invites/:id",
     tag,
     summary: "Take an invite back",
     description: "Admin or Owner.",
-    security: "bearer",
     parameters: { id },
     answers: {
       204: nothing("It lets nobody in any more."),
@@ -76,18 +60,15 @@ export const inviteOperations: readonly Operation[] = [
       409: problem("It was used already; delete the user instead.", "the invite was used already"),
     },
   },
-  {
+  "POST /api/v1/invites/:token/register": {
     id: "register",
-    method: "POST",
-    path: "/api/v1/invites/:token/register",
     tag,
     summary: "Become a user",
     description: "Every request counts against the limit of its address, whatever its answer.",
-    security: "none",
     parameters: {
       token: { description: "The invite's token.", schema: { type: "string", examples: [inviteToken] } },
     },
-    body: { schema: bodies.register.schema, examples: { password: { password } } },
+    examples: { password: { password } },
     answers: {
       201: json("user", "The user, who may now log in.", { ...developer, email: invite.email }),
       404: problem("No invite has this token, or it was taken back.", "invite not found"),
@@ -102,4 +83,4 @@ export const inviteOperations: readonly Operation[] = [
       ),
     },
   },
-];
+};

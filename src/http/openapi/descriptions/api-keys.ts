@@ -1,74 +1,55 @@
-import { bodies } from "../../bodies.ts";
-import { lists } from "../../lists.ts";
 import { apiKey, apiKeyFact, pageOf, token } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, nothing, problem, type Operation } from "../operation.ts";
+import { json, nothing, problem, type Descriptions } from "../description.ts";
 
 const id = "The API key's id.";
 const tag = "API keys";
 const othersKey = "the API key belongs to another tenant";
 
 /** API keys of the caller's tenant. */
-export const apiKeyOperations: readonly Operation[] = [
-  {
+export const apiKeyDescriptions: Descriptions = {
+  "POST /api/v1/api-keys": {
     id: "createApiKey",
-    method: "POST",
-    path: "/api/v1/api-keys",
     tag,
     summary: "Issue an API key",
     description:
       "Developer or above. `expiresAt` is an ISO 8601 date or date-time in the future; a key without one never " +
       "expires, and `null` is not a date.",
-    security: "bearer",
-    body: {
-      schema: bodies.createApiKey.schema,
-      examples: {
-        "for good": { name: "order service" },
-        "for a time": { name: "migration", expiresAt: "2030-01-31T23:59:59.000Z" },
-      },
+    examples: {
+      "for good": { name: "order service" },
+      "for a time": { name: "migration", expiresAt: "2030-01-31T23:59:59.000Z" },
     },
     answers: {
       201: json("created-api-key", "The key, shown here only.", { ...apiKey, apiKey: `rk_${token}` }),
       403: problem("The caller is a Viewer.", "only Developer or above may issue API keys"),
     },
   },
-  {
+  "GET /api/v1/api-keys": {
     id: "listApiKeys",
-    method: "GET",
-    path: "/api/v1/api-keys",
     tag,
     summary: "List API keys",
     description: "Any role. Deleted keys are not part of it.",
-    security: "bearer",
-    query: lists.apiKeys,
     answers: { 200: json("api-key-page", "A page of API keys.", pageOf(apiKey)) },
   },
-  {
+  "GET /api/v1/api-keys/:id/history": {
     id: "listApiKeyHistory",
-    method: "GET",
-    path: "/api/v1/api-keys/:id/history",
     tag,
     summary: "List every fact about an API key",
     description:
       "Any role. Who issued it and who deleted it, and when. Uses are told by the events accepted with the key; its " +
       "latest one is noted here before a purge takes them. Stays readable when the key is deleted.\n\n" +
       typesOf("apiKey"),
-    security: "bearer",
     parameters: { id },
-    query: lists.history,
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(apiKeyFact)),
       403: problem("The key belongs to another tenant.", othersKey),
     },
   },
-  {
+  "DELETE /api/v1/api-keys/:id": {
     id: "deleteApiKey",
-    method: "DELETE",
-    path: "/api/v1/api-keys/:id",
     tag,
     summary: "Delete an API key",
     description: "Developer or above. The key stops working at once. Its history stays readable.",
-    security: "bearer",
     parameters: { id },
     answers: {
       204: nothing("Deleted."),
@@ -78,4 +59,4 @@ export const apiKeyOperations: readonly Operation[] = [
       ),
     },
   },
-];
+};

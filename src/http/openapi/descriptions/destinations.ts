@@ -1,8 +1,6 @@
-import { bodies } from "../../bodies.ts";
-import { lists } from "../../lists.ts";
 import { circuitFact, destination, destinationFact, pageOf, token } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, nothing, problem, type Operation } from "../operation.ts";
+import { json, nothing, problem, type Descriptions } from "../description.ts";
 
 const id = "The destination's id.";
 const tag = "Destinations";
@@ -12,36 +10,30 @@ const ingestToken = `dst_${token}`;
 const unauthenticated = Object.fromEntries(Object.entries(destination).filter(([name]) => name !== "authType"));
 
 /** Destinations of the caller's tenant. */
-export const destinationOperations: readonly Operation[] = [
-  {
+export const destinationDescriptions: Descriptions = {
+  "POST /api/v1/destinations": {
     id: "createDestination",
-    method: "POST",
-    path: "/api/v1/destinations",
     tag,
     summary: "Register a destination",
     description:
       "Developer or above. The URL is HTTPS, at most 2,048 characters, without user or password; one that names a " +
       "private or otherwise special address is refused. Credentials are sealed at once and never shown again.",
-    security: "bearer",
-    body: {
-      schema: bodies.createDestination.schema,
-      examples: {
-        "without authentication": { url },
-        "with an API key": {
-          url, authType: "ApiKey", credentials: { headerName: "X-Their-Key", value: "their key" },
+    examples: {
+      "without authentication": { url },
+      "with an API key": {
+        url, authType: "ApiKey", credentials: { headerName: "X-Their-Key", value: "their key" },
+      },
+      "with a bearer token": { url, authType: "BearerToken", credentials: { token: "their token" } },
+      "with client credentials": {
+        url, authType: "JwtBearer",
+        credentials: {
+          tokenEndpoint: "https://login.example.com/token", clientId: "relay", clientSecret: "their secret",
+          scope: "hooks",
         },
-        "with a bearer token": { url, authType: "BearerToken", credentials: { token: "their token" } },
-        "with client credentials": {
-          url, authType: "JwtBearer",
-          credentials: {
-            tokenEndpoint: "https://login.example.com/token", clientId: "relay", clientSecret: "their secret",
-            scope: "hooks",
-          },
-        },
-        "with user and password": {
-          url, serverRateLimit: 20, authType: "BasicAuth",
-          credentials: { username: "relay", password: "their password" },
-        },
+      },
+      "with user and password": {
+        url, serverRateLimit: 20, authType: "BasicAuth",
+        credentials: { username: "relay", password: "their password" },
       },
     },
     answers: {
@@ -52,35 +44,26 @@ export const destinationOperations: readonly Operation[] = [
       404: problem("The caller's tenant is gone.", "tenant not found"),
     },
   },
-  {
+  "GET /api/v1/destinations": {
     id: "listDestinations",
-    method: "GET",
-    path: "/api/v1/destinations",
     tag,
     summary: "List destinations",
     description: "Any role.",
-    security: "bearer",
-    query: lists.destinations,
     answers: { 200: json("destination-page", "A page of destinations.", pageOf(destination)) },
   },
-  {
+  "GET /api/v1/destinations/:id": {
     id: "getDestination",
-    method: "GET",
-    path: "/api/v1/destinations/:id",
     tag,
     summary: "Get a destination",
     description: "Any role.",
-    security: "bearer",
     parameters: { id },
     answers: {
       200: json("destination", "The destination.", destination),
       403: problem("The destination belongs to another tenant.", othersDestination),
     },
   },
-  {
+  "GET /api/v1/destinations/:id/history": {
     id: "listDestinationHistory",
-    method: "GET",
-    path: "/api/v1/destinations/:id/history",
     tag,
     summary: "List every fact about a destination",
     description:
@@ -88,18 +71,14 @@ export const destinationOperations: readonly Operation[] = [
       "is the `revision` of the newest fact it was made under. Of authentication only the kind is shown, of the " +
       "ingest token only that it was replaced. Stays readable when the destination is deleted.\n\n" +
       typesOf("destination"),
-    security: "bearer",
     parameters: { id },
-    query: lists.history,
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(destinationFact)),
       403: problem("The destination belongs to another tenant.", othersDestination),
     },
   },
-  {
+  "GET /api/v1/destinations/:id/circuit/history": {
     id: "listCircuitHistory",
-    method: "GET",
-    path: "/api/v1/destinations/:id/circuit/history",
     tag,
     summary: "List every fact about a destination's circuit",
     description:
@@ -109,32 +88,24 @@ export const destinationOperations: readonly Operation[] = [
       "(CircuitClosed). Each fact has the circuit as it was from then on: `position` (Closed, Open or HalfOpen), " +
       "`failures`, `openUntil`, and the `probe` under way with its `eventId` and `leaseUntil`. Empty where no " +
       "attempt ever failed. Stays readable when the destination is deleted.",
-    security: "bearer",
     parameters: { id },
-    query: lists.history,
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(circuitFact)),
       403: problem("The destination belongs to another tenant.", othersDestination),
     },
   },
-  {
+  "PATCH /api/v1/destinations/:id": {
     id: "updateDestination",
-    method: "PATCH",
-    path: "/api/v1/destinations/:id",
     tag,
     summary: "Change a destination",
     description:
       "Developer or above. What is absent stays as it is. While a destination is Inactive its events are held; " +
       "setting `active` resumes them, and closes the circuit of a Suspended one.",
-    security: "bearer",
     parameters: { id },
-    body: {
-      schema: bodies.updateDestination.schema,
-      examples: {
-        "hold its events": { status: "inactive" },
-        "replace the credentials": { authType: "BearerToken", credentials: { token: "their new token" } },
-        "remove the authentication": { removeAuth: true },
-      },
+    examples: {
+      "hold its events": { status: "inactive" },
+      "replace the credentials": { authType: "BearerToken", credentials: { token: "their new token" } },
+      "remove the authentication": { removeAuth: true },
     },
     answers: {
       200: json("destination", "The destination as it is now.", { ...destination, status: "Inactive" }),
@@ -144,16 +115,13 @@ export const destinationOperations: readonly Operation[] = [
       ),
     },
   },
-  {
+  "DELETE /api/v1/destinations/:id": {
     id: "deleteDestination",
-    method: "DELETE",
-    path: "/api/v1/destinations/:id",
     tag,
     summary: "Delete a destination",
     description:
       "Developer or above. Events that wait become Cancelled shortly after; an attempt in flight finishes. The " +
       "history stays readable, the ingest token then gives 404.",
-    security: "bearer",
     parameters: { id },
     answers: {
       204: nothing("Deleted."),
@@ -163,14 +131,11 @@ export const destinationOperations: readonly Operation[] = [
       ),
     },
   },
-  {
+  "POST /api/v1/destinations/:id/ingest-token": {
     id: "regenerateDestinationToken",
-    method: "POST",
-    path: "/api/v1/destinations/:id/ingest-token",
     tag,
     summary: "Replace the ingest token",
     description: "Developer or above. The old token stops working at once.",
-    security: "bearer",
     parameters: { id },
     answers: {
       200: json("ingest-token", "The new token, shown here only.", { ingestToken }),
@@ -180,4 +145,4 @@ export const destinationOperations: readonly Operation[] = [
       ),
     },
   },
-];
+};

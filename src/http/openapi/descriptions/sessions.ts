@@ -1,20 +1,16 @@
-import { bodies } from "../../bodies.ts";
 import { password, session } from "../examples.ts";
-import { json, nothing, problem, type Operation } from "../operation.ts";
+import { json, nothing, problem, type Descriptions } from "../description.ts";
 
 /** Login and logout. */
-export const sessionOperations: readonly Operation[] = [
-  {
+export const sessionDescriptions: Descriptions = {
+  "POST /api/v1/auth/login": {
     id: "login",
-    method: "POST",
-    path: "/api/v1/auth/login",
     tag: "Sessions",
     summary: "Log in",
     description:
       "Answers an access token for the `Authorization` header. A token stops working at once when it is logged " +
       "out, and when the password, role or status of its user changes or the user is deleted.",
-    security: "none",
-    body: { schema: bodies.login.schema, examples: { owner: { email: "owner@example.com", password } } },
+    examples: { owner: { email: "owner@example.com", password } },
     answers: {
       200: json("session", "The session.", session),
       401: problem(
@@ -28,14 +24,11 @@ export const sessionOperations: readonly Operation[] = [
       ),
     },
   },
-  {
+  "POST /api/v1/auth/logout": {
     id: "logout",
-    method: "POST",
-    path: "/api/v1/auth/logout",
     tag: "Sessions",
     summary: "Log out",
     description: "Ends the session of the token that is sent.",
-    security: "bearer",
     answers: { 204: nothing("The token works no more.") },
   },
-];
+};

@@ -1,16 +1,13 @@
-import { bodies } from "../../bodies.ts";
 import { destination } from "../examples.ts";
-import { json, nothing, problem, type Operation } from "../operation.ts";
+import { json, nothing, problem, type Descriptions } from "../description.ts";
 
 const tag = "Events";
 const ofDestination = { destinationUrlId: destination.id };
 
 /** What is done to many events of the caller's tenant at once. */
-export const bulkOperations: readonly Operation[] = [
-  {
+export const bulkDescriptions: Descriptions = {
+  "POST /api/v1/events/replay": {
     id: "replayEvents",
-    method: "POST",
-    path: "/api/v1/events/replay",
     tag,
     summary: "Replay many events",
     description:
@@ -20,26 +17,20 @@ export const bulkOperations: readonly Operation[] = [
       "where it was. `matched` counts events of deleted destinations, too, though they cannot be replayed. So " +
       "`replayed` is less where a destination is deleted or another request was first; it is 0 for a dry run. " +
       "Unknown fields are ignored: with a misspelt filter (`DestinationUrlId`) all that was given up is replayed.",
-    security: "bearer",
-    body: {
-      schema: bodies.replayEvents.schema,
-      examples: {
-        all: {},
-        "a day of one destination": {
-          ...ofDestination, from: "2026-01-14T00:00:00.000Z", to: "2026-01-14T23:59:59.999Z",
-        },
-        "only count": { dryRun: true },
+    examples: {
+      all: {},
+      "a day of one destination": {
+        ...ofDestination, from: "2026-01-14T00:00:00.000Z", to: "2026-01-14T23:59:59.999Z",
       },
+      "only count": { dryRun: true },
     },
     answers: {
       200: json("bulk-replay", "How many were meant, and how many were replayed.", { matched: 42, replayed: 42 }),
       403: problem("The caller is a Viewer.", "only Developer or above may replay events"),
     },
   },
-  {
+  "POST /api/v1/events/purge": {
     id: "purgeEvents",
-    method: "POST",
-    path: "/api/v1/events/purge",
     tag,
     summary: "Purge finished events",
     description:
@@ -49,18 +40,14 @@ export const bulkOperations: readonly Operation[] = [
       "date-time: only what was accepted earlier is purged. Unknown fields are ignored: with a misspelt filter " +
       "(`Before`) everything that is finished is purged. That somebody purged, what, when, and how many events it " +
       "was, stays in the tenant's history of purges. Idempotency keys of purged events are free again.",
-    security: "bearer",
-    body: {
-      schema: bodies.purgeEvents.schema,
-      examples: {
-        all: {},
-        old: { before: "2026-01-01T00:00:00.000Z" },
-        "what one destination got": { ...ofDestination, status: "Succeeded" },
-      },
+    examples: {
+      all: {},
+      old: { before: "2026-01-01T00:00:00.000Z" },
+      "what one destination got": { ...ofDestination, status: "Succeeded" },
     },
     answers: {
       204: nothing("They are gone."),
       403: problem("The caller is neither Admin nor Owner.", "only Admin or above may purge events"),
     },
   },
-];
+};

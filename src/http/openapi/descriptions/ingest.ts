@@ -1,17 +1,10 @@
 import { event, token, waitingEvent } from "../examples.ts";
-import { json, problem, type Operation } from "../operation.ts";
-
-const body = {
-  type: "object",
-  description: "Any JSON object in UTF-8, nested at most 128 deep. The bytes received are the bytes delivered.",
-};
+import { json, problem, type Descriptions } from "../description.ts";
 
 /** The way in for events. */
-export const ingestOperations: readonly Operation[] = [
-  {
+export const ingestDescriptions: Descriptions = {
+  "POST /api/v1/ingest/:tenantId/:token": {
     id: "ingest",
-    method: "POST",
-    path: "/api/v1/ingest/:tenantId/:token",
     tag: "Ingest",
     summary: "Hand an event over for delivery",
     description:
@@ -19,7 +12,6 @@ export const ingestOperations: readonly Operation[] = [
       "any number, one is accepted and all others are answered with the event it made, even while the destination " +
       "takes nothing new. Checks come in this order: API key, token prefix, tenant, key's tenant, token, token's " +
       "tenant, idempotency key, body and what the sender's mapping makes of it, duplicate, sender, destination.",
-    security: "apiKey",
     parameters: {
       tenantId: { description: "The tenant's id.", schema: { type: "string", format: "uuid" } },
       token: {
@@ -38,7 +30,7 @@ export const ingestOperations: readonly Operation[] = [
         },
       },
     },
-    body: { schema: body, examples: { order: { type: "order.paid", amount: 19.9 } } },
+    examples: { order: { type: "order.paid", amount: 19.9 } },
     answers: {
       200: json("duplicate", "An event with this idempotency key exists; nothing was accepted.", {
         eventId: event.id, ...event,
@@ -64,4 +56,4 @@ export const ingestOperations: readonly Operation[] = [
       ),
     },
   },
-];
+};

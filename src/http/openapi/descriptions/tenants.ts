@@ -1,32 +1,24 @@
-import { bodies } from "../../bodies.ts";
-import { lists } from "../../lists.ts";
 import { createdTenant, pageOf, password, purgeFact, tenant, tenantFact, webhookSecret } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, problem, type Operation } from "../operation.ts";
+import { json, problem, type Descriptions } from "../description.ts";
 
 const id = "The tenant's id.";
 const othersTenant = "the tenant is another account's";
 
 /** Tenants and their webhook secrets. */
-export const tenantOperations: readonly Operation[] = [
-  {
+export const tenantDescriptions: Descriptions = {
+  "POST /api/v1/tenants": {
     id: "createTenant",
-    method: "POST",
-    path: "/api/v1/tenants",
     tag: "Tenants",
     summary: "Create a tenant, its Owner and its webhook secret",
     description:
       "All three in one step, or none. Every request counts against the limit of its address, whatever its " +
       "answer. `deviceFingerprint` and `cfTurnstileToken` matter in the cloud offering only.",
-    security: "none",
-    body: {
-      schema: bodies.createTenant.schema,
-      examples: {
-        "with the defaults": { name: "Example Ltd", ownerEmail: "owner@example.com", ownerPassword: password },
-        "with a delivery policy": {
-          name: "Example Ltd", ownerEmail: "owner@example.com", ownerPassword: password, maxTrys: 5,
-          circuitBreakerTimer: 60,
-        },
+    examples: {
+      "with the defaults": { name: "Example Ltd", ownerEmail: "owner@example.com", ownerPassword: password },
+      "with a delivery policy": {
+        name: "Example Ltd", ownerEmail: "owner@example.com", ownerPassword: password, maxTrys: 5,
+        circuitBreakerTimer: 60,
       },
     },
     answers: {
@@ -53,73 +45,56 @@ export const tenantOperations: readonly Operation[] = [
       ),
     },
   },
-  {
+  "GET /api/v1/tenants/:id": {
     id: "getTenant",
-    method: "GET",
-    path: "/api/v1/tenants/:id",
     tag: "Tenants",
     summary: "Get the tenant",
     description: "Any role. The webhook secret is not part of it.",
-    security: "bearer",
     parameters: { id },
     answers: {
       200: json("tenant", "The tenant.", tenant),
       404: problem("No tenant has this id, or it is another account's.", "tenant not found"),
     },
   },
-  {
+  "GET /api/v1/tenants/:id/history": {
     id: "listTenantHistory",
-    method: "GET",
-    path: "/api/v1/tenants/:id/history",
     tag: "Tenants",
     summary: "List every fact about the tenant and its users",
     description:
       "Admin or Owner. Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
       "deleted a user, and when. Of secrets, passwords and emails only that they changed is shown. Purges have a " +
       `history of their own.\n\n${typesOf("tenant")}`,
-    security: "bearer",
     parameters: { id },
-    query: lists.history,
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(tenantFact)),
       403: problem("The caller is neither Admin nor Owner.", "only Admin or above may read the tenant's history"),
       404: problem("No tenant has this id, or it is another account's.", "tenant not found"),
     },
   },
-  {
+  "GET /api/v1/tenants/:id/purges/history": {
     id: "listPurgeHistory",
-    method: "GET",
-    path: "/api/v1/tenants/:id/purges/history",
     tag: "Tenants",
     summary: "List every purge of the tenant's events",
     description:
       "Admin or Owner. Who purged, when, by which filter and how many events; a purge that `retentionDays` asked for " +
       "is the service's own. PurgeCompleted: all that it took is deleted. Purges made before they had a history of " +
       `their own stand in the tenant's.\n\n${typesOf("purges")}`,
-    security: "bearer",
     parameters: { id },
-    query: lists.history,
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(purgeFact)),
       403: problem("The caller is neither Admin nor Owner.", "only Admin or above may read the tenant's history"),
       404: problem("No tenant has this id, or it is another account's.", "tenant not found"),
     },
   },
-  {
+  "PATCH /api/v1/tenants/:id": {
     id: "updateTenant",
-    method: "PATCH",
-    path: "/api/v1/tenants/:id",
     tag: "Tenants",
     summary: "Change the tenant",
     description: "Admin or Owner. What is absent stays as it is. Renaming frees the old name.",
-    security: "bearer",
     parameters: { id },
-    body: {
-      schema: bodies.updateTenant.schema,
-      examples: {
-        rename: { name: "Example GmbH" },
-        "change the delivery policy": { maxTrys: 20, circuitBreakerTimer: 600 },
-      },
+    examples: {
+      rename: { name: "Example GmbH" },
+      "change the delivery policy": { maxTrys: 20, circuitBreakerTimer: 600 },
     },
     answers: {
       200: json("tenant", "The tenant as it is now.", { ...tenant, maxTrys: 20, circuitBreakerTimer: 600 }),
@@ -133,14 +108,11 @@ export const tenantOperations: readonly Operation[] = [
       ),
     },
   },
-  {
+  "GET /api/v1/tenants/:id/webhook-secret": {
     id: "getWebhookSecret",
-    method: "GET",
-    path: "/api/v1/tenants/:id/webhook-secret",
     tag: "Tenants",
     summary: "Get the webhook secret",
     description: "Developer or above. Deliveries are signed with it.",
-    security: "bearer",
     parameters: { id },
     answers: {
       200: json("webhook-secret", "The secret.", { webhookSecret }),
@@ -150,14 +122,11 @@ export const tenantOperations: readonly Operation[] = [
       ),
     },
   },
-  {
+  "POST /api/v1/tenants/:id/webhook-secret": {
     id: "regenerateWebhookSecret",
-    method: "POST",
-    path: "/api/v1/tenants/:id/webhook-secret",
     tag: "Tenants",
     summary: "Replace the webhook secret",
     description: "Developer or above. The next attempt is signed with the new secret, the old one is gone.",
-    security: "bearer",
     parameters: { id },
     answers: {
       200: json("webhook-secret", "The new secret.", { webhookSecret }),
@@ -167,24 +136,18 @@ export const tenantOperations: readonly Operation[] = [
       ),
     },
   },
-  {
+  "POST /api/v1/tenants/:id/webhook-secret/verify": {
     id: "verifySignature",
-    method: "POST",
-    path: "/api/v1/tenants/:id/webhook-secret/verify",
     tag: "Tenants",
     summary: "Check a signature",
     description:
       "Any role. For testing a receiver's own code: says whether `signature` is the `X-Service-Signature` of " +
       "`payload`. A signature of any other form is answered with `false`.",
-    security: "bearer",
     parameters: { id },
-    body: {
-      schema: bodies.verifySignature.schema,
-      examples: {
-        delivery: {
-          payload: '{"type":"order.paid","amount":19.90}',
-          signature: "sha256=e87afaa83054baccfae16d09c621d6964eb9ca730850e8e796936d0124d0b317",
-        },
+    examples: {
+      delivery: {
+        payload: '{"type":"order.paid","amount":19.90}',
+        signature: "sha256=e87afaa83054baccfae16d09c621d6964eb9ca730850e8e796936d0124d0b317",
       },
     },
     answers: {
@@ -192,4 +155,4 @@ export const tenantOperations: readonly Operation[] = [
       403: problem("The tenant is another account's.", othersTenant),
     },
   },
-];
+};

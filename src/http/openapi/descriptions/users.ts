@@ -1,7 +1,5 @@
-import { bodies } from "../../bodies.ts";
-import { lists } from "../../lists.ts";
 import { developer, pageOf, password, user } from "../examples.ts";
-import { json, nothing, problem, type Operation } from "../operation.ts";
+import { json, nothing, problem, type Descriptions } from "../description.ts";
 
 const id = "The user's id.";
 const tag = "Users";
@@ -9,21 +7,15 @@ const othersUser = "the user belongs to another tenant";
 const emailTaken = "email: a user with this email exists already";
 
 /** Users of the caller's tenant. */
-export const userOperations: readonly Operation[] = [
-  {
+export const userDescriptions: Descriptions = {
+  "POST /api/v1/users": {
     id: "createUser",
-    method: "POST",
-    path: "/api/v1/users",
     tag,
     summary: "Create a user",
     description: "Developer or above, and never above the caller's own role.",
-    security: "bearer",
-    body: {
-      schema: bodies.createUser.schema,
-      examples: {
-        developer: { email: "dev@example.com", password },
-        admin: { email: "admin@example.com", password, role: 1 },
-      },
+    examples: {
+      developer: { email: "dev@example.com", password },
+      admin: { email: "admin@example.com", password, role: 1 },
     },
     answers: {
       201: json("user", "The user.", developer),
@@ -35,47 +27,34 @@ export const userOperations: readonly Operation[] = [
       409: problem("The email is in use on the platform.", emailTaken),
     },
   },
-  {
+  "GET /api/v1/users": {
     id: "listUsers",
-    method: "GET",
-    path: "/api/v1/users",
     tag,
     summary: "List users",
     description: "Any role.",
-    security: "bearer",
-    query: lists.users,
     answers: { 200: json("user-page", "A page of users.", pageOf(user)) },
   },
-  {
+  "GET /api/v1/users/:id": {
     id: "getUser",
-    method: "GET",
-    path: "/api/v1/users/:id",
     tag,
     summary: "Get a user",
     description: "Any role.",
-    security: "bearer",
     parameters: { id },
     answers: {
       200: json("user", "The user.", user),
       403: problem("The user belongs to another tenant.", othersUser),
     },
   },
-  {
+  "PATCH /api/v1/users/:id": {
     id: "updateUser",
-    method: "PATCH",
-    path: "/api/v1/users/:id",
     tag,
     summary: "Change a user",
     description:
       "Everyone may change their own email and password. All else needs Admin or Owner: other users, roles, " +
       "statuses. Only an Owner may promote to Owner or change an Owner. What is absent stays as it is. A new " +
       "password, role or status ends the user's sessions at once.",
-    security: "bearer",
     parameters: { id },
-    body: {
-      schema: bodies.updateUser.schema,
-      examples: { "own email": { email: "new@example.com" }, promote: { role: 1 }, deactivate: { status: 1 } },
-    },
+    examples: { "own email": { email: "new@example.com" }, promote: { role: 1 }, deactivate: { status: 1 } },
     answers: {
       200: json("user", "The user as it is now.", { ...developer, role: "Admin" }),
       403: problem(
@@ -92,16 +71,13 @@ export const userOperations: readonly Operation[] = [
       ),
     },
   },
-  {
+  "DELETE /api/v1/users/:id": {
     id: "deleteUser",
-    method: "DELETE",
-    path: "/api/v1/users/:id",
     tag,
     summary: "Delete a user for good",
     description:
       "Admin or Owner; an Owner only by an Owner. Its sessions end, its email is free again and can be read " +
       "nowhere any more, the log included.",
-    security: "bearer",
     parameters: { id },
     answers: {
       204: nothing("Deleted."),
@@ -113,4 +89,4 @@ export const userOperations: readonly Operation[] = [
       422: problem("The last active Owner stays.", "the last active Owner cannot be deleted"),
     },
   },
-];
+};

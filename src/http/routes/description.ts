@@ -1,0 +1,23 @@
+import { json } from "../answer.ts";
+import { createDocument } from "../openapi/document.ts";
+import { renderPage } from "../openapi/page/page.ts";
+import { open, type Operation, type Route } from "../route.ts";
+
+/** The description of the API, its own routes included, made once: for machines, for people, and where to find it. */
+export function descriptionRoutes(others: readonly Operation[]): Route[] {
+  const pointer = "a webhook relay; its API is described at /docs, for machines at /openapi.json";
+  const routes = [
+    open("GET", "/openapi.json", async () => ({ status: 200, text: forMachines, type: json })),
+    open("GET", "/", async () => ({ status: 200, text: pointer })),
+    open("GET", "/docs", async () => ({
+      status: 200, text: forPeople, type: "text/html; charset=utf-8", headers: { "Content-Security-Policy": policy },
+    })),
+  ];
+  const document = createDocument([...others, ...routes]);
+  const forMachines = Buffer.from(JSON.stringify(document));
+  const { html, styleHash } = renderPage(document);
+  const forPeople = Buffer.from(html);
+  const none = ["default-src", "base-uri", "form-action", "frame-ancestors"].map((kind) => `${kind} 'none'`);
+  const policy = [...none, `style-src '${styleHash}'`].join("; ");
+  return routes;
+}
