@@ -1,6 +1,8 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
+import everyList from "../../schemas/requests/list.json" with { type: "json" };
 import type { PageRequest } from "../application/queries/paging.ts";
 import { refuse } from "../domain/refusal.ts";
+import { extended } from "./extended.ts";
 import { validator } from "./validate.ts";
 
 /** Reads a query string. Throws a Refusal (invalid). */
@@ -22,8 +24,12 @@ interface ListParameters {
   readonly TpOrd: "Asc" | "Desc";
 }
 
-/** Reads the query parameters of a list, its filters among them, as {@link queryReader} does. */
-export function listReader<Filters>(schema: SchemaObject): QueryReader<ListRequest<Filters>> {
+/**
+ * Reads the query parameters of a list as {@link queryReader} does: those of every list, with the fields it can be
+ * sorted by, and filters of its own.
+ */
+export function listReader<Filters>(own: SchemaObject): QueryReader<ListRequest<Filters>> {
+  const schema = extended(everyList, own);
   const parametersOf = queryReader<ListParameters & Filters>(schema);
   const read = (query: string) => {
     const { Qt, Pg, CpOrd, TpOrd, ...filters } = parametersOf(query);
