@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { readdirSync, readFileSync } from "node:fs";
+import { responses } from "../../src/http/openapi/responses.ts";
 import { checkDescribed } from "./described.ts";
 
 /** An answer, read whole. */
@@ -45,11 +45,9 @@ export async function http(
   };
 }
 
-const folder = new URL("../../schemas/responses/", import.meta.url);
 const ajv = new Ajv2020({ allowUnionTypes: true });
 addFormats.default(ajv);
-for (const file of readdirSync(folder))
-  ajv.addSchema(JSON.parse(readFileSync(new URL(file, folder), "utf8")) as object);
+for (const schema of responses) ajv.addSchema(schema);
 
 /** Fails unless the body satisfies the response schema of that name. Answers the body. */
 export function shaped(answer: HttpAnswer, name: string): Record<string, unknown> {

@@ -1,11 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { responses } from "./responses.ts";
 
-const folder = new URL("../../../schemas/responses/", import.meta.url);
-const responses: readonly SchemaFile[] = readdirSync(folder)
-  .sort()
-  .map((file) => JSON.parse(readFileSync(new URL(file, folder), "utf8")) as SchemaFile);
-
-/** A schema as its file has it. */
+/** A schema that other ones may refer to. */
 interface SchemaFile extends Schema {
   readonly $id?: string;
   readonly $schema?: string;

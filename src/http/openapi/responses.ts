@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { SchemaObject } from "ajv/dist/2020.js";
+import { extended } from "../extended.ts";
+
+const folder = new URL("../../../schemas/responses/", import.meta.url);
+const names = readdirSync(folder).map((file) => file.replace(/\.json$/, ""));
+
+/** The schemas of all answers' bodies: those in files, and pages of what lists list. */
+export const responses: readonly SchemaObject[] = [
+  ...names.map(schemaOf),
+  page("api-key", "Page of API keys", "API keys, and how many there are."),
+  page("attempt", "Page of delivery attempts", "Delivery attempts, and how many there are."),
+  page("destination", "Page of destinations", "Destinations, and how many there are."),
+  page("event", "Page of events", "Events, and how many the filters match."),
+  page("history", "Page of a history", "Facts about one thing, and how many there are.", "history-item"),
+  page("invite", "Page of invites", "Invites, and how many there are."),
+  page("sender", "Page of senders", "Senders, and how many there are."),
+  page("user", "Page of users", "Users, and how many the filters match."),
+].sort(({ $id: one = "" }, { $id: other = "" }) => (one < other ? -1 : 1));
+
+/** A file's schema. Where the file `extends` another, it has only what differs. */
+function schemaOf(name: string): SchemaObject {
+  const text = readFileSync(new URL(`${name}.json`, folder), "utf8");
+  const { extends: base, ...own } = JSON.parse(text) as SchemaObject & { readonly extends?: string };
+  return base === undefined ? own : extended(schemaOf(base), own);
+}
+
+function page(list: string, title: string, description: string, item = list): SchemaObject {
+  return {
+    $id: `urn:webhook-relay:response:${list}-page`,
+    title,
+    description,
+    type: "object",
+    properties: {
+      total: { type: "integer", minimum: 0, description: "How many there are on all pages." },
+      items: {
+        type: "array",
+        items: { $ref: `urn:webhook-relay:response:${item}` },
+        description: "The page's items, in the order asked for.",
+      },
+    },
+    required: ["total", "items"],
+    additionalProperties: false,
+  };
+}
