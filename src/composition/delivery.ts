@@ -18,13 +18,14 @@ import type { OutboundClient } from "../ports/outbound.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Metrics } from "../ports/telemetry.ts";
 import type { WorkQueue } from "../ports/work-queue.ts";
-import { Cleaner } from "../workers/cleaner.ts";
 import { Attempts } from "../workers/delivery/attempts.ts";
 import { Claims } from "../workers/delivery/claims.ts";
 import { DeliveryWorker } from "../workers/delivery/delivery-worker.ts";
 import { Forgetter } from "../workers/forgetter.ts";
 import { Forwarder } from "../workers/forwarder.ts";
 import { KeyRotator } from "../workers/key-rotator.ts";
+import { repeating } from "../workers/loop.ts";
+import { LostAttempts } from "../workers/lost-attempts.ts";
 import { Purger } from "../workers/purger.ts";
 import { Retention } from "../workers/retention.ts";
 import type { Role } from "../workers/role.ts";
@@ -104,11 +105,20 @@ function forwarder(parts: DeliveryParts): Role {
 }
 
 function housekeeping(parts: DeliveryParts): Role {
+  const dueIndex = new DueIndex(parts.readModels);
+  const sweeper = new Sweeper({ ...parts, dueIndex });
+  const lost = new LostAttempts({ ...parts, dueIndex, outcomes: new Outcomes(parts) });
+  const purger = new Purger(parts);
+  const retention = new Retention(parts);
+  const forgetter = new Forgetter(parts);
+  // Each by itself: one that cannot do its work keeps none of the others from theirs.
   const keepers: readonly Role[] = [
-    new Sweeper({ ...parts, dueIndex: new DueIndex(parts.readModels), outcomes: new Outcomes(parts) }),
-    new Cleaner({ ...parts, purger: new Purger(parts), retention: new Retention(parts) }),
+    repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.sweep()),
+    repeating(parts, { name: "sweeper", everyMs: 1_000 }, () => lost.giveUp()),
+    repeating(parts, { name: "cleaner", everyMs: 500 }, (isOver) => purger.run(isOver)),
+    repeating(parts, { name: "retention", everyMs: 60_000, firstMs: 500 }, (isOver) => retention.run(isOver)),
+    repeating(parts, { name: "forgetter", everyMs: 1_000, firstMs: 0 }, (isOver) => forgetter.run(isOver)),
     new KeyRotator(parts),
-    new Forgetter(parts),
   ];
   return {
     start: () => {

@@ -1,5 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 import { Pause } from "../ports/pause.ts";
+import type { Logger, Metrics, Trouble } from "../ports/telemetry.ts";
+import type { Role } from "./role.ts";
 
 /** A task done again and again in the background, one time after the other, from its start to its stop. */
 export class Loop {
@@ -42,4 +44,30 @@ export class Loop {
       if (this.#stopped) return;
     }
   }
+}
+
+/** What says when a repeated task is done, and tells of its failures. */
+export interface RepeatingParts {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
+}
+
+/**
+ * A role that does its task again `everyMs` after each time, beginning after `firstMs`, and whatever became of it: a
+ * failure is trouble of this name. A long task asks `isOver` now and then whether it is to come to its end.
+ */
+export function repeating(
+  { clock, logger, metrics }: RepeatingParts,
+  { name, everyMs, firstMs = everyMs }: { readonly name: Trouble; readonly everyMs: number; readonly firstMs?: number },
+  task: (isOver: () => boolean) => Promise<void>,
+): Role {
+  const loop: Loop = new Loop(clock, async () => {
+    await task(() => loop.stopped).catch((error: unknown) => {
+      metrics.trouble(name);
+      logger.warn({ err: error, task: name }, "work in the background failed; it is done again");
+    });
+    return everyMs;
+  });
+  return { start: () => loop.start(firstMs), stop: () => loop.stop() };
 }

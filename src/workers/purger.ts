@@ -29,7 +29,8 @@ interface PurgerParts {
 
 /**
  * Deletes the streams of events that purges took, once nobody is shown the events any more. Whatever is
- * interrupted begins again from the start: what is deleted already costs a look.
+ * interrupted begins again from the start: what is deleted already costs a look. Should two processes do it at once,
+ * that costs work done twice, nothing else.
  */
 export class Purger {
   readonly #parts: PurgerParts;
@@ -38,6 +39,12 @@ export class Purger {
 
   constructor(parts: PurgerParts) {
     this.#parts = parts;
+  }
+
+  /** Works until nothing is left to do, or until it is over. */
+  async run(isOver: () => boolean): Promise<void> {
+    let worked = true;
+    while (worked && !isOver()) worked = await this.step(isOver);
   }
 
   /** Does a part of the work of each purge there is, unless it is over before; resolves false when there was none. */

@@ -183,7 +183,7 @@ const delivery: readonly Bug[] = [
     name: "lease-never-over",
     breaks: "the attempt of a lost worker is given up",
     changes: [{
-      file: "src/workers/sweeper.ts",
+      file: "src/workers/lost-attempts.ts",
       from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);",
       to: "else if (seen > now) lost.push(lease);",
     }],
@@ -194,7 +194,7 @@ const delivery: readonly Bug[] = [
     name: "lease-by-the-wall-clock",
     breaks: "no jump of the clock ends a lease early",
     changes: [{
-      file: "src/workers/sweeper.ts",
+      file: "src/workers/lost-attempts.ts",
       from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);",
       to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.push(lease);",
     }],

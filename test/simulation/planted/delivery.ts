@@ -3,6 +3,7 @@ import { manyLost } from "./weathers.ts";
 
 const claims = "src/workers/delivery/claims.ts";
 const attempts = "src/workers/delivery/attempts.ts";
+const lost = "src/workers/lost-attempts.ts";
 const lane = "src/workers/delivery/lane.ts";
 const probes = "src/workers/delivery/probes.ts";
 const outcomes = "src/application/delivery/outcomes.ts";
@@ -134,23 +135,23 @@ export const delivery: readonly PlantedBug[] = [
     instead: "!((await this.#parts.aggregates.read(destinations, destinationId)).state?.active ?? false);",
   },
   {
-    name: "the sweeper forgets leases",
+    name: "lost attempts are not given up",
     breaks: "nothing is left undone",
-    file: sweeper,
-    find: "await this.#expireLeases(monotonic);",
-    instead: "",
+    file: "src/composition/delivery.ts",
+    find: "() => lost.giveUp())",
+    instead: "async () => undefined)",
   },
   {
     name: "leases are timed by the wall's clock",
     breaks: "an attempt is given up after its lease",
-    file: sweeper,
+    file: lost,
     find: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);",
     instead: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.push(lease);",
   },
   {
     name: "a lease is timed from before it was asked for",
     breaks: "an attempt is given up after its lease",
-    file: sweeper,
+    file: lost,
     find: "if (seen === undefined) this.#firstSeen.set(key, seenAt);",
     instead: "if (seen === undefined) this.#firstSeen.set(key, now);",
     weather: {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { Loop } from "../../../src/workers/loop.ts";
+import { Loop, repeating } from "../../../src/workers/loop.ts";
+import { quiet } from "../../support/api.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 /** Lets everything happen that waits for no time to pass. */
@@ -57,5 +58,47 @@ describe("loop", () => {
     await rest;
     await loop.rest(20);
     expect([times, clock.pending]).to.deep.equal([0, []]);
+  });
+});
+
+describe("a repeated task", () => {
+  const troubles: string[] = [];
+  const metrics = { trouble: (of: string) => void troubles.push(of) };
+
+  it("is done again after its pause, whatever became of it, until it is stopped", async () => {
+    const clock = new ManualClock();
+    const [times, parts] = [[] as number[], { clock, logger: quiet, metrics }];
+    const begun = clock.now();
+    const role = repeating(parts, { name: "retention", everyMs: 60, firstMs: 5 }, async () => {
+      times.push(clock.now() - begun);
+      if (times.length === 1) throw new Error("the log is away");
+    });
+    void role.start();
+    for (const ms of [5, 60, 60]) {
+      clock.advance(ms);
+      await settled();
+    }
+    expect(times).to.deep.equal([5, 65, 125]);
+    expect(troubles).to.deep.equal(["retention"]);
+    await role.stop(0);
+    expect(clock.pending).to.deep.equal([]);
+  });
+
+  it("learns when it is to come to its end", async () => {
+    const clock = new ManualClock();
+    const going = Promise.withResolvers<void>();
+    const seen: boolean[] = [];
+    const role = repeating({ clock, logger: quiet, metrics }, { name: "cleaner", everyMs: 5 }, async (isOver) => {
+      seen.push(isOver());
+      await going.promise;
+      seen.push(isOver());
+    });
+    void role.start();
+    clock.advance(5);
+    await settled();
+    const stopped = role.stop(0);
+    going.resolve();
+    await stopped;
+    expect(seen).to.deep.equal([false, true]);
   });
 });

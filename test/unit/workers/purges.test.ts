@@ -14,7 +14,8 @@ import { workOf } from "../../../src/workers/forwarder.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { quiet } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
-import { Bench } from "../../support/purge-bench.ts";
+import { Bench, never } from "../../support/purge-bench.ts";
+import { eventually } from "../../support/relay.ts";
 
 describe("in the middle of a purge", () => {
   let bench: Bench;
@@ -67,6 +68,20 @@ describe("in the middle of a purge", () => {
     bench.models.held = promise;
     return resolve;
   };
+
+  it("all that was purged is deleted in one go, unless that is over before", async () => {
+    const eventId = await accept();
+    await bench.deliveries.succeed(eventId);
+    await purge();
+    await bench.drained();
+    await eventually(() => bench.models.count({ collection: "purges", where: { hiding: true } }), (count) => count === 0);
+    await bench.purger.run(() => true);
+    expect(bench.store.deleted).to.equal(0);
+    await bench.purger.run(never);
+    expect(bench.store.deleted).to.equal(1);
+    await bench.drained();
+    expect(await bench.models.count({ collection: "purges", where: { completed: false } })).to.equal(0);
+  });
 
   it("an event accepted again between a look and the deletion stays", async () => {
     const purged = await accept();

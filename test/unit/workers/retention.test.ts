@@ -1,13 +1,10 @@
 import { expect } from "chai";
 import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-store.ts";
-import { Cleaner } from "../../../src/workers/cleaner.ts";
-import type { Purger } from "../../../src/workers/purger.ts";
 import { Retention } from "../../../src/workers/retention.ts";
 import { createTenant, login, openIngest } from "../../support/accounts.ts";
 import { quiet } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
 import { Bench, never } from "../../support/purge-bench.ts";
 
 const dayMs = 86_400_000;
@@ -147,61 +144,5 @@ describe("retention", () => {
     await newRetention().run(never);
     expect(await purges()).to.equal(2);
     expect(await one.shown()).to.deep.equal([]);
-  });
-});
-
-describe("cleaner", () => {
-  let clock: ManualClock;
-  let steps: string[];
-  let troubles: string[];
-  /** What the purger finds to do, step by step. */
-  let work: (boolean | Error)[];
-  beforeEach(() => {
-    clock = new ManualClock();
-    [steps, troubles, work] = [[], [], []];
-  });
-
-  const newCleaner = () =>
-    new Cleaner({
-      purger: {
-        step: async () => {
-          steps.push("purges");
-          const found = work.shift() ?? false;
-          if (found instanceof Error) throw found;
-          return found;
-        },
-      } as unknown as Purger,
-      retention: { run: async () => void steps.push("retains") } as unknown as Retention,
-      clock,
-      logger: quiet,
-      metrics: { trouble: (of) => troubles.push(of) },
-    });
-  const pass = async (ms: number) => {
-    clock.advance(ms);
-    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-    return steps.splice(0);
-  };
-
-  it("purges until there is nothing to do, twice a second, and looks after retention every minute", async () => {
-    const cleaner = newCleaner();
-    cleaner.start();
-    work = [true, true, false];
-    expect(await pass(500)).to.deep.equal(["retains", "purges", "purges", "purges"]);
-    expect(await pass(499)).to.deep.equal([]);
-    expect(await pass(1)).to.deep.equal(["purges"]);
-    await pass(59_000);
-    expect(await pass(500)).to.deep.equal(["retains", "purges"]);
-    await cleaner.stop();
-    expect(await pass(120_000)).to.deep.equal([]);
-  });
-
-  it("does again what failed", async () => {
-    const cleaner = newCleaner();
-    cleaner.start();
-    work = [new Error("the log is away"), true];
-    expect(await pass(500)).to.deep.equal(["retains", "purges"]);
-    expect(troubles).to.deep.equal(["cleaner"]);
-    expect(await pass(500)).to.deep.equal(["purges", "purges"]);
-    await cleaner.stop();
   });
 });

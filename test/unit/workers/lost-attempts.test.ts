@@ -9,7 +9,7 @@ import { LogUnavailable } from "../../../src/ports/event-store.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
 import type { Claimed } from "../../../src/workers/delivery/work.ts";
-import { Sweeper } from "../../../src/workers/sweeper.ts";
+import { LostAttempts } from "../../../src/workers/lost-attempts.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { quiet, uncounted } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
@@ -30,19 +30,14 @@ describe("an attempt that is held for lost", () => {
   let bench: Bench;
   let target: Awaited<ReturnType<typeof openIngest>>;
   let outcomes: Outcomes;
-  let running: { readonly sweeper: Sweeper; readonly clock: ManualClock }[];
 
   beforeEach(async () => {
     bench = await Bench.open();
     const { owner, tenantId } = await createTenant(bench.api.url);
     target = await openIngest(owner.client, tenantId);
     outcomes = new Outcomes({ ...bench.api.world, retry: { scheduleMs: [60_000], jitter: 0 } });
-    running = [];
   });
-  afterEach(async () => {
-    await Promise.all(running.map(({ sweeper }) => sweeper.stop()));
-    await bench.close();
-  });
+  afterEach(() => bench.close());
 
   /** An event whose attempt is under way; its lease lasts no time at all. */
   const underWay = async () => {
@@ -60,21 +55,18 @@ describe("an attempt that is held for lost", () => {
   const metrics = { ...uncounted, attempt };
   const lines: object[] = [];
   const logger = { ...quiet, warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
-  /** A sweeper that has seen every attempt under way, and gives them up when its clock goes on. */
-  const sweeping = async () => {
+  /** One who has seen every attempt under way; the answer gives up all that is lost a second later. */
+  const watching = async () => {
     await bench.drained();
     const clock = new ManualClock();
     const { store } = bench;
-    const queue = { publish: async () => undefined, consume: () => Promise.reject(new Error("nobody consumes here")) };
-    const dueIndex = new DueIndex(bench.models);
-    const sweeper = new Sweeper({ store, dueIndex, outcomes, queue, clock, logger, metrics });
-    sweeper.start();
-    running.push({ sweeper, clock });
-    clock.advance(1_000);
-    await swept(clock);
-    return clock;
+    const lost = new LostAttempts({ store, dueIndex: new DueIndex(bench.models), outcomes, clock, logger, metrics });
+    await lost.giveUp();
+    return () => {
+      clock.advance(1_000);
+      return lost.giveUp();
+    };
   };
-  const swept = (clock: ManualClock) => eventually(async () => clock.pending, ({ length }) => length > 0);
   const circuit = async () => (await bench.api.world.aggregates.current(circuits, target.destinationId)).state;
   const endsOf = async (eventId: string) =>
     (await bench.store.readStream(streams.event(eventId))).flatMap((fact) =>
@@ -91,14 +83,14 @@ describe("an attempt that is held for lost", () => {
     return { held, release: resolve };
   };
 
-  it("is given up once, and counted once, by however many sweepers", async () => {
+  it("is given up once, and counted once, by however many look for it", async () => {
     const { eventId } = await underWay();
-    const clocks = [await sweeping(), await sweeping(), await sweeping()];
+    const all = [await watching(), await watching(), await watching()];
     const { held, release } = holdAppends(streams.event(eventId));
-    for (const clock of clocks) clock.advance(1_000);
-    await eventually(async () => held, ({ length }) => length === clocks.length);
+    const done = all.map((giveUp) => giveUp());
+    await eventually(async () => held, ({ length }) => length === all.length);
     release();
-    for (const clock of clocks) await swept(clock);
+    await Promise.all(done);
     expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
     expect(await circuit()).to.include({ position: "Closed", failures: 1 });
     expect(ended).to.include("failed: outcome unknown");
@@ -106,10 +98,8 @@ describe("an attempt that is held for lost", () => {
 
   it("is told in the log like any other attempt, with whose it was", async () => {
     const { eventId, state } = await underWay();
-    const clock = await sweeping();
-    clock.advance(1_000);
-    await eventually(() => endsOf(eventId), ({ length }) => length === 1);
-    await swept(clock);
+    const giveUp = await watching();
+    await giveUp();
     const [accepted] = await bench.store.readStream(streams.event(eventId));
     const { tenantId, destinationId } = state;
     expect(lines.at(-1)).to.deep.include({
@@ -122,14 +112,14 @@ describe("an attempt that is held for lost", () => {
   for (const [name, real, failures] of [["success", success, undefined], ["failure", refusal, 1]] as const) {
     it(`counts as the ${name} that its worker recorded first`, async () => {
       const { eventId, state, revision } = await underWay();
-      const clock = await sweeping();
+      const giveUp = await watching();
       const { held, release } = holdAppends(streams.event(eventId));
-      clock.advance(1_000);
+      const done = giveUp();
       await eventually(async () => held, ({ length }) => length === 1);
       bench.store.beforeAppend = () => undefined;
       await outcomes.record({ state, revision }, 1, real, origin);
       release();
-      await swept(clock);
+      await done;
       expect(await endsOf(eventId)).to.deep.equal([real.ok ? "DeliverySucceeded" : "DeliveryFailed"]);
       expect((await circuit())?.failures).to.equal(failures);
     });
@@ -155,24 +145,24 @@ describe("an attempt that is held for lost", () => {
     expect(await circuit()).to.include({ failures: 1 });
   });
 
-  it("keeps the next sweep waiting, were another's failing meanwhile", async () => {
+  it("keeps those who look for more waiting, were another's failing meanwhile", async () => {
     const [one, other] = [await underWay(), await underWay()];
-    const clock = await sweeping();
+    const giveUp = await watching();
     const { held, release } = holdAppends(streams.event(one.eventId));
     const hold = bench.store.beforeAppend;
     bench.store.beforeAppend = (stream, entries) => {
       if (stream === streams.event(other.eventId)) throw new LogUnavailable("down");
       return hold(stream, entries);
     };
-    clock.advance(1_000);
+    let over = false;
+    const done = giveUp().catch((error: unknown) => error).finally(() => { over = true; });
     await eventually(async () => held, ({ length }) => length === 1);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(clock.pending).to.deep.equal([]);
+    expect(over).to.equal(false);
     bench.store.beforeAppend = () => undefined;
     release();
-    await swept(clock);
-    clock.advance(1_000);
-    await swept(clock);
+    expect(await done).to.be.instanceOf(LogUnavailable);
+    await giveUp();
     for (const { eventId } of [one, other]) expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
     expect((await circuit())?.failures).to.equal(2);
   });

@@ -1,0 +1,43 @@
+import { expect } from "chai";
+import { deliveryRoles, type DeliveryParts } from "../../../src/composition/delivery.ts";
+import { streams } from "../../../src/domain/streams.ts";
+import { createTenant, openIngest } from "../../support/accounts.ts";
+import { quiet, uncounted } from "../../support/api.ts";
+import { http } from "../../support/http.ts";
+import { Bench } from "../../support/purge-bench.ts";
+import { eventually } from "../../support/relay.ts";
+
+describe("housekeeping", () => {
+  it("gives up lost attempts while the queue is away and takes no wake-up", async () => {
+    const bench = await Bench.open();
+    const { owner, tenantId } = await createTenant(bench.api.url);
+    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    const ingest = async () => {
+      const answer = await http("POST", bench.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      return String(answer.json["eventId"]);
+    };
+    const [lost, due] = [await ingest(), await ingest()];
+    await bench.deliveries.start(lost);
+    await bench.deliveries.fail(due, 10);
+    await bench.drained();
+    bench.clock.advance(60_000);
+    let refused = 0;
+    const publish = async () => {
+      refused += 1;
+      throw new Error("the queue is away");
+    };
+    const { services, world } = bench.api;
+    const parts = {
+      ...world, queue: { publish }, shared: { queue: true }, retry: { scheduleMs: [60_000], jitter: 0 },
+      purge: services.commands.purge, forgetting: services.forgetting, logger: quiet, metrics: uncounted,
+      rotation: { finish: async () => ({ rewrapped: 0, left: 0 }) },
+    } as unknown as DeliveryParts;
+    const [role] = deliveryRoles(parts, new Set(["sweeper"]));
+    void role?.start();
+    await eventually(async () => (await bench.store.readStream(streams.event(lost))).map(({ type }) => type),
+      (types) => types.includes("DeliveryFailed"));
+    expect(refused).to.be.greaterThan(0);
+    await role?.stop(0);
+    await bench.close();
+  });
+});
