@@ -4,6 +4,7 @@ import type { WorkQueue } from "../ports/work-queue.ts";
 
 const overlapMs = 1_000;
 const everythingEveryMs = 3_000;
+const deletedEveryMs = 60_000;
 /** First attempts are on their way through the queue; one that waits longer than this was left to the due index. */
 const firstAttemptGraceMs = 1_000;
 
@@ -14,20 +15,21 @@ interface SweeperParts {
 }
 
 /**
- * Makes sure that no destination is forgotten: wakes those whose retries became due, whose circuit's timer ended or
- * whose work was dropped by the queue.
+ * Makes sure that no destination is forgotten: wakes those whose retries became due, whose circuit's timer ended,
+ * whose work was dropped by the queue, or that were deleted before all their events were cancelled.
  */
 export class Sweeper {
   readonly #parts: SweeperParts;
   #sweptTo: number;
   #everythingAt = -Infinity;
+  #deletedAt = -Infinity;
 
   constructor(parts: SweeperParts) {
     this.#parts = parts;
     this.#sweptTo = parts.clock.now();
   }
 
-  /** Wakes each destination that has something due now, or had since it was last done. */
+  /** Wakes each destination that has something to do now. */
   async sweep(): Promise<void> {
     const { dueIndex, clock, queue } = this.#parts;
     const now = clock.now();
@@ -39,6 +41,10 @@ export class Sweeper {
     if (monotonic - this.#everythingAt >= everythingEveryMs) {
       for (const destination of await dueIndex.destinationsWithWorkDue(now - firstAttemptGraceMs)) due.add(destination);
       this.#everythingAt = monotonic;
+    }
+    if (monotonic - this.#deletedAt >= deletedEveryMs) {
+      for (const destination of await dueIndex.deletedDestinations()) due.add(destination);
+      this.#deletedAt = monotonic;
     }
     if (due.size > 0) {
       await queue.publish([...due].map((destinationId) => ({ kind: "wake", destinationId, position: "" })));

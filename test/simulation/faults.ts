@@ -33,7 +33,7 @@ export class Faults {
 
   begin(): void {
     const { weather, engines, fleet } = this.#parts;
-    const { log, readModels, state, queue } = engines;
+    const { log, readModels, state, queue, receivers } = engines;
     log.engine.condition = weather.log;
     log.lagMs = weather.lagMs;
     log.keepsDeleted = weather.keepsDeleted;
@@ -41,6 +41,7 @@ export class Faults {
     state.engine.condition = weather.state;
     queue.engine.condition = weather.queueEngine;
     queue.condition = weather.queue;
+    receivers.busyMs = weather.busyMs;
     this.furthestAheadMs = weather.skewMs;
     this.#nowAndThen(weather.crashEveryMs, () => this.#crash());
     this.#nowAndThen(weather.stopEveryMs, () => fleet.stop());

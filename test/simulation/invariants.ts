@@ -17,6 +17,7 @@ export const invariants = [
   "410 ends it at once, and nothing else does",
   "cancelled is cancelled",
   "cancelled for a deletion that was",
+  "nothing of a deleted destination waits",
   "only purged events are deleted",
   // Attempts.
   "an attempt's start leads to Processing",

@@ -39,6 +39,8 @@ export class Receivers {
   watcher: CallWatcher | undefined;
   /** Every receiver answers 200 at once. */
   healed = false;
+  /** How long a busy one asks to be left alone at most, ms. */
+  busyMs = 0;
   readonly #scheduler: Scheduler;
   readonly #random: Random;
   readonly #tempers = new Map<string, Temper>();
@@ -108,7 +110,7 @@ export class Receivers {
       case "gone":
         return { afterMs: soon, status: random.chance(0.3) ? 410 : 200 };
       case "busy":
-        return { afterMs: soon, status: random.pick([429, 503]), retryAfterS: random.below(15) };
+        return { afterMs: soon, status: random.pick([429, 503]), retryAfterS: random.below(this.busyMs / 1000) };
       case "silent":
         return { afterMs: Infinity, status: 0 };
       case "flapping":

@@ -185,15 +185,22 @@ export class Simulation {
     const from = this.#scheduler.now;
     this.#settlingFrom = from;
     const { stallEveryMs, stallMs } = this.#weather;
-    // Planned by a clock that was ahead, or by somebody who is still held up.
+    // Somebody may still be held up.
     const heldUpMs = stallEveryMs < Infinity ? stallMs : 0;
-    const late = Math.max(0, this.#faults.furthestAheadMs) + heldUpMs;
     const isStill = () => {
       const { now } = this.#scheduler;
       const isQuiet = now >= from + heldUpMs && now - Math.max(from, this.#model.changedAt) >= quietMs;
       return isQuiet && this.#model.unfinished().length === 0 && this.#model.suspended().length === 0;
     };
-    await this.#until(isStill, patienceMs + late);
+    await this.#until(isStill, patienceMs + heldUpMs);
+    // Whatever time it was planned for.
+    const waiting = this.#model.unfinished().find(({ status, destinationId }) =>
+      status !== "Processing" && this.#model.destinations.get(destinationId)?.deleted === true);
+    if (waiting) {
+      throw new Broken("nothing of a deleted destination waits", `${waiting.id}, until ${waiting.nextAttemptAt}`);
+    }
+    // Others may have been planned by a clock that was ahead, or for as late as their receiver asked for.
+    await this.#until(isStill, Math.max(0, this.#faults.furthestAheadMs) + this.#weather.busyMs);
     const [open] = this.#model.suspended();
     if (open) throw new Broken("no circuit stays open", `${open.id}, at ${this.#wall.now()}`);
     const left = this.#model.unfinished();

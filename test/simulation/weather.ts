@@ -40,6 +40,8 @@ export interface Weather {
   /** How often receivers change their temper, and the share of those that are not well. */
   readonly moodEveryMs: number;
   readonly moody: number;
+  /** How long a busy receiver asks to be left alone at most. */
+  readonly busyMs: number;
 }
 
 /** The weather of a seed. `scale` multiplies the number of operations; `fair`: there are no faults at all. */
@@ -93,6 +95,7 @@ export function weatherOf(random: Random, options: { readonly scale: number; rea
     lossEveryMs: every(0.2, 3_000, 60_000),
     moodEveryMs: random.spread(500, 20_000),
     moody: random.chance(0.2) ? 0 : random.next(),
+    busyMs: sometimes(0.1) ? 600_000 : 15_000,
   };
 }
 

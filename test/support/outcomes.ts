@@ -48,8 +48,8 @@ export class Deliveries {
     await this.#apply(eventId, { type: "Succeed", attempt, durationMs: 12, requestHeaders, answer: answered(204), at });
   }
 
-  /** An attempt fails, the last one when `maxTrys` says so. */
-  async fail(eventId: string, maxTrys: number): Promise<void> {
+  /** An attempt fails, the last one when `maxTrys` says so; the next is due after `waitMs`. */
+  async fail(eventId: string, maxTrys: number, waitMs = 60_000): Promise<void> {
     const attempt = await this.start(eventId);
     await this.#apply(eventId, {
       type: "Fail",
@@ -60,7 +60,7 @@ export class Deliveries {
       error: "answered 500",
       answer: answered(500),
       retryAfterMs: null,
-      policy: { scheduleMs: [60_000], jitter: 0, maxTrys },
+      policy: { scheduleMs: [waitMs], jitter: 0, maxTrys },
       destinationDeleted: false,
       random: 0,
       at: timestamp(this.#world.clock.now()),

@@ -112,6 +112,14 @@ export class DueIndex {
     return this.#all({ collection: destinations.name, where: { active: true }, range }, destinations.key);
   }
 
+  /** Destinations that were deleted while events of theirs wait for a retry, due or not: those are to be cancelled. */
+  async deletedDestinations(): Promise<readonly string[]> {
+    const places = await this.#all({ collection: waiting.name }, "destinationId");
+    const some = pLimit(askedAtOnce);
+    const documents = await some.map(places, (destinationId) => this.#readModels.get(destinations.name, destinationId));
+    return places.filter((_, at) => documents[at] === null);
+  }
+
   /** All attempts under way, of one destination or of all. */
   async leases(destinationId?: string): Promise<readonly AttemptLease[]> {
     const wanted = { collection: leases.name, ...(destinationId !== undefined && { where: { destinationId } }) };

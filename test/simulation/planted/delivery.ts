@@ -168,6 +168,18 @@ export const delivery: readonly PlantedBug[] = [
     instead: "of await dueIndex.destinationsWithWorkDue(now - firstAttemptGraceMs)) due.delete(destination);",
   },
   {
+    name: "the sweeper leaves deleted destinations to their wake-up",
+    breaks: "nothing of a deleted destination waits",
+    file: sweeper,
+    find: "for (const destination of await dueIndex.deletedDestinations()) due.add(destination);",
+    instead: "",
+    weather: {
+      busyMs: 600_000, moody: 1, moodEveryMs: 2_000, operations: 2_500, activeMs: 90_000, crashEveryMs: Infinity,
+      stopEveryMs: Infinity, stallEveryMs: Infinity, outageEveryMs: Infinity, jumpEveryMs: Infinity,
+      lossEveryMs: Infinity, queue: { lose: 0.5, repeat: 0, late: 0, lateMs: 10, handOverMs: 100 },
+    },
+  },
+  {
     name: "retries are looked for with everything else only",
     breaks: "nothing is overdue",
     file: sweeper,

@@ -197,6 +197,19 @@ describe("the due index", () => {
     expect(new Set(due)).to.deep.equal(new Set(Array.from({ length: 1_200 }, (_, n) => idOf("due", n))));
   });
 
+  it("names deleted destinations of which events wait, however long yet", async () => {
+    const [gone, idle, there] = places as [Known["place"], Known["place"], Known["place"]];
+    const events = ([[gone, "WaitingRetry"], [idle, "Succeeded"], [there, "WaitingRetry"]] as const).map(
+      ([place, status], n): Known => ({
+        id: eventIdOf(start, keyOfEvent(idOf("event", n))), place, status, acceptedMs: 0, dueMs: 86_400_000,
+      }));
+    await hold(events);
+    expect(await index.deletedDestinations()).to.deep.equal([]);
+    const removed = [gone, idle].map(({ destinationId }) => destinationId);
+    await models.amend(removed.map((key) => ({ op: "remove", collection: "destinations", key })));
+    expect(await index.deletedDestinations()).to.deep.equal([gone.destinationId]);
+  });
+
   it("does not count what nobody can read as due longest", async () => {
     const [place] = places as [Known["place"]];
     const events = [0, 1].map((n): Known => ({

@@ -279,6 +279,12 @@ describe("what SQLite does", () => {
     ]);
   });
 
+  it("for who was deleted before all its events were cancelled goes from one to the next", async () => {
+    await new DueIndex(readModels).deletedDestinations();
+    expect(steps()).to.have.members(
+      ["waiting: an index from its beginning", "waiting: destinationId>?", "destinations: id=?"]);
+  });
+
   it("for the backlog goes from one destination to the next, and looks at one event of each", async () => {
     await backlogByDestination(readModels);
     expect(steps()).to.have.members([

@@ -74,7 +74,8 @@ describe("in the middle of a purge", () => {
     await bench.deliveries.succeed(eventId);
     await purge();
     await bench.drained();
-    await eventually(() => bench.models.count({ collection: "purges", where: { hiding: true } }), (count) => count === 0);
+    const hiding = { collection: "purges", where: { hiding: true } };
+    await eventually(() => bench.models.count(hiding), (count) => count === 0);
     await bench.purger.run(() => true);
     expect(bench.store.deleted).to.equal(0);
     await bench.purger.run(never);
