@@ -1,8 +1,10 @@
 import pLimit from "p-limit";
 import type { AttemptLease, DueIndex } from "../application/delivery/due-index.ts";
 import type { Outcome, Outcomes } from "../application/delivery/outcomes.ts";
+import type { Origin } from "../application/origin.ts";
 import { loadWebhook } from "../application/webhooks.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
+import type { Webhook } from "../domain/event/state.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { millis } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -20,10 +22,21 @@ interface LostAttemptsParts {
   readonly metrics: Metrics;
 }
 
+/** An attempt to be given up: what its end is recorded with. */
+interface Loss {
+  readonly lease: AttemptLease;
+  readonly state: Webhook;
+  readonly revision: number;
+  readonly origin: Origin;
+  readonly host: string;
+}
+
 /** Gives up attempts whose worker was lost: those that are still without an outcome when their lease is over. */
 export class LostAttempts {
   readonly #parts: LostAttemptsParts;
   readonly #firstSeen = new Map<string, number>();
+  /** Those whose end the log may hold or not: it is recorded again, or a failure may never be counted. */
+  readonly #unanswered = new Map<string, Loss>();
 
   constructor(parts: LostAttemptsParts) {
     this.#parts = parts;
@@ -39,40 +52,46 @@ export class LostAttempts {
     // An answer that took long may tell of attempts that began after it was asked for.
     const seenAt = this.#parts.clock.monotonic();
     const keys = new Set<string>();
-    const lost: AttemptLease[] = [];
+    const lost = new Map([...this.#unanswered].map(([key, { lease }]) => [key, lease]));
     for (const lease of leases) {
       const key = keyOf(lease);
       keys.add(key);
       const seen = this.#firstSeen.get(key);
       if (seen === undefined) this.#firstSeen.set(key, seenAt);
-      else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);
+      else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.set(key, lease);
     }
     for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);
     // A lost worker may leave thousands: one by one they would take long.
     const some = pLimit(givenUpAtOnce);
-    const ends = await Promise.allSettled(lost.map((lease) => some(() => this.#tryToGiveUp(lease, now))));
+    const tasks = [...lost].map(([key, lease]) => some(() => this.#tryToGiveUp(key, lease, now)));
+    const ends = await Promise.allSettled(tasks);
     // Only once none of them goes on may they be looked for again.
     const failed = ends.find((end) => end.status === "rejected");
     if (failed) throw failed.reason;
   }
 
-  async #tryToGiveUp(lease: AttemptLease, now: number): Promise<void> {
+  async #tryToGiveUp(key: string, lease: AttemptLease, now: number): Promise<void> {
     try {
-      await this.#giveUp(lease);
+      await this.#giveUp(key, lease);
     } catch (error) {
       // Something of its own that cannot be read must not keep the others; it has another lease's time.
       if (!(error instanceof Refusal)) throw error;
       const { eventId, attempt } = lease;
-      this.#firstSeen.set(keyOf(lease), now);
+      this.#firstSeen.set(key, now);
+      this.#unanswered.delete(key);
       this.#parts.metrics.trouble("attempt not given up");
       this.#parts.logger.warn({ err: error, eventId, attempt }, "a lost attempt cannot be given up");
     }
   }
 
-  async #giveUp(lease: AttemptLease): Promise<void> {
-    const { store, outcomes, logger, metrics } = this.#parts;
-    const { state, revision, facts } = await loadWebhook(store, lease.eventId);
-    if (!state?.open.includes(lease.attempt)) return;
+  async #giveUp(key: string, lease: AttemptLease): Promise<void> {
+    const { outcomes, logger, metrics } = this.#parts;
+    const begun = this.#unanswered.get(key);
+    const loss = begun ?? (await this.#lossOf(lease));
+    if (!loss) return;
+    this.#unanswered.set(key, loss);
+    const { state, origin, host } = loss;
+    const { attempt, worker } = lease;
     const outcome = {
       ok: false,
       reason: "outcome unknown",
@@ -82,17 +101,12 @@ export class LostAttempts {
       answer: null,
       retryAfterMs: null,
     } as const satisfies Outcome;
-    const { attempt, worker } = lease;
-    const correlationId = facts[0]?.metadata.correlationId ?? state.id;
-    const status = await outcomes.record({ state, revision }, attempt, outcome, {
-      actor: { type: "service", part: "sweeper" },
-      correlationId,
-      causationId: facts.at(-1)?.id ?? null,
-    });
-    metrics.attempt("failed", outcome.reason, outcome.durationMs / 1000);
+    const status = await outcomes.record(loss, attempt, outcome, origin, begun !== undefined);
+    this.#unanswered.delete(key);
     const { reason, error, durationMs } = outcome;
+    metrics.attempt("failed", reason, durationMs / 1000);
     const { id: eventId, tenantId, destinationId } = state;
-    const host = hostOf(facts, attempt);
+    const { correlationId } = origin;
     logger.warn(
       {
         eventId, tenantId, destinationId, correlationId, attempt, host, outcome: "failed", reason, error, durationMs,
@@ -100,6 +114,16 @@ export class LostAttempts {
       },
       "attempt given up: outcome unknown",
     );
+  }
+
+  /** What is to be recorded; undefined where the attempt has come to its end. */
+  async #lossOf(lease: AttemptLease): Promise<Loss | undefined> {
+    const { state, revision, facts } = await loadWebhook(this.#parts.store, lease.eventId);
+    if (!state?.open.includes(lease.attempt)) return undefined;
+    const correlationId = facts[0]?.metadata.correlationId ?? state.id;
+    const causationId = facts.at(-1)?.id ?? null;
+    const origin: Origin = { actor: { type: "service", part: "sweeper" }, correlationId, causationId };
+    return { lease, state, revision, origin, host: hostOf(facts, lease.attempt) };
   }
 }
 

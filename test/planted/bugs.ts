@@ -184,8 +184,8 @@ const delivery: readonly Bug[] = [
     breaks: "the attempt of a lost worker is given up",
     changes: [{
       file: "src/workers/lost-attempts.ts",
-      from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);",
-      to: "else if (seen > now) lost.push(lease);",
+      from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.set(key, lease);",
+      to: "else if (seen > now) lost.set(key, lease);",
     }],
     tests: ["test/simulation/simulation.test.ts"],
     only: "every invariant holds",
@@ -195,8 +195,8 @@ const delivery: readonly Bug[] = [
     breaks: "no jump of the clock ends a lease early",
     changes: [{
       file: "src/workers/lost-attempts.ts",
-      from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);",
-      to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.push(lease);",
+      from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.set(key, lease);",
+      to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.set(key, lease);",
     }],
     tests: ["test/simulation/simulation.test.ts"],
     only: "every invariant holds",

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { decide as decideWebhook } from "../../domain/event/decide.ts";
 import type { Answer, FailureReason, WebhookEvent } from "../../domain/event/events.ts";
@@ -34,6 +35,16 @@ export type Outcome = {
     }
 );
 
+/** What came of writing an outcome into its event's stream. */
+interface Written {
+  /** The event's, after it. */
+  readonly status: Webhook["status"];
+  /** Whether another fact had settled what it would have. */
+  readonly late: boolean;
+  /** By this call, by an earlier one of the same origin as far as anybody knows, or not at all: another was first. */
+  readonly written: "now" | "before" | "by another";
+}
+
 /** What the tenant wants of retries and circuits. */
 interface TenantPolicy {
   readonly maxTrys: number;
@@ -62,8 +73,8 @@ export class Outcomes {
   /**
    * Records the outcome of an attempt that was seen at `known` (state and revision after its start): in the event's
    * stream, then in the circuit. A late outcome is recorded all the same. Who finds it settled by another leaves the
-   * counting to that one. Throws LogUnavailable; may then be called again with the same `origin`, `again` set:
-   * whatever of it is in the log already is not done twice.
+   * counting to that one. Throws LogUnavailable; it is counted for certain once called again with the same `known`
+   * and `origin`, `again` set: whatever of it is in the log already is not done twice.
    */
   async record(
     known: { readonly state: Webhook; readonly revision: number },
@@ -73,8 +84,8 @@ export class Outcomes {
     again = false,
   ): Promise<Webhook["status"]> {
     const policy = await this.#policyOf(known.state.tenantId);
-    const { status, late, appended } = await this.#recordEvent(known, attempt, outcome, policy, origin);
-    if (!appended && !again) return status;
+    const { status, late, written } = await this.#recordEvent(known, attempt, outcome, policy, origin);
+    if (written === "by another" || (written === "before" && !again)) return status;
     const { destinationId } = known.state;
     if (await this.#isDeleted(destinationId)) return status;
     if (again && (await this.#isCounted(destinationId, origin))) return status;
@@ -105,10 +116,10 @@ export class Outcomes {
     outcome: Outcome,
     policy: TenantPolicy,
     origin: Origin,
-  ): Promise<{ readonly status: Webhook["status"]; readonly late: boolean; readonly appended: boolean }> {
+  ): Promise<Written> {
     const { store, clock, ids, retry, metrics } = this.#parts;
     let { state, revision } = known;
-    let wasLate = false;
+    let before: Pick<Written, "late" | "written"> = { late: false, written: "by another" };
     for (;;) {
       const at = timestamp(clock.now());
       const { durationMs, requestHeaders } = outcome;
@@ -128,22 +139,23 @@ export class Outcomes {
         });
       const last = facts.at(-1);
       // Nothing left to record: another was first, or only the answer to this very outcome's append was lost.
-      if (!last) return { status: state.status, late: wasLate, appended: false };
+      if (!last) return { status: state.status, ...before };
       const late = isLate(state, attempt);
       try {
         await store.append(streams.event(state.id), revision, entriesOf(facts, origin, this.#parts));
         countFinished(metrics, facts);
-        return { status: "to" in last.data ? last.data.to : state.status, late, appended: true };
+        return { status: "to" in last.data ? last.data.to : state.status, late, written: "now" };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
         const newer = await loadWebhook(store, state.id);
         // A stream that begins after what was known is another event's, accepted after this one was purged.
         const [first] = newer.facts;
         if (!newer.state || (first && first.revision > revision)) {
-          return { status: state.status, late: true, appended: false };
+          // Whoever wrote an outcome there, it is gone.
+          return { status: state.status, late: true, written: "before" };
         }
         ({ state, revision } = { state: newer.state, revision: newer.revision });
-        wasLate = isLate(stateBefore(newer.facts, attempt), attempt);
+        before = writtenBefore(newer.facts, attempt, origin);
       }
     }
   }
@@ -171,10 +183,15 @@ function isLate(state: WebhookState, attempt: number): boolean {
   return state?.status !== "Processing" || attempt !== state.attempts;
 }
 
-/** The event as it stood before the newest outcome of an attempt. */
-function stateBefore(facts: LoadedWebhook["facts"], attempt: number): WebhookState {
-  const outcome = facts.findLastIndex(({ type, data }) =>
+/** Who wrote an attempt's newest outcome, and whether it was late then. */
+function writtenBefore(
+  facts: LoadedWebhook["facts"], attempt: number, { actor, causationId }: Origin,
+): Pick<Written, "late" | "written"> {
+  const at = facts.findLastIndex(({ type, data }) =>
     (type === "DeliverySucceeded" || type === "DeliveryFailed") && "attempt" in data && data.attempt === attempt);
-  const earlier = facts.slice(0, Math.max(0, outcome)) as unknown as readonly WebhookEvent[];
-  return earlier.reduce<WebhookState>((state, fact) => evolve(state, fact), undefined);
+  const earlier = facts.slice(0, Math.max(0, at)) as unknown as readonly WebhookEvent[];
+  const late = isLate(earlier.reduce<WebhookState>((state, fact) => evolve(state, fact), undefined), attempt);
+  const by = facts[at]?.metadata;
+  const isOwn = by?.causationId === causationId && isDeepStrictEqual(by.actor, actor);
+  return { late, written: isOwn ? "before" : "by another" };
 }

@@ -145,8 +145,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "leases are timed by the wall's clock",
     breaks: "an attempt is given up after its lease",
     file: lost,
-    find: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.push(lease);",
-    instead: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.push(lease);",
+    find: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.set(key, lease);",
+    instead: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.set(key, lease);",
   },
   {
     name: "a lease is timed from before it was asked for",

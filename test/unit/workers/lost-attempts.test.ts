@@ -35,6 +35,7 @@ describe("an attempt that is held for lost", () => {
     bench = await Bench.open();
     const { owner, tenantId } = await createTenant(bench.api.url);
     target = await openIngest(owner.client, tenantId);
+    ended = [];
     outcomes = new Outcomes({ ...bench.api.world, retry: { scheduleMs: [60_000], jitter: 0 } });
   });
   afterEach(() => bench.close());
@@ -50,7 +51,7 @@ describe("an attempt that is held for lost", () => {
     if (!state) throw new Error(`${eventId} is not stored`);
     return { eventId, state, revision };
   };
-  const ended: string[] = [];
+  let ended: string[];
   const attempt = (outcome: string, reason: string) => void ended.push(`${outcome}: ${reason}`);
   const metrics = { ...uncounted, attempt };
   const lines: object[] = [];
@@ -124,6 +125,44 @@ describe("an attempt that is held for lost", () => {
       expect((await circuit())?.failures).to.equal(failures);
     });
   }
+
+  for (const fails of ["before", "after"] as const) {
+    it(`is counted, and once, though the log's answer to that was lost ${fails} it was written`, async () => {
+      const { eventId } = await underWay();
+      const giveUp = await watching();
+      const append = bench.store.append.bind(bench.store);
+      let lost = false;
+      bench.store.append = async (stream, ...args) => {
+        const isLost = stream === streams.circuit(target.destinationId) && !lost;
+        lost ||= isLost;
+        if (isLost && fails === "before") throw new LogUnavailable("away");
+        const appended = await append(stream, ...args);
+        if (isLost) throw new LogUnavailable("no answer");
+        return appended;
+      };
+      expect(await giveUp().catch((error: unknown) => error)).to.be.instanceOf(LogUnavailable);
+      await bench.drained();
+      await giveUp();
+      await giveUp();
+      expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
+      expect(await circuit()).to.include({ failures: 1 });
+      expect(ended).to.deep.equal(["failed: outcome unknown"]);
+    });
+  }
+
+  it("counts as what its worker recorded while giving it up was to be done again", async () => {
+    const { eventId, state, revision } = await underWay();
+    const giveUp = await watching();
+    bench.store.beforeAppend = () => {
+      throw new LogUnavailable("away");
+    };
+    expect(await giveUp().catch((error: unknown) => error)).to.be.instanceOf(LogUnavailable);
+    bench.store.beforeAppend = () => undefined;
+    await outcomes.record({ state, revision }, 1, success, origin);
+    await giveUp();
+    expect(await endsOf(eventId)).to.deep.equal(["DeliverySucceeded"]);
+    expect(await circuit()).to.equal(undefined);
+  });
 
   it("is counted by its worker once the log is back, and only once", async () => {
     const headers = { "x-api-key": target.apiKey };
