@@ -23,7 +23,14 @@ export async function* pagesByKey(
   }
 }
 
-const valuesAtOnce = 500;
+const atOnce = 500;
+
+/** Every selected document, in the order of `key`, as {@link pagesByKey} has them; asked for in parts. */
+export async function everyDocument(
+  readModels: Pick<ReadModels, "find">, selection: Selection, key: string,
+): Promise<readonly Document[]> {
+  return (await Array.fromAsync(pagesByKey(readModels, selection, { key, size: atOnce }))).flat();
+}
 
 /** Every value that a text field has among the selected documents, each once, ascending; asked for in parts. */
 export async function everyValue(
@@ -32,9 +39,9 @@ export async function everyValue(
   const found: string[] = [];
   for (;;) {
     const after = found.at(-1);
-    const options = { ...(after !== undefined && { after }), limit: valuesAtOnce };
+    const options = { ...(after !== undefined && { after }), limit: atOnce };
     const values = await readModels.distinct(selection, field, options);
     found.push(...(values as readonly string[]));
-    if (values.length < valuesAtOnce) return found;
+    if (values.length < atOnce) return found;
   }
 }

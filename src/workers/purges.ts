@@ -10,10 +10,10 @@ import {
   type PurgeDocument,
 } from "../../projections/purges/purges.ts";
 import { remove, set } from "../../projections/projection.ts";
-import { pagesByKey } from "../application/pages.ts";
+import { everyDocument, pagesByKey } from "../application/pages.ts";
 import { categoryOf, streams } from "../domain/streams.ts";
 import type { LogEntry } from "../ports/event-store.ts";
-import type { Change, Document, Query, ReadModels, ReadModelWriter } from "../ports/read-models.ts";
+import type { Change, Document, ReadModels, ReadModelWriter } from "../ports/read-models.ts";
 
 /** Events taken out of sight at once: others wait no longer than that takes. */
 const slice = 500;
@@ -53,7 +53,7 @@ export class Purges {
 
   /** Reads which purges are under way. Call after a fact of one was applied. */
   async load(): Promise<void> {
-    const found = await this.#all({ collection: purges.name }, purges.key);
+    const found = await everyDocument(this.#parts.readModels, { collection: purges.name }, purges.key);
     this.#underWay = found as unknown as readonly PurgeDocument[];
     const ids = new Set(this.#underWay.map(({ id }) => id));
     for (const id of this.#searches.keys()) if (!ids.has(id)) this.#searches.delete(id);
@@ -144,19 +144,9 @@ export class Purges {
   }
 
   async #leases(): Promise<ReadonlyMap<string, readonly string[]>> {
-    const found = await this.#all({ collection: leases.name }, leases.key);
+    const found = await everyDocument(this.#parts.readModels, { collection: leases.name }, leases.key);
     const byEvent = Map.groupBy(found, (lease) => lease["eventId"] as string);
     return new Map([...byEvent].map(([eventId, of]) => [eventId, of.map((lease) => lease[leases.key] as string)]));
-  }
-
-  async #all(selection: Pick<Query, "collection">, field: string): Promise<Document[]> {
-    const found: Document[] = [];
-    for (;;) {
-      const order = { field, descending: false };
-      const page = await this.#parts.readModels.find({ ...selection, order, offset: found.length, limit: slice });
-      found.push(...page);
-      if (page.length < slice) return found;
-    }
   }
 }
 

@@ -1,9 +1,8 @@
 import { leases } from "../../projections/due/due.ts";
 import { setAside, setStreamAside } from "../../projections/set-aside/set-aside.ts";
+import { everyDocument } from "../application/pages.ts";
 import type { LogEntry, UnreadableEntry } from "../ports/event-store.ts";
-import type { Change, Document, Query, ReadModels } from "../ports/read-models.ts";
-
-const page = 500;
+import type { Change, ReadModels } from "../ports/read-models.ts";
 
 /** The streams that are not projected any further; the read models remember them. */
 export class StreamsAside {
@@ -17,7 +16,7 @@ export class StreamsAside {
   /** Reads what the read models remember; answers how many streams that are. */
   async load(): Promise<number> {
     this.#streams.clear();
-    for (const document of await this.#all({ collection: setAside.name }, setAside.key)) {
+    for (const document of await everyDocument(this.#readModels, { collection: setAside.name }, setAside.key)) {
       this.#streams.add(document["stream"] as string);
     }
     return this.#streams.size;
@@ -43,17 +42,7 @@ export class StreamsAside {
   /** The keys of an event's leases: they begin with its id and a colon, and a semicolon comes next. */
   async #leaseKeys(eventId: string): Promise<string[]> {
     const range = { field: leases.key, from: `${eventId}:`, to: `${eventId};` };
-    const documents = await this.#all({ collection: leases.name, range }, leases.key);
+    const documents = await everyDocument(this.#readModels, { collection: leases.name, range }, leases.key);
     return documents.map((document) => document[leases.key] as string);
-  }
-
-  async #all(selection: Pick<Query, "collection" | "range">, field: string): Promise<Document[]> {
-    const found: Document[] = [];
-    for (;;) {
-      const order = { field, descending: false };
-      const documents = await this.#readModels.find({ ...selection, order, offset: found.length, limit: page });
-      found.push(...documents);
-      if (documents.length < page) return found;
-    }
   }
 }

@@ -9,7 +9,7 @@ import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels, Selection } from "../../ports/read-models.ts";
-import { everyValue, pagesByKey } from "../pages.ts";
+import { everyDocument, everyValue, pagesByKey } from "../pages.ts";
 
 /** An event that waits for an attempt. */
 export interface WaitingWork {
@@ -33,7 +33,6 @@ export interface AttemptLease {
   readonly worker: string;
 }
 
-const page = 500;
 /** Destinations asked about at once: others, too, have questions. */
 const askedAtOnce = 8;
 /** What seems to have been accepted so long after now was, by a clock that has been set back since. */
@@ -123,8 +122,7 @@ export class DueIndex {
   /** All attempts under way, of one destination or of all. */
   async leases(destinationId?: string): Promise<readonly AttemptLease[]> {
     const wanted = { collection: leases.name, ...(destinationId !== undefined && { where: { destinationId } }) };
-    const pages = await Array.fromAsync(pagesByKey(this.#readModels, wanted, { key: leases.key, size: page }));
-    return pages.flat() as unknown as readonly AttemptLease[];
+    return (await everyDocument(this.#readModels, wanted, leases.key)) as unknown as readonly AttemptLease[];
   }
 
   async #pending(

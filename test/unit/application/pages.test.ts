@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { pagesByKey } from "../../../src/application/pages.ts";
+import { everyDocument, pagesByKey } from "../../../src/application/pages.ts";
 import type { CollectionDefinition, Document, Query } from "../../../src/ports/read-models.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 
@@ -57,5 +57,18 @@ describe("pages by key", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it("are every document together, of however many", async () => {
+    const models = new InMemoryReadModels();
+    await models.reset([things], "any");
+    const ids = Array.from({ length: 1_201 }, (_, n) => idOf(n));
+    await models.amend(ids.flatMap((id) =>
+      ["a", "b"].map((owner) => {
+        const key = owner + id;
+        return { op: "put", collection: "things", key, document: { id: key, owner } } as const;
+      })));
+    const found = await everyDocument(models, { collection: "things", where: { owner: "b" } }, "id");
+    expect(found.map(({ id }) => id)).to.deep.equal(ids.map((id) => `b${id}`));
   });
 });
