@@ -40,7 +40,7 @@ export const purges: Collection<PurgeDocument> = {
     completed: "boolean",
   },
   indexes: [
-    ["tenantId", "hiding"],
+    ["tenantId"],
     ["hiding", "completed"],
   ],
 };

@@ -162,7 +162,7 @@ describe("what SQLite does", () => {
   const wholeTables = [leases, purges, forgetting, retention, setAside];
   for (const { name: collection, key } of wholeTables) {
     it(`for all ${collection} reads the table in its order`, async () => {
-      await readModels.find({ collection, order: { field: key, descending: false }, offset: 20, limit: 20 });
+      await readModels.find({ collection, order: { field: key, descending: false }, limit: 20 });
       expect(steps()).to.deep.equal([`SCAN c_${collection}`]);
     });
   }
@@ -172,8 +172,10 @@ describe("what SQLite does", () => {
     ["leases of a destination", pageOf(leases, { where: { destinationId } }), "destinationId=?"],
     ["more of them", pageOf(leases, { where: { destinationId }, range: { field: "key", from } }),
       "destinationId=? AND key>?"],
+    ["more of all leases", pageOf(leases, { range: { field: "key", from } }), "key>?"],
     ["leases of an event", pageOf(leases, { range: { field: "key", from: `${from}:`, to: `${from};` } }),
       "key>? AND key<?"],
+    ["purges of a tenant", pageOf(purges, { where: { tenantId }, range: { field: "id" } }), "tenantId=?"],
     ["purges to go on with", pageOf(purges, { where: { hiding: false, completed: false } }),
       "hiding=? AND completed=?"],
     ["events that a purge took", pageOf(purging, { where: { purgeId: tenantId } }), "purgeId=?"],
@@ -202,7 +204,6 @@ describe("what SQLite does", () => {
   }
 
   const counts: readonly [Selection, place: string][] = [
-    [{ collection: purges.name, where: { tenantId, hiding: true } }, "tenantId=? AND hiding=?"],
     [{ collection: destinations.name, where: { circuit: "Open" } }, "circuit=?"],
     [destinationsSelected({ tenantId, status: "Active" }), "tenantId=? AND active=? AND circuit=?"],
   ];
