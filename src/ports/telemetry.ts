@@ -41,8 +41,8 @@ export interface Metrics {
   replayed(): void;
   /** An ingest request was answered with this status, `seconds` after it came. */
   ingest(status: number, seconds: number): void;
-  /** An attempt ended; the reason is "none" where it succeeded. */
-  attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number): void;
+  /** An attempt ended, after `seconds` if anybody saw it; the reason is "none" where it succeeded. */
+  attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number | null): void;
   /** From acceptance to the first attempt's start, seconds. */
   firstAttemptDelay(seconds: number): void;
   /** Somebody tried to log in. */

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import type { AttemptLease, DueIndex } from "../application/delivery/due-index.ts";
-import type { Outcome, Outcomes } from "../application/delivery/outcomes.ts";
+import { outcomeUnknown, type Outcomes } from "../application/delivery/outcomes.ts";
 import type { Origin } from "../application/origin.ts";
 import { loadWebhook } from "../application/webhooks.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
@@ -92,25 +92,16 @@ export class LostAttempts {
     this.#unanswered.set(key, loss);
     const { state, origin, host } = loss;
     const { attempt, worker } = lease;
-    const outcome = {
-      ok: false,
-      reason: "outcome unknown",
-      error: "outcome unknown: the worker was lost in the middle of the attempt",
-      durationMs: millis(lease.leaseUntil) - millis(lease.startedAt),
-      requestHeaders: {},
-      answer: null,
-      retryAfterMs: null,
-    } as const satisfies Outcome;
-    const status = await outcomes.record(loss, attempt, outcome, origin, begun !== undefined);
+    const status = await outcomes.record(loss, attempt, outcomeUnknown, origin, begun !== undefined);
     this.#unanswered.delete(key);
-    const { reason, error, durationMs } = outcome;
-    metrics.attempt("failed", reason, durationMs / 1000);
+    const { reason, error } = outcomeUnknown;
+    metrics.attempt("failed", reason, null);
     const { id: eventId, tenantId, destinationId } = state;
     const { correlationId } = origin;
     logger.warn(
       {
-        eventId, tenantId, destinationId, correlationId, attempt, host, outcome: "failed", reason, error, durationMs,
-        status, worker,
+        eventId, tenantId, destinationId, correlationId, attempt, host, outcome: "failed", reason, error, status,
+        worker,
       },
       "attempt given up: outcome unknown",
     );

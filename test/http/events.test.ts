@@ -162,6 +162,16 @@ describeOnEngines("events", (freshEngines) => {
       });
     });
 
+    it("are told of as far as anybody knows where their worker was lost", async () => {
+      const id = await accept();
+      await deliveries.start(id);
+      await deliveries.lose(id);
+      const page = shaped(await one.owner.client.get(path(id, "/attempts")), "attempt-page");
+      const [item] = page["items"] as Record<string, unknown>[];
+      expect(item).to.include({ outcome: "unknown", durationMs: null, requestHeaders: null, responseHeaders: null });
+      expect(item?.["finishedAt"]).to.be.a("string");
+    });
+
     it("are there while they run, in pages, in either direction", async () => {
       const id = await accept();
       await deliveries.start(id);

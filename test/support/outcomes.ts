@@ -73,8 +73,8 @@ export class Deliveries {
     await this.#apply(eventId, {
       type: "Fail",
       attempt: state?.attempts ?? 0,
-      requestHeaders: {},
-      durationMs: 34,
+      requestHeaders: null,
+      durationMs: null,
       reason: "outcome unknown",
       error: "the worker was lost",
       answer: null,

@@ -53,7 +53,7 @@ const versions = {
   CircuitProbeReleased: 1,
   DeliveryAttemptStarted: 1,
   DeliveryExhausted: 1,
-  DeliveryFailed: 1,
+  DeliveryFailed: 2,
   DeliverySucceeded: 1,
   DestinationActivated: 1,
   DestinationAuthConfigured: 1,
@@ -111,6 +111,9 @@ const schemaFolder = new URL("../../../schemas/events/", import.meta.url);
 export const catalogue = {
   versions,
   upcasters: {
+    DeliveryFailed: {
+      1: (data) => (data["reason"] === "outcome unknown" ? { ...data, durationMs: null, requestHeaders: null } : data),
+    },
     EventsPurged: { 1: (data) => ({ ...data, earlier: [] }) },
     PurgeCompleted: { 1: (data) => ({ ...data, left: [] }) },
   },

@@ -117,9 +117,9 @@ export class PrometheusMetrics implements Metrics {
     this.#ingest.observe(seconds);
   }
 
-  attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number): void {
+  attempt(outcome: "succeeded" | "failed", reason: FailureReason | "none", seconds: number | null): void {
     this.#attempts.inc({ outcome, reason });
-    this.#attemptSeconds.observe({ outcome }, seconds);
+    if (seconds !== null) this.#attemptSeconds.observe({ outcome }, seconds);
   }
 
   firstAttemptDelay(seconds: number): void {

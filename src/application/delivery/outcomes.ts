@@ -20,7 +20,7 @@ import { loadWebhook, type LoadedWebhook } from "../webhooks.ts";
 /** Facts of a circuit looked through for one whose append was not answered: the log was away for moments since. */
 const looked = 100;
 
-/** How an attempt ended. */
+/** How an attempt ended, as its worker saw it. */
 export type Outcome = {
   readonly durationMs: number;
   readonly requestHeaders: Readonly<Record<string, string>>;
@@ -34,6 +34,19 @@ export type Outcome = {
       readonly retryAfterMs: number | null;
     }
 );
+
+/** How an attempt ended whose worker was lost: nobody saw how long it took, what was sent, or what came back. */
+export const outcomeUnknown = {
+  ok: false,
+  reason: "outcome unknown",
+  error: "outcome unknown: the worker was lost in the middle of the attempt",
+  durationMs: null,
+  requestHeaders: null,
+  answer: null,
+  retryAfterMs: null,
+} as const;
+
+type Ending = Outcome | typeof outcomeUnknown;
 
 /** What came of writing an outcome into its event's stream. */
 interface Written {
@@ -79,7 +92,7 @@ export class Outcomes {
   async record(
     known: { readonly state: Webhook; readonly revision: number },
     attempt: number,
-    outcome: Outcome,
+    outcome: Ending,
     origin: Origin,
     again = false,
   ): Promise<Webhook["status"]> {
@@ -113,7 +126,7 @@ export class Outcomes {
   async #recordEvent(
     known: { readonly state: Webhook; readonly revision: number },
     attempt: number,
-    outcome: Outcome,
+    outcome: Ending,
     policy: TenantPolicy,
     origin: Origin,
   ): Promise<Written> {
@@ -122,12 +135,18 @@ export class Outcomes {
     let before: Pick<Written, "late" | "written"> = { late: false, written: "by another" };
     for (;;) {
       const at = timestamp(clock.now());
-      const { durationMs, requestHeaders } = outcome;
       const facts = outcome.ok
-        ? decideWebhook(state, { type: "Succeed", attempt, durationMs, requestHeaders, answer: outcome.answer, at })
+        ? decideWebhook(state, {
+          type: "Succeed", attempt,
+          durationMs: outcome.durationMs,
+          requestHeaders: outcome.requestHeaders,
+          answer: outcome.answer,
+          at,
+        })
         : decideWebhook(state, {
-          type: "Fail",
-          attempt, durationMs, requestHeaders,
+          type: "Fail", attempt,
+          durationMs: outcome.durationMs,
+          requestHeaders: outcome.requestHeaders,
           reason: outcome.reason,
           error: outcome.error,
           answer: outcome.answer,

@@ -29,10 +29,10 @@ export type WebhookCommand =
   | {
       readonly type: "Fail";
       readonly attempt: number;
-      readonly durationMs: number;
+      readonly durationMs: number | null;
       readonly reason: FailureReason;
       readonly error: string;
-      readonly requestHeaders: Readonly<Record<string, string>>;
+      readonly requestHeaders: Readonly<Record<string, string>> | null;
       readonly answer: Answer | null;
       /** What the receiver asked for by `Retry-After`, milliseconds. */
       readonly retryAfterMs: number | null;

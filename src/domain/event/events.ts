@@ -102,10 +102,11 @@ export type WebhookEvent =
       "DeliveryFailed",
       Moved & {
         attempt: number;
-        durationMs: number;
+        /** Null, as are the headers, where the worker was lost: nobody saw. */
+        durationMs: number | null;
         reason: FailureReason;
         error: string;
-        requestHeaders: Readonly<Record<string, string>>;
+        requestHeaders: Readonly<Record<string, string>> | null;
         answer: Answer | null;
         /** Failed attempts since acceptance or the last replay, this one included. */
         retryCount: number;

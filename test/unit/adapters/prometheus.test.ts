@@ -25,6 +25,7 @@ describe("Prometheus metrics", () => {
     metrics.ingest(202, 0.004);
     metrics.ingest(422, 0.004);
     metrics.attempt("failed", "timeout", 15);
+    metrics.attempt("failed", "outcome unknown", null);
     metrics.attempt("succeeded", "none", 0.02);
     metrics.firstAttemptDelay(0.003);
     metrics.login("refused");
@@ -41,7 +42,9 @@ describe("Prometheus metrics", () => {
     expect(found.get('relay_ingest_duration_seconds_bucket{le="0.005"}')).to.equal(2);
     expect(found.get('relay_delivery_attempts_total{outcome="failed",reason="timeout"}')).to.equal(1);
     expect(found.get('relay_delivery_attempts_total{outcome="succeeded",reason="none"}')).to.equal(1);
+    expect(found.get('relay_delivery_attempts_total{outcome="failed",reason="outcome unknown"}')).to.equal(1);
     expect(found.get('relay_delivery_attempt_duration_seconds_sum{outcome="failed"}')).to.equal(15);
+    expect(found.get('relay_delivery_attempt_duration_seconds_count{outcome="failed"}')).to.equal(1);
     expect(found.get("relay_first_attempt_delay_seconds_count")).to.equal(1);
     expect(found.get('relay_logins_total{result="refused"}')).to.equal(1);
     expect(found.get('relay_troubles_total{kind="stream set aside"}')).to.equal(1);

@@ -5,7 +5,7 @@ import { Outcomes, type Outcome } from "../../../src/application/delivery/outcom
 import type { Sender } from "../../../src/application/delivery/sender.ts";
 import { loadWebhook } from "../../../src/application/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
-import { LogUnavailable } from "../../../src/ports/event-store.ts";
+import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-store.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
 import type { Claimed } from "../../../src/workers/delivery/work.ts";
@@ -52,7 +52,8 @@ describe("an attempt that is held for lost", () => {
     return { eventId, state, revision };
   };
   let ended: string[];
-  const attempt = (outcome: string, reason: string) => void ended.push(`${outcome}: ${reason}`);
+  const attempt = (outcome: string, reason: string, seconds: number | null) =>
+    void ended.push(`${outcome}: ${reason}, ${seconds} s`);
   const metrics = { ...uncounted, attempt };
   const lines: object[] = [];
   const logger = { ...quiet, warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
@@ -94,14 +95,16 @@ describe("an attempt that is held for lost", () => {
     await Promise.all(done);
     expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
     expect(await circuit()).to.include({ position: "Closed", failures: 1 });
-    expect(ended).to.include("failed: outcome unknown");
+    expect(ended).to.include("failed: outcome unknown, null s");
   });
 
   it("is told in the log like any other attempt, with whose it was", async () => {
     const { eventId, state } = await underWay();
     const giveUp = await watching();
     await giveUp();
-    const [accepted] = await bench.store.readStream(streams.event(eventId));
+    const [accepted, ...facts] = await bench.store.readStream(streams.event(eventId));
+    const failed = facts.find(({ type }) => type === "DeliveryFailed") as RecordedEvent | undefined;
+    expect(failed?.data).to.include({ durationMs: null, requestHeaders: null, answer: null });
     const { tenantId, destinationId } = state;
     expect(lines.at(-1)).to.deep.include({
       eventId, tenantId, destinationId, attempt: 1, host: "receiver.example", outcome: "failed",
@@ -146,7 +149,7 @@ describe("an attempt that is held for lost", () => {
       await giveUp();
       expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
       expect(await circuit()).to.include({ failures: 1 });
-      expect(ended).to.deep.equal(["failed: outcome unknown"]);
+      expect(ended).to.deep.equal(["failed: outcome unknown, null s"]);
     });
   }
 
