@@ -17,8 +17,6 @@ export interface Webhook {
   readonly open: readonly number[];
   /** Attempts that were given up as "outcome unknown": their real outcome may still come in, late. */
   readonly lost: readonly number[];
-  /** When the newest attempt's lease is over; null when no attempt is open. */
-  readonly leaseUntil: string | null;
   /** When the next attempt is due, and during one when it was; null when there is none to come. */
   readonly nextAttemptAt: string | null;
   readonly acceptedAt: string;
@@ -34,7 +32,7 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
     const { eventId, tenantId, destinationId, payload, idempotencyKey, at } = event.data;
     return {
       id: eventId, tenantId, destinationId, payload, idempotencyKey,
-      status: "Pending", retryCount: 0, attempts: 0, open: [], lost: [], leaseUntil: null,
+      status: "Pending", retryCount: 0, attempts: 0, open: [], lost: [],
       nextAttemptAt: at, acceptedAt: at, deliveredAt: null,
     };
   }
@@ -42,8 +40,8 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
   const status = event.data.to;
   switch (event.type) {
     case "DeliveryAttemptStarted": {
-      const { attempt, leaseUntil } = event.data;
-      return { ...state, status, attempts: attempt, open: [...state.open, attempt], leaseUntil };
+      const { attempt } = event.data;
+      return { ...state, status, attempts: attempt, open: [...state.open, attempt] };
     }
     case "DeliverySucceeded": {
       const settled = settle(state, event.data.attempt);
@@ -70,5 +68,5 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
 function settle(state: Webhook, attempt: number): Webhook {
   const open = state.open.filter((other) => other !== attempt);
   const lost = state.lost.filter((other) => other !== attempt);
-  return { ...state, open, lost, leaseUntil: open.length > 0 ? state.leaseUntil : null };
+  return { ...state, open, lost };
 }

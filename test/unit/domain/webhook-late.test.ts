@@ -13,7 +13,6 @@ describe("webhook event whose worker was lost", () => {
       retryCount: 1,
       open: [],
       lost: [1],
-      leaseUntil: null,
     });
   });
 
@@ -77,7 +76,6 @@ describe("webhook event whose worker was lost", () => {
       attempts: 2,
       open: [2],
       lost: [],
-      leaseUntil: t(46),
     });
   });
 
@@ -104,7 +102,7 @@ describe("webhook event whose worker was lost", () => {
     });
     const done = given(overtaken).when(succeed(2, 28));
     done.givesTypes("DeliverySucceeded");
-    expect(done.state()).to.include({ status: "Succeeded", deliveredAt: t(27), leaseUntil: null });
+    expect(done.state()).to.include({ status: "Succeeded", deliveredAt: t(27) });
     given(overtaken)
       .when(fail(2, 46, unknown))
       .givesTypes("DeliveryFailed");

@@ -25,7 +25,6 @@ describe("webhook event", () => {
       deliveredAt: null,
       payload: "{}",
       idempotencyKey: "k",
-      leaseUntil: null,
     });
   });
 
@@ -53,7 +52,7 @@ describe("webhook event", () => {
         type: "DeliveryAttemptStarted",
         data: { ...moved("Pending", "Processing", 0), attempt: 1, ...claim(0) },
       });
-      expect(spec.state()).to.deep.include({ status: "Processing", attempts: 1, open: [1], leaseUntil: t(20) });
+      expect(spec.state()).to.deep.include({ status: "Processing", attempts: 1, open: [1] });
       given(waitingRetry)
         .when(start(6))
         .gives({
@@ -99,7 +98,6 @@ describe("webhook event", () => {
         nextAttemptAt: null,
         open: [],
         lost: [],
-        leaseUntil: null,
         retryCount: 0,
       });
     });
@@ -131,7 +129,6 @@ describe("webhook event", () => {
         nextAttemptAt: t(6.25),
         open: [],
         lost: [],
-        leaseUntil: null,
         deliveredAt: null,
       });
     });
