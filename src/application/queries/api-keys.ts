@@ -9,7 +9,7 @@ import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
 import type { ApiKeyView } from "../views.ts";
 import { historyPage, type HistoryItem } from "./history.ts";
-import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
+import { listed, type Page, type PageRequest } from "./paging.ts";
 
 interface ApiKeyQueryParts {
   readonly store: EventStore;
@@ -34,12 +34,8 @@ export class ApiKeyQueries {
   }
 
   /** The unrevoked keys of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
-  async list({ tenantId }: Caller, page: PageRequest): Promise<Page<ApiKeyView>> {
-    const { readModels, freshness } = this.#parts;
-    await freshness.wait();
-    return pageFrom(page, readModels.sum(apiKeysCounter(tenantId)), async () => {
-      const found = await readModels.find({ collection: collection.name, where: { tenantId }, ...sliceOf(page) });
-      return found as unknown as ApiKeyView[];
-    });
+  list({ tenantId }: Caller, page: PageRequest): Promise<Page<ApiKeyView>> {
+    const selection = { collection: collection.name, where: { tenantId } };
+    return listed(this.#parts, { selection, counter: apiKeysCounter(tenantId), page }, (key: ApiKeyView) => key);
   }
 }

@@ -13,7 +13,7 @@ import { standingOf } from "../directory.ts";
 import type { Freshness } from "../freshness.ts";
 import { destinationView, type DestinationView } from "../views.ts";
 import { historyPage, type HistoryItem } from "./history.ts";
-import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
+import { listed, type Page, type PageRequest } from "./paging.ts";
 
 interface DestinationSources {
   readonly store: EventStore;
@@ -58,22 +58,17 @@ export class DestinationQueries {
   }
 
   /** The destinations of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
-  async list(
+  list(
     { tenantId }: Caller, { status }: Omit<DestinationFilter, "tenantId">, page: PageRequest,
   ): Promise<Page<DestinationView>> {
-    const { readModels, freshness } = this.#parts;
-    await freshness.wait();
-    const selected = destinationsSelected({ tenantId, status });
+    const selection = destinationsSelected({ tenantId, status });
     // A circuit's fact does not say which status it ends, so that no counter can follow.
-    const total = status ? readModels.count(selected) : readModels.sum(destinationsCounter(tenantId));
-    return pageFrom(page, total, async () => {
-      const found = await readModels.find({ ...selected, ...sliceOf(page) });
-      return (found as unknown as DestinationDocument[]).map(listed);
-    });
+    const counter = status ? null : destinationsCounter(tenantId);
+    return listed(this.#parts, { selection, counter, page }, viewOf);
   }
 }
 
-function listed(document: DestinationDocument): DestinationView {
+function viewOf(document: DestinationDocument): DestinationView {
   const { id, tenantId, url, serverRateLimit, authType, createdAt, updatedAt } = document;
   const standing = destinationStanding(document);
   return { id, tenantId, url, ...standing, serverRateLimit, ...(authType && { authType }), createdAt, updatedAt };

@@ -12,7 +12,7 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { historyPage, type HistoryItem } from "./history.ts";
-import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
+import { listed, type Page, type PageRequest } from "./paging.ts";
 
 /** An invite as the API shows it. */
 export interface InviteView {
@@ -57,13 +57,9 @@ export class InviteQueries {
   }
 
   /** The invites of the caller's tenant, whatever became of them. Throws a Refusal (unavailable) when behind. */
-  async list({ tenantId }: Caller, page: PageRequest): Promise<Page<InviteView>> {
-    const { readModels, freshness, clock } = this.#parts;
-    await freshness.wait();
-    return pageFrom(page, readModels.sum(invitesCounter(tenantId)), async () => {
-      const found = await readModels.find({ collection: collection.name, where: { tenantId }, ...sliceOf(page) });
-      const now = timestamp(clock.now());
-      return (found as unknown as InviteDocument[]).map((document) => inviteView(document, now));
-    });
+  list({ tenantId }: Caller, page: PageRequest): Promise<Page<InviteView>> {
+    const selection = { collection: collection.name, where: { tenantId } };
+    return listed(this.#parts, { selection, counter: invitesCounter(tenantId), page }, (invite: InviteDocument) =>
+      inviteView(invite, timestamp(this.#parts.clock.now())));
   }
 }

@@ -1,3 +1,6 @@
+import type { ReadModels, Selection } from "../../ports/read-models.ts";
+import type { Freshness } from "../freshness.ts";
+
 /** Which part of a list is wanted, and in which order. */
 export interface PageRequest {
   /** Items per page, 1 to 100. */
@@ -34,4 +37,23 @@ export function pageOf<Item>(items: readonly Item[], request: PageRequest): Page
   const ordered = request.order.descending ? items.toReversed() : items;
   const { offset, limit } = sliceOf(request);
   return { total: items.length, items: ordered.slice(offset, offset + limit) };
+}
+
+/**
+ * One page of a collection's documents, each as `view` shows it, at least as new as the moment of the question. A
+ * counter has their number; where none does (null), they are counted. Throws a Refusal (unavailable) when the read
+ * models are behind.
+ */
+export async function listed<Stored, Item>(
+  { readModels, freshness }: { readonly readModels: ReadModels; readonly freshness: Freshness },
+  asked: { readonly selection: Selection; readonly counter: string | null; readonly page: PageRequest },
+  view: (document: Stored) => Item,
+): Promise<Page<Item>> {
+  const { selection, counter, page } = asked;
+  await freshness.wait();
+  const total = counter === null ? readModels.count(selection) : readModels.sum(counter);
+  return pageFrom(page, total, async () => {
+    const found = await readModels.find({ ...selection, ...sliceOf(page) });
+    return (found as unknown as readonly Stored[]).map(view);
+  });
 }

@@ -14,7 +14,7 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { historyPage, type HistoryItem } from "./history.ts";
-import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
+import { listed, type Page, type PageRequest } from "./paging.ts";
 
 /** A sender as the API shows it. */
 export interface SenderView {
@@ -58,14 +58,9 @@ export class SenderQueries {
   }
 
   /** The senders of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
-  async list({ tenantId }: Caller, page: PageRequest): Promise<Page<SenderView>> {
-    const { readModels, freshness } = this.#parts;
-    await freshness.wait();
-    const selected = { collection: collection.name, where: { tenantId } };
-    return pageFrom(page, readModels.sum(sendersCounter(tenantId)), async () => {
-      const found = await readModels.find({ ...selected, ...sliceOf(page) });
-      return (found as unknown as SenderDocument[]).map(viewOf);
-    });
+  list({ tenantId }: Caller, page: PageRequest): Promise<Page<SenderView>> {
+    const selection = { collection: collection.name, where: { tenantId } };
+    return listed(this.#parts, { selection, counter: sendersCounter(tenantId), page }, viewOf);
   }
 
   /**

@@ -9,7 +9,7 @@ import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
 import type { People } from "../people.ts";
 import { userView, type UserView } from "../views.ts";
-import { pageFrom, sliceOf, type Page, type PageRequest } from "./paging.ts";
+import { listed, type Page, type PageRequest } from "./paging.ts";
 
 /** What is asked of users. */
 export class UserQueries {
@@ -36,17 +36,13 @@ export class UserQueries {
   }
 
   /** The users of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
-  async list(
+  list(
     caller: Caller,
     filter: { readonly status?: UserStatus | undefined; readonly role?: Role | undefined },
     page: PageRequest,
   ): Promise<Page<UserView>> {
-    const { readModels, freshness } = this.#parts;
-    await freshness.wait();
     const wanted = { tenantId: caller.tenantId, ...filter };
-    return pageFrom(page, readModels.sum(usersCounter(wanted)), async () => {
-      const found = await readModels.find({ ...usersSelected(wanted), ...sliceOf(page) });
-      return found as unknown as UserView[];
-    });
+    const asked = { selection: usersSelected(wanted), counter: usersCounter(wanted), page };
+    return listed(this.#parts, asked, (user: UserView) => user);
   }
 }
