@@ -33,6 +33,7 @@ export interface AttemptLease {
   readonly worker: string;
 }
 
+const catchUpMs = 5_000;
 /** Destinations asked about at once: others, too, have questions. */
 const askedAtOnce = 8;
 /** What seems to have been accepted so long after now was, by a clock that has been set back since. */
@@ -51,9 +52,9 @@ export class DueIndex {
     this.#readModels = readModels;
   }
 
-  /** Resolves true once the index covers `position`, false after `timeoutMs`. */
-  covers(position: Position, timeoutMs: number): Promise<boolean> {
-    return this.#readModels.caughtUp(position, timeoutMs);
+  /** Resolves once the index covers `position`. Throws after five seconds. */
+  async cover(position: Position): Promise<void> {
+    if (!(await this.#readModels.caughtUp(position, catchUpMs))) throw new Error("the due index is behind");
   }
 
   /** Work of a destination: what is due by `until`, and not before `from`, longest due first. */

@@ -3,7 +3,6 @@ import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 
-const catchUpMs = 5_000;
 /** Later looks go on where an earlier one ended, for so long: what the index learns late may stand before that. */
 const goOnForMs = 1_000;
 
@@ -54,7 +53,7 @@ export class DuePages {
     const { dueIndex, clock } = this.#parts;
     const before = this.#place && clock.monotonic() < this.#place.until ? this.#place : undefined;
     this.#place = undefined;
-    if (!before && !(await dueIndex.covers(position, catchUpMs))) throw new Error("the due index is behind");
+    if (!before) await dueIndex.cover(position);
     const until = before?.until ?? clock.monotonic() + goOnForMs;
     const limit = room + (before ? before.seen.size : known.count);
     const of = { destinationId: this.#destinationId, tenantId };

@@ -4,8 +4,6 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { QueueSession } from "../../ports/work-queue.ts";
 
-const catchUpMs = 5_000;
-
 /** By what a worker knows earlier owners of its destinations. */
 export interface TenureParts {
   readonly dueIndex: DueIndex;
@@ -71,7 +69,7 @@ export class Tenure {
     const { dueIndex, clock, workerId, startOf } = this.#parts;
     const session = this.#session;
     if (!session) return 0;
-    if (!(await dueIndex.covers(await startOf(session), catchUpMs))) throw new Error("the due index is behind");
+    await dueIndex.cover(await startOf(session));
     const now = clock.monotonic();
     const leases = await dueIndex.leases(this.#destinationId);
     this.#foreign = leases

@@ -8,7 +8,6 @@ import type { Miss, Unclaimed } from "./work.ts";
 /** Events at hand, at most, however many wait. */
 export const windowSize = 64;
 const lowWater = 32;
-const catchUpMs = 5_000;
 
 /** Where a window's work is found. */
 export interface WindowParts {
@@ -124,7 +123,7 @@ export class WorkWindow {
   /** Of all that are due the event accepted first. Throws when the due index is behind or away. */
   async oldest(of: WorkOf): Promise<Unclaimed | undefined> {
     const { log, dueIndex, clock } = this.#parts;
-    if (!(await dueIndex.covers(await log.head(), catchUpMs))) throw new Error("the due index is behind");
+    await dueIndex.cover(await log.head());
     const due = await dueIndex.oldestDue(of, clock.now(), this.#unreadable.size + 1);
     const oldest = due.find(({ eventId }) => !this.#unreadable.has(eventId));
     return oldest && { kind: "due", eventId: oldest.eventId };

@@ -143,6 +143,15 @@ describe("the due index", () => {
     );
   });
 
+  it("is waited for until it covers a place in the log, and says so where it takes too long", async () => {
+    await hold([]);
+    await models.apply([], "2");
+    await index.cover("2");
+    const behind = { caughtUp: async () => false } as unknown as ReadModels;
+    const refused = await new DueIndex(behind).cover("3").catch((error: unknown) => error);
+    expect(refused).to.be.an("error").with.property("message", "the due index is behind");
+  });
+
   it("hides nothing where a clock was set back", async () => {
     const [place] = places as [Known["place"]];
     const id = eventIdOf(start, keyOfEvent(idOf("event", 0)));

@@ -26,10 +26,9 @@ class LaggingIndex {
     for (const change of this.#late.splice(0)) change();
   }
 
-  async covers(): Promise<boolean> {
+  async cover(): Promise<void> {
     this.looks += 1;
     this.catchUp();
-    return true;
   }
 
   async due(_of: WorkOf, until: string, limit: number, from = ""): Promise<readonly WaitingWork[]> {

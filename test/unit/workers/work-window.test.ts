@@ -21,11 +21,10 @@ describe("a window of work", () => {
     const dueIndex = {
       due,
       oldestDue: due,
-      covers: async (position: string) => {
+      cover: async (position: string) => {
         covered.push(position);
         const error = errors.shift();
         if (error) throw error;
-        return true;
       },
     } as unknown as DueIndex;
     const log = { head: async () => "head" } as unknown as EventLog;
