@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
-import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 
@@ -165,14 +165,4 @@ describeOnEngines("bulk replay", (freshEngines) => {
       }
     });
   }
-
-  it("is for Developer and above, a dry run too; 401, 403", async () => {
-    for (const dryRun of [true, false]) {
-      expect((await replay({ dryRun }, new Client(api.url))).status).to.equal(401);
-      expect((await replay({ dryRun }, one.viewer.client)).status).to.equal(403);
-      for (const who of ["developer", "admin", "owner"] as const) {
-        expect((await replay({ dryRun }, one[who].client)).status).to.equal(200);
-      }
-    }
-  });
 });

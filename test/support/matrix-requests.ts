@@ -40,6 +40,9 @@ const nobodys = "0193a1b2-0000-7000-8000-00000000ffff";
 
 /** What else is asked of an operation than its good request, by the words of the matrix. */
 export const variants: Readonly<Record<string, Make>> = {
+  "updateTenant for how long events are kept": ({ one }) => ({
+    params: { id: one.tenantId }, json: { retentionDays: 9 },
+  }),
   "createUser a Viewer": newUser("viewer"),
   "createUser a Developer": newUser("developer"),
   "createUser an Admin": newUser("admin"),
@@ -49,13 +52,17 @@ export const variants: Readonly<Record<string, Make>> = {
   "updateUser its own role, to Viewer": itself(() => ({ role: roleCodes.viewer })),
   "updateUser its own role, to Owner": itself(() => ({ role: roleCodes.owner })),
   "updateUser its own status": itself(() => ({ status: 1 })),
+  "updateUser a Developer, nothing of it": changeOf("developer", () => ({})),
+  "updateUser a Developer's role, to Admin": changeOf("developer", () => ({ role: roleCodes.admin })),
   "updateUser a Viewer's password": changeOf("viewer", () => ({ password: "another good password" })),
   "updateUser a Viewer's status": changeOf("viewer", () => ({ status: 1 })),
   "updateUser a Viewer's role, to Developer": changeOf("viewer", () => ({ role: roleCodes.developer })),
   "updateUser a Viewer's role, to Owner": changeOf("viewer", () => ({ role: roleCodes.owner })),
   "updateUser an Admin's email": changeOf("admin", () => ({ email: freshEmail() })),
+  "updateUser an Admin's role, to Developer": changeOf("admin", () => ({ role: roleCodes.developer })),
   "updateUser an Owner's email": changeOf("owner", () => ({ email: freshEmail() })),
   "updateUser an Owner's password": changeOf("owner", () => ({ password: "another good password" })),
+  "updateUser an Owner's status": changeOf("owner", () => ({ status: 1 })),
   "updateUser an Owner's role, to Viewer": changeOf("owner", () => ({ role: roleCodes.viewer })),
   "deleteUser an Admin": deletionOf("admin"),
   "deleteUser an Owner": deletionOf("owner"),
@@ -90,6 +97,10 @@ export const variants: Readonly<Record<string, Make>> = {
     return { query: `?IdempotencyKey=${key}` };
   },
   "countEvents of another tenant's destination": ofAnothersDestination,
+  "replayEvents as a dry run": async (scene) => {
+    await givenUpEvent(scene);
+    return { json: { dryRun: true } };
+  },
   "replayEvents of one destination": async (scene) => {
     await givenUpEvent(scene);
     return { json: { destinationUrlId: scene.ingest.destinationId } };
