@@ -1,0 +1,84 @@
+import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
+import {
+  noStream, RevisionConflict,
+  type Appended, type EventStore, type NewEntry, type Position, type RecordedEvent,
+} from "../../src/ports/event-store.ts";
+import { position } from "./position.ts";
+
+/** A fact that has passed through the codec, as in any engine. */
+export type StoredEntry = Pick<RecordedEvent, "id" | "type" | "data" | "metadata">;
+
+const codec = new JsonEventCodec();
+
+/** What an engine would give back of an entry. Throws when that is no valid fact. */
+export function stored({ id, event, metadata }: NewEntry): StoredEntry {
+  const decoded = codec.decode(codec.encode(event, metadata));
+  if ("unreadable" in decoded) throw new Error(decoded.unreadable);
+  const { type, data } = decoded.event;
+  return { id, type, data, metadata: decoded.metadata };
+}
+
+/** The entries of an event store as its port has them, said as plainly as can be: at once, and without failure. */
+export class MemoryLog {
+  readonly #log: RecordedEvent[] = [];
+  /** What is not deleted. */
+  readonly #streams = new Map<string, RecordedEvent[]>();
+  readonly #nextRevision = new Map<string, number>();
+  readonly #deleted = new Set<RecordedEvent>();
+
+  get head(): Position {
+    return position(this.#log.length);
+  }
+
+  /** Answers the entries where they stand now, too. Throws RevisionConflict. */
+  append(
+    stream: string, expected: number, entries: readonly StoredEntry[],
+  ): { readonly appended: Appended; readonly recorded: readonly RecordedEvent[] } {
+    const live = this.#expected(stream, expected);
+    let revision = this.#nextRevision.get(stream) ?? 0;
+    const recorded = entries.map((entry) => {
+      const one = { ...entry, stream, revision, position: position(this.#log.length + 1) };
+      this.#log.push(one);
+      revision += 1;
+      return one;
+    });
+    this.#streams.set(stream, live);
+    live.push(...recorded);
+    this.#nextRevision.set(stream, revision);
+    return { appended: { revision: revision - 1, position: this.head }, recorded };
+  }
+
+  readStream(
+    stream: string, { from, limit, backwards = false }: NonNullable<Parameters<EventStore["readStream"]>[1]> = {},
+  ): readonly RecordedEvent[] {
+    const live = this.#streams.get(stream) ?? [];
+    const inOrder = backwards ? live.toReversed() : live;
+    return inOrder
+      .filter(({ revision }) => from === undefined || (backwards ? revision <= from : revision >= from))
+      .slice(0, limit);
+  }
+
+  /** Answers whether there was such a stream. Throws RevisionConflict. */
+  delete(stream: string, expected?: number): boolean {
+    if (!this.#streams.has(stream)) return false;
+    for (const entry of this.#expected(stream, expected)) this.#deleted.add(entry);
+    return this.#streams.delete(stream);
+  }
+
+  /** As of the port; `withDeleted` as from an engine that has not yet cleared them up. */
+  readLog(
+    after: Position, limit: number, { withDeleted = false }: { readonly withDeleted?: boolean } = {},
+  ): { readonly entries: readonly RecordedEvent[]; readonly upTo: Position } {
+    const found = this.#log.slice(Number(after), Number(after) + limit);
+    const entries = withDeleted ? found : found.filter((entry) => !this.#deleted.has(entry));
+    return { entries, upTo: found.at(-1)?.position ?? after };
+  }
+
+  /** The stream's entries, if it is where it is expected. */
+  #expected(stream: string, expected: number | undefined): RecordedEvent[] {
+    const live = this.#streams.get(stream) ?? [];
+    const actual = live.at(-1)?.revision ?? noStream;
+    if (expected !== undefined && actual !== expected) throw new RevisionConflict(stream, expected, actual);
+    return live;
+  }
+}
