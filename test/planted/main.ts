@@ -1,16 +1,11 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
 import { bugs, type Bug } from "./bugs.ts";
-import { obstacleTo, plant } from "./plant.ts";
+import { obstacleTo, plant, scratchCopy } from "./plant.ts";
 import { failuresOf } from "./tests.ts";
 
 /**
  * Plants each bug of `bugs.ts`, or those named, in a scratch copy of the source, one at a time, and runs the tests
  * that are to catch it. Prints a row for each; ends with code 1 when one is missed or does not apply any more.
  */
-const root = join(import.meta.dirname, "..", "..");
-const leftOut = /^(node_modules|data|\.git|\.env|.*\.log)$/;
 const wanted = process.argv.slice(2).flatMap((argument) => argument.split(",")).filter((name) => name !== "");
 
 const unknown = wanted.filter((name) => !bugs.some((bug) => bug.name === name));
@@ -19,11 +14,9 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
-const scratch = mkdtempSync(join(tmpdir(), "relay-planted-"));
-process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
+const { root, remove } = scratchCopy();
+process.once("exit", remove);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-cpSync(root, scratch, { recursive: true, filter: (path) => !leftOut.test(relative(root, path)) });
-symlinkSync(join(root, "node_modules"), join(scratch, "node_modules"));
 
 const width = Math.max(...bugs.map(({ name }) => name.length));
 /** Tests that were seen to pass. */
@@ -39,16 +32,16 @@ console.log(missed === 0 ? "every bug was caught" : `${missed} not caught`);
 process.exitCode = missed === 0 ? 0 : 1;
 
 async function verdictOn(bug: Bug): Promise<{ readonly caught: boolean; readonly text: string }> {
-  const obstacle = obstacleTo(bug, scratch);
+  const obstacle = obstacleTo(bug.changes, root);
   if (obstacle !== null) return { caught: false, text: `DOES NOT APPLY: ${obstacle}` };
   // A test that fails anyway catches nothing.
   const key = JSON.stringify([bug.tests, bug.only]);
-  const before = sound.has(key) ? [] : await failuresOf(scratch, bug);
+  const before = sound.has(key) ? [] : await failuresOf(root, bug);
   if (before.length > 0) return { caught: false, text: `FAILS WITHOUT IT: ${before[0]}` };
   sound.add(key);
-  const takeOut = plant(bug, scratch);
+  const takeOut = plant(bug.changes, root);
   try {
-    const [first] = await failuresOf(scratch, bug);
+    const [first] = await failuresOf(root, bug);
     if (first === undefined) return { caught: false, text: `MISSED by ${bug.tests.join(", ")}: ${bug.breaks}` };
     return { caught: true, text: `caught by: ${first}` };
   } finally {

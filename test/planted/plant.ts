@@ -1,9 +1,21 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import type { Bug, Change } from "./bugs.ts";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import type { Change } from "./bugs.ts";
 
-/** Why a bug does not apply to the source under `root`; null when it does. */
-export function obstacleTo({ changes }: Bug, root: string): string | null {
+const project = join(import.meta.dirname, "..", "..");
+const leftOut = /^(node_modules|data|\.git|\.env|.*\.log)$/;
+
+/** A copy of the project, for bugs to be planted in. */
+export function scratchCopy(): { readonly root: string; readonly remove: () => void } {
+  const root = mkdtempSync(join(tmpdir(), "relay-planted-"));
+  cpSync(project, root, { recursive: true, filter: (path) => !leftOut.test(relative(project, path)) });
+  symlinkSync(join(project, "node_modules"), join(root, "node_modules"));
+  return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+/** Why changes do not apply to the source under `root`, that of the project unless said; null when they do. */
+export function obstacleTo(changes: readonly Change[], root = project): string | null {
   for (const change of changes) {
     const found = read(root, change).split(change.from).length - 1;
     if (found !== 1) return `${change.file} has what is to be changed ${found} times`;
@@ -12,12 +24,12 @@ export function obstacleTo({ changes }: Bug, root: string): string | null {
   return null;
 }
 
-/** Plants a bug in the source under `root`; answers how to take it out again. Throws when it does not apply. */
-export function plant(bug: Bug, root: string): () => void {
-  const obstacle = obstacleTo(bug, root);
-  if (obstacle !== null) throw new Error(`${bug.name} no longer applies: ${obstacle}`);
+/** Makes changes to the source under `root`; answers how to take them back. Throws when they do not apply. */
+export function plant(changes: readonly Change[], root: string): () => void {
+  const obstacle = obstacleTo(changes, root);
+  if (obstacle !== null) throw new Error(`no longer applies: ${obstacle}`);
   const originals = new Map<string, string>();
-  for (const change of bug.changes) {
+  for (const change of changes) {
     const path = join(root, change.file);
     const text = read(root, change);
     if (!originals.has(path)) originals.set(path, text);

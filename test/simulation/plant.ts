@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pLimit from "p-limit";
+import { plant, scratchCopy } from "../planted/plant.ts";
 import { plantedBugs } from "./planted-bugs.ts";
 import type { PlantedBug } from "./planted/planted-bug.ts";
 
@@ -11,22 +10,10 @@ import type { PlantedBug } from "./planted/planted-bug.ts";
  * the invariant that the bug breaks; SEEDS at most, JOBS bugs at a time. Fails when one is not.
  */
 const { SEEDS = "300", JOBS = "2", BUG = "", FROM = "1" } = process.env;
-const root = join(import.meta.dirname, "..", "..");
-const copied = ["package.json", "src", "projections", "schemas", "test/simulation", "test/support"];
 
-function planted({ file, find, instead }: PlantedBug): string {
-  const folder = mkdtempSync(join(tmpdir(), "relay-planted-"));
-  for (const path of copied) cpSync(join(root, path), join(folder, path), { recursive: true });
-  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-  const source = readFileSync(join(folder, file), "utf8");
-  if (source.split(find).length !== 2) throw new Error(`${file} has not exactly one: ${find}`);
-  writeFileSync(join(folder, file), source.replace(find, () => instead));
-  return folder;
-}
-
-/** What a run of seeds in the folder prints. */
-function run(folder: string, { breaks, weather }: PlantedBug): Promise<string> {
-  const program = join(folder, "test/simulation/main.ts");
+/** What a run of seeds of the copy under `root` prints. */
+function run(root: string, { breaks, weather }: PlantedBug): Promise<string> {
+  const program = join(root, "test/simulation/main.ts");
   const env = {
     PATH: process.env.PATH, SEEDS, FROM, UNTIL: breaks, BRIEF: "1",
     ...(weather && { WEATHER: JSON.stringify(weather) }),
@@ -41,8 +28,9 @@ function run(folder: string, { breaks, weather }: PlantedBug): Promise<string> {
 }
 
 async function verdictOn(bug: PlantedBug): Promise<{ readonly caught: boolean; readonly text: string }> {
-  const folder = planted(bug);
-  const told = await run(folder, bug).finally(() => rmSync(folder, { recursive: true, force: true }));
+  const { root, remove } = scratchCopy();
+  plant([bug], root);
+  const told = await run(root, bug).finally(remove);
   const found = [...told.matchAll(/^seed (\S+): ([^:]*): /gm)].map(([, seed, invariant]) => ({ seed, invariant }));
   const by = found.find(({ invariant }) => invariant === bug.breaks);
   const others = new Set(found.flatMap(({ invariant }) => (invariant === bug.breaks ? [] : [invariant])));

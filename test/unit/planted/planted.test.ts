@@ -3,19 +3,33 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { bugs } from "../../planted/bugs.ts";
 import { obstacleTo } from "../../planted/plant.ts";
+import { invariants } from "../../simulation/invariants.ts";
+import { plantedBugs } from "../../simulation/planted-bugs.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 
 describe("planted bugs", () => {
   it("are many, each with a name of its own", () => {
     expect(bugs).to.have.length.of.at.least(16);
-    expect(new Set(bugs.map(({ name }) => name))).to.have.property("size", bugs.length);
+    for (const all of [bugs, plantedBugs]) {
+      expect(new Set(all.map(({ name }) => name))).to.have.property("size", all.length);
+    }
   });
 
-  for (const bug of bugs) {
-    it(`still apply to the source, and their tests are there: ${bug.name}`, () => {
-      expect(obstacleTo(bug, root)).to.equal(null);
-      for (const test of bug.tests) expect(existsSync(join(root, test)), test).to.equal(true);
+  for (const { name, changes, tests } of bugs) {
+    it(`still apply to the source, and their tests are there: ${name}`, () => {
+      expect(obstacleTo(changes)).to.equal(null);
+      for (const test of tests) expect(existsSync(join(root, test)), test).to.equal(true);
+    });
+  }
+
+  for (const bug of plantedBugs) {
+    it(`still apply to the source: ${bug.name}`, () => expect(obstacleTo([bug])).to.equal(null));
+  }
+
+  for (const invariant of invariants) {
+    it(`break every invariant: ${invariant}`, () => {
+      expect(plantedBugs.filter(({ breaks }) => breaks === invariant)).to.not.be.empty;
     });
   }
 });
