@@ -1,23 +1,5 @@
 import type { Ids } from "../../src/ports/ids.ts";
-
-const span = 2 ** 32;
-
-/** Whole numbers below 2^32 that look random and follow from the seed alone (mulberry32). */
-export function wordsFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return (mixed ^ (mixed >>> 14)) >>> 0;
-  };
-}
-
-/** Numbers in [0, 1), likewise. */
-export function chanceFrom(seed: number): () => number {
-  const word = wordsFrom(seed);
-  return () => word() / span;
-}
+import { wordsFrom } from "../../test/support/chance.ts";
 
 /** Chooses one of the items, each as often as its weight says; `chance` is in [0, 1). */
 export function weighted<T extends { readonly weight: number }>(items: readonly T[]): (chance: number) => T {
@@ -46,7 +28,7 @@ export class SeededIds implements Ids {
   }
 
   random(): number {
-    return this.#word() / span;
+    return this.#word() / 2 ** 32;
   }
 
   #hex(): string {

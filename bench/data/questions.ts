@@ -1,6 +1,6 @@
 import { eventStatuses } from "../../src/domain/event/events.ts";
 import { timestamp } from "../../src/domain/time.ts";
-import { chanceFrom } from "./chance.ts";
+import { chanceFrom } from "../../test/support/chance.ts";
 import { storedEventId } from "./course.ts";
 import type { DataSet } from "./data-set.ts";
 import { acceptedMs, destinationCount, eventRecipe, tenantCount } from "./recipe.ts";

@@ -1,4 +1,5 @@
-import { chanceFrom, weighted } from "./chance.ts";
+import { chanceFrom } from "../../test/support/chance.ts";
+import { weighted } from "./chance.ts";
 
 /** Counted up when sets made before are not to be used any more. */
 export const recipeVersion = 1;

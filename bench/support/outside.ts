@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { relayOn } from "../../test/support/engines/environment.ts";
 import { startEventStoreDb } from "../../test/support/engines/eventstoredb.ts";
 import { startKafka } from "../../test/support/engines/kafka.ts";
 import { startMongoDb } from "../../test/support/engines/mongodb.ts";
@@ -24,20 +24,7 @@ export async function startOutsideEngines(partitions: number): Promise<OutsideEn
     async fresh() {
       const log = await startEventStoreDb();
       started.push(log);
-      const own = randomUUID().slice(0, 8);
-      const database = new URL(mongoDb.url);
-      database.pathname = `/bench-${own}`;
-      return {
-        RELAY_EVENT_STORE: "eventstoredb",
-        RELAY_EVENTSTOREDB_URL: log.url,
-        RELAY_QUEUE: "kafka",
-        RELAY_KAFKA_BROKERS: kafka.brokers.join(","),
-        RELAY_KAFKA_TOPIC_PREFIX: `bench-${own}`,
-        RELAY_KAFKA_PARTITIONS: String(partitions),
-        RELAY_READ_MODELS: "mongodb",
-        RELAY_MONGODB_URL: database.href,
-        RELAY_MASTER_KEY: randomBytes(32).toString("base64"),
-      };
+      return relayOn(log, kafka, mongoDb, { partitions });
     },
     async stop() {
       await Promise.all(started.map((engine) => engine.stop()));

@@ -1,3 +1,4 @@
+import { chanceFrom } from "./chance.ts";
 import type { Account } from "./relay.ts";
 import type { Ledger } from "./ledger.ts";
 
@@ -32,18 +33,7 @@ export interface LoadOptions {
 export function randomOfRun(): () => number {
   const seed = Number(process.env["RELAY_TEST_SEED"] ?? Date.now() % 2 ** 31);
   console.log(`      RELAY_TEST_SEED=${seed}`);
-  return seeded(seed);
-}
-
-/** Uniform numbers in [0, 1), the same ones for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  return chanceFrom(seed);
 }
 
 export function pause(ms: number): Promise<void> {

@@ -1,8 +1,8 @@
-import { randomBytes, randomUUID } from "node:crypto";
 import { processRoles, type ProcessRole } from "../../src/config/config.ts";
+import { relayOn } from "./engines/environment.ts";
 import { startEventStoreDb } from "./engines/eventstoredb.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "./engines/kafka.ts";
-import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "./engines/mongodb.ts";
+import { mongoDbOrSkip, type MongoDbUnderTest } from "./engines/mongodb.ts";
 import { RelayProcess } from "./relay-process.ts";
 import type { Reachable } from "./relay-process-load.ts";
 import { startTestRelay, type TestRelay } from "./relay.ts";
@@ -35,18 +35,7 @@ export async function outsideEngines(context: Mocha.Context): Promise<OutsideEng
   const kafka = await kafkaOrSkip(context);
   const mongoDb = await mongoDbOrSkip(context);
   const eventStoreDb = await startEventStoreDb();
-  const own = randomUUID().slice(0, 8);
-  const env = {
-    RELAY_EVENT_STORE: "eventstoredb",
-    RELAY_EVENTSTOREDB_URL: eventStoreDb.url,
-    RELAY_QUEUE: "kafka",
-    RELAY_KAFKA_BROKERS: kafka.brokers.join(","),
-    RELAY_KAFKA_TOPIC_PREFIX: `relay-${own}`,
-    RELAY_KAFKA_PARTITIONS: "4",
-    RELAY_READ_MODELS: "mongodb",
-    RELAY_MONGODB_URL: newDatabase(mongoDb),
-    RELAY_MASTER_KEY: randomBytes(32).toString("base64"),
-  };
+  const env = relayOn(eventStoreDb, kafka, mongoDb, { partitions: 4 });
   return { env, eventStoreDb, kafka, mongoDb, close: () => eventStoreDb.stop() };
 }
 

@@ -12,3 +12,12 @@ export interface Engine {
   readonly freeze: () => Promise<void>;
   readonly thaw: () => Promise<void>;
 }
+
+/** What may be done to an engine that the environment names: nothing, for it is somebody's. */
+export function namedBy(variable: string): Engine & { readonly breakable: false } {
+  const refuse = () => Promise.reject(new Error(`what ${variable} names is not ours: it is neither killed nor frozen`));
+  return {
+    description: `what ${variable} names`, breakable: false,
+    stop: async () => undefined, kill: refuse, restart: refuse, freeze: refuse, thaw: refuse,
+  };
+}

@@ -1,6 +1,7 @@
 import { Kafka, logLevel, type KafkaJSError } from "kafkajs";
 import { freePorts } from "../free-port.ts";
 import { eventually } from "../relay.ts";
+import { namedBy } from "./engine.ts";
 import { versionOf } from "./images.ts";
 import type { KafkaUnderTest, Ports } from "./kafka/broker.ts";
 import { containerBroker } from "./kafka/container.ts";
@@ -55,13 +56,9 @@ async function servesGroups(brokers: string[]): Promise<void> {
 }
 
 function named(): KafkaUnderTest | undefined {
-  const brokers = process.env["RELAY_TEST_KAFKA_BROKERS"]?.split(",");
-  if (!brokers) return undefined;
-  const refuse = () => Promise.reject(new Error("a broker named by the environment cannot be broken"));
-  return {
-    brokers, description: `the brokers at ${brokers.join(", ")}`, breakable: false, detour: null,
-    secure: null, stop: async () => undefined, kill: refuse, restart: refuse, freeze: refuse, thaw: refuse,
-  };
+  const variable = "RELAY_TEST_KAFKA_BROKERS";
+  const brokers = process.env[variable]?.split(",");
+  return brokers && { ...namedBy(variable), brokers, detour: null, secure: null };
 }
 
 async function ownBroker(): Promise<KafkaUnderTest> {

@@ -1,6 +1,7 @@
 import { connectMongoDb } from "../../../src/adapters/mongodb/connection.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { silentLogger } from "../silent-logger.ts";
+import { namedBy } from "./engine.ts";
 import { containedMongoDb } from "./mongodb/container.ts";
 import { packagedMongoDb } from "./mongodb/secantus.ts";
 import type { MongoDbUnderTest } from "./mongodb/server.ts";
@@ -13,9 +14,11 @@ export type { MongoDbUnderTest };
  * replica set where it is SecantusDB.
  */
 export async function startMongoDb({ ours = false }: { readonly ours?: boolean } = {}): Promise<MongoDbUnderTest> {
-  const named = ours ? undefined : process.env["RELAY_TEST_MONGODB_URL"];
+  const variable = "RELAY_TEST_MONGODB_URL";
+  const url = ours ? undefined : process.env[variable];
+  const named = url ? { ...namedBy(variable), url } : undefined;
   const packaged = () => packagedMongoDb(ours ? "replica set" : "standalone");
-  const server = named ? namedMongoDb(named) : ((await containedMongoDb()) ?? (await packaged()));
+  const server = named ?? (await containedMongoDb()) ?? (await packaged());
   const description = await describe(server);
   process.stdout.write(`  MongoDB tests run on ${description}\n`);
   return { ...server, description };
@@ -54,19 +57,6 @@ export function newDatabase(server: Pick<MongoDbUnderTest, "url">): string {
   databases += 1;
   named.pathname = `/relay-test-${process.pid}-${databases}`;
   return named.href;
-}
-
-function namedMongoDb(url: string): MongoDbUnderTest {
-  const refuse = () => Promise.reject(new Error("a server that is not ours is neither killed nor frozen"));
-  return {
-    url,
-    description: "the server that RELAY_TEST_MONGODB_URL names",
-    stop: async () => undefined,
-    kill: refuse,
-    restart: refuse,
-    freeze: refuse,
-    thaw: refuse,
-  };
 }
 
 async function describe({ url, description }: Pick<MongoDbUnderTest, "url" | "description">): Promise<string> {
