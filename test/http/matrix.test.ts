@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { openAccount, openIngest, type Account, type Client } from "../support/accounts.ts";
-import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+import { embeddedEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { badTokens } from "../support/bad-tokens.ts";
 import { Belongings } from "../support/belongings.ts";
 import { apiDocument } from "../support/document.ts";
@@ -180,12 +180,12 @@ const operationOf = (row: Pick<Row, "operationId">) =>
   operations.find(({ operationId }) => operationId === row.operationId) ?? expect.fail(`no ${row.operationId}`);
 
 describe("S5 who may do what to whose", () => {
-  let engines: InMemoryEngines;
+  let engines: SharedEngines;
   let api: TestApi;
   let scene: Scene;
   let belongings: Belongings;
   before(async () => {
-    engines = await inMemoryEngines();
+    engines = await embeddedEngines();
     api = await startApi(engines);
     const [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
     scene = { api, clock: engines.clock, one, other, ingest: await openIngest(one.owner.client, one.tenantId) };

@@ -175,14 +175,13 @@ async function openedEngines(chosen: Pick<Config, "eventStore" | "readModels">):
   return { clock, store, readModels, state, masterKey, close };
 }
 
-/** A suite that is to hold whatever the engines. They are closed after it. With `outside`, on outside ones, too. */
+/** A suite on the embedded engines, with `outside` on outside ones, too. They are closed after it. */
 export function describeOnEngines(
   name: string,
   suite: (freshEngines: () => Promise<SharedEngines>) => void,
   { outside = false }: { readonly outside?: boolean } = {},
 ): void {
   for (const [kind, open] of [
-    ["in memory", inMemoryEngines],
     ["embedded", embeddedEngines],
     ...(outside ? [["on EventStoreDB and MongoDB", outsideEngines] as const] : []),
   ] as const) {

@@ -1,6 +1,6 @@
 import { timestamp } from "../../src/domain/time.ts";
 import { openIngest, roleCodes, unique, type Account } from "./accounts.ts";
-import type { InMemoryEngines, TestClock } from "./api.ts";
+import type { SharedEngines, TestClock } from "./api.ts";
 import type { Scene } from "./good-requests.ts";
 import { http, type HttpAnswer } from "./http.ts";
 
@@ -21,12 +21,12 @@ const nowhere = "0193a1b2-0000-7000-8000-00000000ffff";
 
 /** What belongs to whom: told by the log and by texts that were planted, and searched for in answers to others. */
 export class Belongings {
-  readonly #store: InMemoryEngines["store"];
+  readonly #store: SharedEngines["store"];
   readonly #accounts: readonly Account[];
   readonly #planted = new Map<string, Planted>();
   readonly #seen: Seen[] = [];
 
-  constructor(store: InMemoryEngines["store"], accounts: readonly Account[]) {
+  constructor(store: SharedEngines["store"], accounts: readonly Account[]) {
     this.#store = store;
     this.#accounts = accounts;
   }
