@@ -9,7 +9,7 @@ import { hostileExpressions, hostilePayload } from "../integration/jmespath/host
 
 const jmespath = (expression: string) => ({ language: "jmespath", expression });
 
-describeOnTopologies("senders, end to end over TLS", ({ start }) => {
+describeOnTopologies("senders, end to end over TLS", ({ start, engines }) => {
   let receiver: Receiver;
   let relay: TestRelay;
 
@@ -42,28 +42,6 @@ describeOnTopologies("senders, end to end over TLS", ({ start }) => {
     return text((await answer.json()) as Json, "eventId");
   };
 
-  it("delivers the mapped text, signs its bytes, and keeps the original in the history", async () => {
-    const account = await openAccount(relay.url);
-    const { id, send } = await open(account, "/mapped", "{order: data.id, who: data.name, total: sum(data.prices)}");
-    const original = '{"data": {"id":12345678901234567890, "name":"J\\u00fcrgen", "prices":[1.0, 2.50]}}';
-    const eventId = await accepted(await send(original));
-    const event = await eventReaches(account.owner, eventId, "Succeeded");
-
-    const mapped = '{"order":12345678901234567890,"who":"Jürgen","total":3.5}';
-    expect(event["payload"]).to.equal(mapped);
-    const [request] = receiver.requestsTo("/mapped");
-    expect(request?.body.toString("utf8")).to.equal(mapped);
-    const hmac = createHmac("sha256", account.webhookSecret).update(mapped, "utf8").digest("hex");
-    expect(request?.headers["x-service-signature"]).to.equal(`sha256=${hmac}`);
-    const key = Buffer.from(account.webhookSecret.slice("whsec_".length), "base64");
-    const signed = `${eventId}.${String(request?.headers["webhook-timestamp"])}.${mapped}`;
-    const signature = createHmac("sha256", key).update(signed, "utf8").digest("base64");
-    expect(request?.headers["webhook-signature"]).to.equal(`v1,${signature}`);
-
-    const history = (await account.owner.get(`/api/v1/events/${eventId}/history`))["items"] as Json[];
-    expect(history[0]?.["data"]).to.include({ senderId: id, payload: mapped, original });
-  });
-
   it("delivers the very bytes where there is no mapping", async () => {
     const account = await openAccount(relay.url);
     const { send } = await open(account, "/unchanged", null);
@@ -94,6 +72,31 @@ describeOnTopologies("senders, end to end over TLS", ({ start }) => {
     const again = await send('{"n":3}', headers);
     expect([again.status, ((await again.json()) as Json)["eventId"]]).to.deep.equal([200, first]);
     await eventually(async () => receiver.requestsTo("/again").length, (count) => count === 2);
+  });
+
+  // What mappings do is the same whatever the engines.
+  if (engines === "outside") return;
+
+  it("delivers the mapped text, signs its bytes, and keeps the original in the history", async () => {
+    const account = await openAccount(relay.url);
+    const { id, send } = await open(account, "/mapped", "{order: data.id, who: data.name, total: sum(data.prices)}");
+    const original = '{"data": {"id":12345678901234567890, "name":"J\\u00fcrgen", "prices":[1.0, 2.50]}}';
+    const eventId = await accepted(await send(original));
+    const event = await eventReaches(account.owner, eventId, "Succeeded");
+
+    const mapped = '{"order":12345678901234567890,"who":"Jürgen","total":3.5}';
+    expect(event["payload"]).to.equal(mapped);
+    const [request] = receiver.requestsTo("/mapped");
+    expect(request?.body.toString("utf8")).to.equal(mapped);
+    const hmac = createHmac("sha256", account.webhookSecret).update(mapped, "utf8").digest("hex");
+    expect(request?.headers["x-service-signature"]).to.equal(`sha256=${hmac}`);
+    const key = Buffer.from(account.webhookSecret.slice("whsec_".length), "base64");
+    const signed = `${eventId}.${String(request?.headers["webhook-timestamp"])}.${mapped}`;
+    const signature = createHmac("sha256", key).update(signed, "utf8").digest("base64");
+    expect(request?.headers["webhook-signature"]).to.equal(`v1,${signature}`);
+
+    const history = (await account.owner.get(`/api/v1/events/${eventId}/history`))["items"] as Json[];
+    expect(history[0]?.["data"]).to.include({ senderId: id, payload: mapped, original });
   });
 
   it("goes on for others while a tenant sends through hostile expressions", async () => {

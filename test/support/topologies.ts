@@ -24,6 +24,7 @@ export interface OutsideEngines {
 /** How a relay is put together. */
 export interface Topology {
   readonly name: string;
+  readonly engines: "embedded" | "outside";
   /** Starts one on fresh data; skips the tests, by name, where an engine cannot be had here. */
   readonly start: (context: Mocha.Context, receiver: Trusted, env?: Env) => Promise<TestRelay>;
 }
@@ -94,9 +95,9 @@ export class Fleet implements Reachable {
 
 /** All the ways a relay is put together in tests. */
 export const topologies: readonly Topology[] = [
-  { name: "embedded engines", start: (_context, receiver, env) => startTestRelay(receiver, env) },
+  { name: "embedded engines", engines: "embedded", start: (_context, receiver, env) => startTestRelay(receiver, env) },
   {
-    name: "EventStoreDB, Kafka and MongoDB, one process",
+    name: "EventStoreDB, Kafka and MongoDB, one process", engines: "outside",
     async start(context, receiver, env) {
       const engines = await outsideEngines(context);
       const relay = await startTestRelay(receiver, { ...engines.env, ...env });
@@ -109,7 +110,7 @@ export const topologies: readonly Topology[] = [
     },
   },
   {
-    name: "EventStoreDB, Kafka and MongoDB, roles apart",
+    name: "EventStoreDB, Kafka and MongoDB, roles apart", engines: "outside",
     async start(context, receiver, env) {
       const engines = await outsideEngines(context);
       const fleet = new Fleet(receiver, { ...engines.env, ...env });
