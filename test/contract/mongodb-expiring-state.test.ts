@@ -2,14 +2,14 @@ import { connectMongoDb } from "../../src/adapters/mongodb/connection.ts";
 import { MongoExpiringState } from "../../src/adapters/mongodb/expiring-state.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
-import { silentLogger } from "../support/silent-logger.ts";
 import { expiringStateContract, type ExpiringStateUnderTest } from "./expiring-state.ts";
+import { quiet } from "../support/telemetry.ts";
 
 /** Far ahead, so that the server, which has a clock of its own, takes nothing away. */
 const start = Date.UTC(2100, 0);
 
 function open(url: string, time: { now: number }): ExpiringStateUnderTest {
-  const connect = () => connectMongoDb(url, { clock: new SystemClock(), logger: silentLogger });
+  const connect = () => connectMongoDb(url, { clock: new SystemClock(), logger: quiet });
   const connections = [connect()];
   const on = (connection: ReturnType<typeof connect>) =>
     new MongoExpiringState(connection, { now: () => new Date(time.now) });

@@ -3,13 +3,13 @@ import { MongoReadModels } from "../../src/adapters/mongodb/read-models.ts";
 import { MongoReadModelWriter } from "../../src/adapters/mongodb/read-model-writer.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
-import { silentLogger } from "../support/silent-logger.ts";
 import { sized } from "../support/size.ts";
+import { quiet } from "../support/telemetry.ts";
 import { readModelsContract } from "./read-models.ts";
 import type { ReadModelsUnderTest } from "./read-models-things.ts";
 
 function open(url: string): ReadModelsUnderTest {
-  const connection: MongoConnection = connectMongoDb(url, { clock: new SystemClock(), logger: silentLogger });
+  const connection: MongoConnection = connectMongoDb(url, { clock: new SystemClock(), logger: quiet });
   const reader = new MongoReadModels(connection, { freshMs: 0 });
   const writer = new MongoReadModelWriter(connection);
   return {

@@ -7,7 +7,7 @@ import { eventStatuses } from "../../src/domain/event/events.ts";
 import { takeoverAfterMs } from "../../src/domain/reservation/reservation.ts";
 import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
-import { silentLogger } from "../support/silent-logger.ts";
+import { quiet, uncounted } from "../support/telemetry.ts";
 import { hold } from "./broken.ts";
 import type { Fleet } from "./fleet.ts";
 import type { AttemptRecord, EventRecord, Model } from "./model.ts";
@@ -16,7 +16,7 @@ import type { Engines, Node } from "./node.ts";
 import type { WallTime } from "./process.ts";
 import type { Producers } from "./producers.ts";
 import type { Scheduler } from "./scheduler.ts";
-import { sealing, uncounted } from "./stand-ins.ts";
+import { sealing } from "./stand-ins.ts";
 import type { Weather } from "./weather.ts";
 
 /** Of each tenant's events so many are asked for their attempts. */
@@ -176,7 +176,7 @@ async function checkFold({ engines, fleet, complete }: EndParts): Promise<void> 
   const emails = new EmailOpener({ store, sealing, vault: new Vault(sealing) }, { max: 100 });
   const runner = new ProjectionRunner({
     log: store, writer: fresh, readModels: fresh, clock: process.clock, metrics: uncounted, lingerMs: 0,
-    logger: silentLogger,
+    logger: quiet,
     prepare: (entries) => emails.prepare(entries),
   });
   await complete(runner.rebuild());

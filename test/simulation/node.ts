@@ -15,13 +15,14 @@ import type { Logger } from "../../src/ports/telemetry.ts";
 import { Follower } from "../../src/workers/follower.ts";
 import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
 import type { Role } from "../../src/workers/role.ts";
+import { uncounted as metrics } from "../support/telemetry.ts";
 import type { SimulatedExpiringState } from "./expiring-state.ts";
 import type { SimulatedLog } from "./event-store.ts";
 import { SimulatedProcess } from "./process.ts";
 import type { SimulatedQueue } from "./queue.ts";
 import type { SimulatedReadModels } from "./read-models.ts";
 import type { Receivers } from "./receivers.ts";
-import { mappings, passwords, sealing, tokens, uncounted as metrics } from "./stand-ins.ts";
+import { mappings, passwords, sealing, tokens } from "./stand-ins.ts";
 import type { Trace } from "./trace.ts";
 
 /** What all processes share. */

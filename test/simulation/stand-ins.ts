@@ -2,7 +2,6 @@ import { createHmac } from "node:crypto";
 import type { Mappings } from "../../src/ports/mapping.ts";
 import type { Passwords } from "../../src/ports/passwords.ts";
 import { Unsealable, type Sealing, type SealingKey } from "../../src/ports/sealing.ts";
-import type { Metrics } from "../../src/ports/telemetry.ts";
 import type { SessionClaims, Tokens } from "../../src/ports/tokens.ts";
 
 const masterKeyId = "0123456789abcdef";
@@ -59,13 +58,6 @@ export const tokens: Tokens = {
 function mac(text: string, key: Uint8Array): string {
   return createHmac("sha256", key).update(text).digest("base64url");
 }
-
-const nothing = () => undefined;
-/** Counts nothing. */
-export const uncounted: Metrics = {
-  accepted: nothing, finished: nothing, replayed: nothing, ingest: nothing, attempt: nothing,
-  firstAttemptDelay: nothing, login: nothing, trouble: nothing,
-};
 
 /** No mapping is asked of the simulated relay. */
 export const mappings: Mappings = {

@@ -27,7 +27,7 @@ import type { Clock } from "../../src/ports/clock.ts";
 import type { EventStore } from "../../src/ports/event-store.ts";
 import type { ExpiringState } from "../../src/ports/expiring-state.ts";
 import type { ReadModels } from "../../src/ports/read-models.ts";
-import type { Logger, Metrics } from "../../src/ports/telemetry.ts";
+import type { Logger } from "../../src/ports/telemetry.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
@@ -35,6 +35,7 @@ import { startEventStoreDb } from "./engines/eventstoredb.ts";
 import { newDatabase, sharedMongoDb } from "./engines/mongodb.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
+import { quiet, uncounted } from "./telemetry.ts";
 
 /** Time that a test moves on by itself. */
 export class TestClock extends SystemClock implements Clock {
@@ -69,21 +70,6 @@ export interface InMemoryEngines extends SharedEngines {
   /** Keeps the read models behind until the answer is called. */
   holdBackProjector(): () => void;
 }
-
-const silent = () => undefined;
-/** Says nothing. */
-export const quiet: Logger = { debug: silent, info: silent, warn: silent, error: silent };
-/** Counts nothing. */
-export const uncounted: Metrics = {
-  accepted: () => undefined,
-  finished: () => undefined,
-  replayed: () => undefined,
-  ingest: () => undefined,
-  attempt: () => undefined,
-  firstAttemptDelay: () => undefined,
-  login: () => undefined,
-  trouble: () => undefined,
-};
 
 /** Fresh engines in memory; the expiring state keeps the test's time. */
 export async function inMemoryEngines(): Promise<InMemoryEngines> {

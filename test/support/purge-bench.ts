@@ -7,10 +7,11 @@ import { logStart } from "../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type Change, type PositionedChanges } from "../../src/ports/read-models.ts";
 import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
 import { Purger } from "../../src/workers/purger.ts";
-import { quiet, startApi, TestClock, uncounted, type TestApi } from "./api.ts";
+import { startApi, TestClock, type TestApi } from "./api.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
 import { Deliveries } from "./outcomes.ts";
+import { quiet, uncounted } from "./telemetry.ts";
 
 /** Read models whose writes fail now and then, before or after they did what they should, and may be held up. */
 class FailingReadModels extends InMemoryReadModels {

@@ -5,8 +5,8 @@ import { expect } from "chai";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { openEngines } from "../../../src/composition/engines/engines.ts";
 import { until } from "../../contract/event-store/harness.ts";
-import { silentLogger } from "../../support/silent-logger.ts";
 import { Bench } from "./bench.ts";
+import { quiet } from "../../support/telemetry.ts";
 
 describe("the thread that projects what EventStoreDB holds", () => {
   it("tells that its subscription fails, in the log and in the metrics", async () => {
@@ -23,7 +23,7 @@ describe("the thread that projects what EventStoreDB holds", () => {
       masterKey: new Uint8Array(32),
       projects: true,
       clock: new SystemClock(),
-      logger: { ...silentLogger, warn: (_fields, line) => lines.push(line) },
+      logger: { ...quiet, warn: (_fields, line) => lines.push(line) },
       metrics: { trouble: (of) => troubles.push(of) },
       onFatal: (error) => {
         throw error;

@@ -3,14 +3,14 @@ import { MongoReadModelWriter } from "../../../src/adapters/mongodb/read-model-w
 import { MongoReadModels } from "../../../src/adapters/mongodb/read-models.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
-import { silentLogger } from "../../support/silent-logger.ts";
+import { quiet } from "../../support/telemetry.ts";
 
 /** A writer and a reader on a connection of their own, as one process has. */
 export function openProcess(
   url: string,
   { clock = new SystemClock(), dropAfterMs = 60_000 }: { readonly clock?: Clock; readonly dropAfterMs?: number } = {},
 ) {
-  const connection = connectMongoDb(url, { clock, logger: silentLogger });
+  const connection = connectMongoDb(url, { clock, logger: quiet });
   const writer = new MongoReadModelWriter(connection, { dropAfterMs });
   const reader = new MongoReadModels(connection, { freshMs: 0 });
   return {

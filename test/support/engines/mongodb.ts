@@ -1,10 +1,10 @@
 import { connectMongoDb } from "../../../src/adapters/mongodb/connection.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import { silentLogger } from "../silent-logger.ts";
 import { namedBy } from "./engine.ts";
 import { containedMongoDb } from "./mongodb/container.ts";
 import { packagedMongoDb } from "./mongodb/secantus.ts";
 import type { MongoDbUnderTest } from "./mongodb/server.ts";
+import { quiet } from "../telemetry.ts";
 
 export type { MongoDbUnderTest };
 
@@ -60,7 +60,7 @@ export function newDatabase(server: Pick<MongoDbUnderTest, "url">): string {
 }
 
 async function describe({ url, description }: Pick<MongoDbUnderTest, "url" | "description">): Promise<string> {
-  const connection = connectMongoDb(url, { clock: new SystemClock(), logger: silentLogger });
+  const connection = connectMongoDb(url, { clock: new SystemClock(), logger: quiet });
   try {
     const [{ version }, { setName }] = await Promise.all([
       connection.db.admin().command({ buildInfo: 1 }),

@@ -6,9 +6,9 @@ import { ShownEvents } from "../../../src/application/shown-events.ts";
 import { loadWebhook } from "../../../src/application/webhooks.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { quiet, uncounted } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
 import { Bench } from "../../support/purge-bench.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 const success: Outcome = {
   ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },

@@ -6,8 +6,9 @@ import { Reservations } from "../../../src/application/reservations.ts";
 import { Sessions } from "../../../src/application/sessions.ts";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import { createTenant, freshEmail, password } from "../../support/accounts.ts";
-import { inMemoryEngines, quiet, startApi, uncounted, type InMemoryEngines, type TestApi } from "../../support/api.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../../support/api.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("logins", () => {
   let engines: InMemoryEngines;

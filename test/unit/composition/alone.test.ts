@@ -4,8 +4,8 @@ import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-sta
 import { alone } from "../../../src/composition/alone.ts";
 import { ExpiringStateUnavailable } from "../../../src/ports/expiring-state.ts";
 import { Presence } from "../../../src/workers/presence.ts";
-import { quiet } from "../../support/api.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet } from "../../support/telemetry.ts";
 
 describe("an operator's command that must be alone", () => {
   let clock: ManualClock;

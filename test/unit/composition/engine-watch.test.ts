@@ -3,7 +3,7 @@ import { EngineWatch } from "../../../src/composition/engine-watch.ts";
 import { neededBy, readiness } from "../../../src/composition/readiness.ts";
 import type { WatchedEngine } from "../../../src/composition/engines/settings.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { silentLogger } from "../../support/silent-logger.ts";
+import { quiet } from "../../support/telemetry.ts";
 
 describe("the watch over the engines", () => {
   let clock: ManualClock;
@@ -33,7 +33,7 @@ describe("the watch over the engines", () => {
     troubles = [];
     away = new Set();
     watch = new EngineWatch(watched, {
-      clock, logger: silentLogger, metrics: { trouble: (kind) => troubles.push(kind) },
+      clock, logger: quiet, metrics: { trouble: (kind) => troubles.push(kind) },
     });
   });
   afterEach(() => watch.stop());
@@ -56,7 +56,7 @@ describe("the watch over the engines", () => {
     away.add("Kafka");
     await watch.start(needed("api"));
     await watch.stop();
-    const another = new EngineWatch(watched, { clock, logger: silentLogger, metrics: { trouble: () => undefined } });
+    const another = new EngineWatch(watched, { clock, logger: quiet, metrics: { trouble: () => undefined } });
     away.add("MongoDB");
     const starting = another.start(needed("delivery")).then(() => "started", String);
     await pass(30);

@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { deliveryRoles, type DeliveryParts } from "../../../src/composition/delivery.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { quiet, uncounted } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
 import { Bench } from "../../support/purge-bench.ts";
 import { eventually } from "../../support/relay.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("housekeeping", () => {
   it("gives up lost attempts while the queue is away and takes no wake-up", async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openReadModels } from "../../../src/composition/stored-read-models.ts";
-import { silentLogger } from "../../support/silent-logger.ts";
+import { quiet } from "../../support/telemetry.ts";
 
 describe("the read models that an operator's command looks into", () => {
   let dataDir: string;
@@ -13,7 +13,7 @@ describe("the read models that an operator's command looks into", () => {
 
   /** What keeps them from being opened. */
   const problem = (readModels: Parameters<typeof openReadModels>[0]["readModels"]) =>
-    openReadModels({ dataDir, readModels }, silentLogger).then(() => "none", (error: unknown) => String(error));
+    openReadModels({ dataDir, readModels }, quiet).then(() => "none", (error: unknown) => String(error));
 
   it("are told by the variable where they are not, or are none", async () => {
     const file = join(dataDir, "read-models.db");

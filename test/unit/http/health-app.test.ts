@@ -5,8 +5,8 @@ import { expect } from "chai";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
 import { createHealthApp } from "../../../src/http/health-app.ts";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
-import { quiet, uncounted } from "../../support/api.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("a process without the API", () => {
   let ready: () => Promise<string | null>;

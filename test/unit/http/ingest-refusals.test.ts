@@ -9,8 +9,8 @@ import { createFailures } from "../../../src/http/failures.ts";
 import { createIngestHandler, ingestPath } from "../../../src/http/ingest.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
-import { quiet, uncounted } from "../../support/api.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 const tenantId = "0193a1b2-0000-7000-8000-000000000001";
 

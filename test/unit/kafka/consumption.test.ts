@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { Consumption } from "../../../src/adapters/kafka/consumption.ts";
 import type { Timer } from "../../../src/ports/clock.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { silentLogger } from "../../support/silent-logger.ts";
+import { quiet } from "../../support/telemetry.ts";
 import { WorkRecorder } from "../../support/work-recorder.ts";
 
 /** A clock that counts which timers were cancelled. */
@@ -31,7 +31,7 @@ describe("the consumption of the topic", () => {
     };
     const connect = () => expect.fail("there is nothing to connect to");
     const consumption = new Consumption({
-      connect, topic: "relay.work", groupId: "relay.delivery", clock, logger: silentLogger,
+      connect, topic: "relay.work", groupId: "relay.delivery", clock, logger: quiet,
       metrics: { trouble: () => undefined },
     }, ready, new WorkRecorder());
     for (let round = 1; round <= 20; round++) {

@@ -13,11 +13,11 @@ import { Claims } from "../../../src/workers/delivery/claims.ts";
 import { DeliveryWorker } from "../../../src/workers/delivery/delivery-worker.ts";
 import { workOf } from "../../../src/workers/forwarder.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { quiet, uncounted } from "../../support/api.ts";
 import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
 import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { Bench } from "../../support/purge-bench.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 const success = {
   ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },

@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import type { SessionEvent } from "../../../src/domain/session/session.ts";
 import { LogUnavailable, noStream, type EventLog, type LogEntry } from "../../../src/ports/event-store.ts";
 import { Follower } from "../../../src/workers/follower.ts";
-import { quiet } from "../../support/api.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet } from "../../support/telemetry.ts";
 
 describe("follower", () => {
   let clock: ManualClock;

@@ -4,8 +4,7 @@ import { Forgetter } from "../../../src/workers/forgetter.ts";
 import { createTenant, createUser, freshEmail, login, password } from "../../support/accounts.ts";
 import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
-
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+import { quiet } from "../../support/telemetry.ts";
 
 describe("forgetting deleted users", () => {
   let engines: InMemoryEngines;

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { ExpiringStateUnavailable, type ExpiringState } from "../../../src/ports/expiring-state.ts";
 import { Leadership } from "../../../src/workers/leadership.ts";
-import { quiet } from "../../support/api.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet } from "../../support/telemetry.ts";
 
 describe("leadership", () => {
   let clock: ManualClock;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Loop, repeating } from "../../../src/workers/loop.ts";
-import { quiet } from "../../support/api.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet } from "../../support/telemetry.ts";
 
 /** Lets everything happen that waits for no time to pass. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));

@@ -4,8 +4,8 @@ import type { Outcomes } from "../../../src/application/delivery/outcomes.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import type { EventStore } from "../../../src/ports/event-store.ts";
 import { LostAttempts } from "../../../src/workers/lost-attempts.ts";
-import { quiet, uncounted } from "../../support/api.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("a lease that a slow index tells of", () => {
   it("is timed from the answer, not from the question", async () => {

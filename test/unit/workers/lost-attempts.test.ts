@@ -11,11 +11,11 @@ import { Claims } from "../../../src/workers/delivery/claims.ts";
 import type { Claimed } from "../../../src/workers/delivery/work.ts";
 import { LostAttempts } from "../../../src/workers/lost-attempts.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { quiet, uncounted } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { Bench } from "../../support/purge-bench.ts";
 import { eventually } from "../../support/relay.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 const success = {
   ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },

@@ -12,10 +12,10 @@ import { Claims } from "../../../src/workers/delivery/claims.ts";
 import type { Claimed } from "../../../src/workers/delivery/work.ts";
 import { workOf } from "../../../src/workers/forwarder.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { quiet } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
 import { Bench, never } from "../../support/purge-bench.ts";
 import { eventually } from "../../support/relay.ts";
+import { quiet } from "../../support/telemetry.ts";
 
 describe("in the middle of a purge", () => {
   let bench: Bench;

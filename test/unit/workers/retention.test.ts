@@ -3,9 +3,9 @@ import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-sta
 import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-store.ts";
 import { Retention } from "../../../src/workers/retention.ts";
 import { createTenant, login, openIngest } from "../../support/accounts.ts";
-import { quiet } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
 import { Bench, never } from "../../support/purge-bench.ts";
+import { quiet } from "../../support/telemetry.ts";
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;

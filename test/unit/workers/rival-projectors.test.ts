@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { ReadModelsTakenOver, type PositionedChanges, type ReadModelWriter } from "../../../src/ports/read-models.ts";
 import { ProjectionRunner } from "../../../src/workers/projection-runner.ts";
-import { quiet, uncounted } from "../../support/api.ts";
 import { acceptEvent } from "../../support/accepted-event.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 const at = "2026-01-15T09:30:00.000Z";
 

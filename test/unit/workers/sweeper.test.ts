@@ -10,11 +10,11 @@ import { Claims } from "../../../src/workers/delivery/claims.ts";
 import { DeliveryWorker } from "../../../src/workers/delivery/delivery-worker.ts";
 import { Sweeper } from "../../../src/workers/sweeper.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { quiet, uncounted } from "../../support/api.ts";
 import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { Bench } from "../../support/purge-bench.ts";
 import { eventually } from "../../support/relay.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 const dayMs = 86_400_000;
 
