@@ -27,7 +27,7 @@ export class Sockets {
   }
 
   readonly factory: ISocketFactory = ({ host: given, port, onConnect }) => {
-    if (this.#cut) return new Socket().destroy(new Error("the client was given up"));
+    if (this.#cut) return new Socket().destroy(gone());
     const host = given.endsWith(suffix) ? Buffer.from(given.slice(0, -suffix.length), "hex").toString() : given;
     const named = isIP(host) === 0 ? { servername: host } : {};
     const socket = this.#tls === null
@@ -40,6 +40,11 @@ export class Sockets {
   /** Cuts all, and each that is opened later. */
   cut(): void {
     this.#cut = true;
-    for (const socket of this.#open) socket.destroy();
+    // Without an error the driver believes that it is connected, and keeps timers for that as long as the process lives.
+    for (const socket of this.#open) socket.destroy(gone());
   }
+}
+
+function gone(): Error {
+  return new Error("the client was given up");
 }

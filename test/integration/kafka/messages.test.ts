@@ -137,6 +137,18 @@ describe("Kafka's topic", function () {
     expect(await total(opened.queue)).to.equal(1);
   });
 
+  it("leaves nothing of the driver's running when it is closed", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    // A turn later, when Mocha's own is there.
+    const before = await Promise.resolve().then(timers);
+    const { queue } = queues.open(kafka.brokers);
+    await queue.publish([firstAttempt("a")]);
+    await queue.ping();
+    expect(timers()).to.be.above(before);
+    await queue.close();
+    await until("its timers are gone", () => timers() <= before);
+  });
+
   it("answers pings, and says within a second or so that nobody does", async () => {
     await opened.queue.ping();
     const { queue } = queues.open(["127.0.0.1:1"]);
