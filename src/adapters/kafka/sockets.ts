@@ -40,7 +40,7 @@ export class Sockets {
   /** Cuts all, and each that is opened later. */
   cut(): void {
     this.#cut = true;
-    // Without an error the driver believes that it is connected, and keeps timers for that as long as the process lives.
+    // Without an error the driver believes that it is connected, and keeps timers for that while the process lives.
     for (const socket of this.#open) socket.destroy(gone());
   }
 }
