@@ -1,14 +1,12 @@
 import { apiKeys as collection, apiKeysCounter } from "../../../projections/api-keys/api-keys.ts";
-import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import { requireOnceOwn } from "../access.ts";
 import { apiKeys } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
 import type { ApiKeyView } from "../views.ts";
-import { historyPage, type HistoryItem } from "./history.ts";
+import { ownHistory, type HistoryItem } from "./history.ts";
 import { listed, type Page, type PageRequest } from "./paging.ts";
 
 interface ApiKeyQueryParts {
@@ -27,10 +25,8 @@ export class ApiKeyQueries {
   }
 
   /** Every fact of the key, without its hash; a revoked one's, too. Throws a Refusal (not-found, forbidden). */
-  async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    const { store, aggregates } = this.#parts;
-    await requireOnceOwn(aggregates, apiKeys, id, caller, "API key");
-    return historyPage(store, streams.apiKey(id), page);
+  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: apiKeys, id, name: "API key" }, caller, page);
   }
 
   /** The unrevoked keys of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */

@@ -5,14 +5,14 @@ import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import { requireOnceOwn, requireOwn } from "../access.ts";
+import { requireOwn } from "../access.ts";
 import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
 import { standingOf } from "../directory.ts";
 import type { Freshness } from "../freshness.ts";
 import { destinationView, type DestinationView } from "../views.ts";
-import { historyPage, type HistoryItem } from "./history.ts";
+import { ownHistory, type HistoryItem } from "./history.ts";
 import { listed, type Page, type PageRequest } from "./paging.ts";
 
 interface DestinationSources {
@@ -44,17 +44,14 @@ export class DestinationQueries {
    * Every fact of the destination, without its secrets; a deleted one's, too. An attempt's `destinationRevision` is
    * that of the newest fact it was made under. Throws a Refusal (not-found, forbidden).
    */
-  async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    const { store, aggregates } = this.#parts;
-    await requireOnceOwn(aggregates, destinations, id, caller, "destination");
-    return historyPage(store, streams.destination(id), page);
+  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: destinations, id, name: "destination" }, caller, page);
   }
 
   /** Every fact of the destination's circuit; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
-  async circuitHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    const { store, aggregates } = this.#parts;
-    await requireOnceOwn(aggregates, destinations, id, caller, "destination");
-    return historyPage(store, streams.circuit(id), page);
+  circuitHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    const thing = { type: destinations, id, name: "destination", stream: streams.circuit(id) };
+    return ownHistory(this.#parts, thing, caller, page);
   }
 
   /** The destinations of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */

@@ -1,6 +1,9 @@
-import type { Actor } from "../../domain/domain-event.ts";
+import type { Actor, DomainEvent } from "../../domain/domain-event.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
+import { requireOnceOwn } from "../access.ts";
+import type { Aggregates, AggregateType } from "../aggregates.ts";
+import type { Caller } from "../commands/caller.ts";
 import { sliceOf, type Page, type PageRequest } from "./paging.ts";
 import { shownData } from "./shown-facts.ts";
 
@@ -42,4 +45,20 @@ export async function historyPage(store: EventStore, stream: string, request: Pa
     return historyItem(fact);
   });
   return { total, items };
+}
+
+/**
+ * A page of every fact of a thing of the caller's tenant, what was deleted included; `stream`: where they stand, the
+ * thing's own unless said. Throws a Refusal (not-found, forbidden), and as {@link historyPage} does.
+ */
+export async function ownHistory<State extends { readonly tenantId: string }, Event extends DomainEvent>(
+  { store, aggregates }: { readonly store: EventStore; readonly aggregates: Aggregates },
+  { type, id, name, stream = type.stream(id) }: {
+    readonly type: AggregateType<State, Event>; readonly id: string; readonly name: string; readonly stream?: string;
+  },
+  caller: Caller,
+  page: PageRequest,
+): Promise<Page<HistoryItem>> {
+  await requireOnceOwn(aggregates, type, id, caller, name);
+  return historyPage(store, stream, page);
 }

@@ -1,17 +1,15 @@
 import { invites as collection, invitesCounter, type InviteDocument } from "../../../projections/invites/invites.ts";
 import type { InviteStatus } from "../../domain/invite/invite.ts";
 import type { Role } from "../../domain/roles.ts";
-import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import { requireOnceOwn } from "../access.ts";
 import { invites } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
-import { historyPage, type HistoryItem } from "./history.ts";
+import { ownHistory, type HistoryItem } from "./history.ts";
 import { listed, type Page, type PageRequest } from "./paging.ts";
 
 /** An invite as the API shows it. */
@@ -50,10 +48,8 @@ export class InviteQueries {
   }
 
   /** Every fact of the invite, without token and address. Throws a Refusal (not-found, forbidden). */
-  async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    const { store, aggregates } = this.#parts;
-    await requireOnceOwn(aggregates, invites, id, caller, "invite");
-    return historyPage(store, streams.invite(id), page);
+  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: invites, id, name: "invite" }, caller, page);
   }
 
   /** The invites of the caller's tenant, whatever became of them. Throws a Refusal (unavailable) when behind. */

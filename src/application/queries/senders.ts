@@ -4,16 +4,15 @@ import {
 import { refuse } from "../../domain/refusal.ts";
 import type { Mapping } from "../../domain/sender/events.ts";
 import type { Sender } from "../../domain/sender/state.ts";
-import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Mappings } from "../../ports/mapping.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import { requireOnceOwn, requireOwn } from "../access.ts";
+import { requireOwn } from "../access.ts";
 import { senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../commands/caller.ts";
 import type { Freshness } from "../freshness.ts";
-import { historyPage, type HistoryItem } from "./history.ts";
+import { ownHistory, type HistoryItem } from "./history.ts";
 import { listed, type Page, type PageRequest } from "./paging.ts";
 
 /** A sender as the API shows it. */
@@ -51,10 +50,8 @@ export class SenderQueries {
   }
 
   /** Every fact of the sender, without its secrets; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
-  async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    const { store, aggregates } = this.#parts;
-    await requireOnceOwn(aggregates, senders, id, caller, "sender");
-    return historyPage(store, streams.sender(id), page);
+  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    return ownHistory(this.#parts, { type: senders, id, name: "sender" }, caller, page);
   }
 
   /** The senders of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
