@@ -13,9 +13,11 @@ class ClosingReporter extends Mocha.reporters.Spec {
     const retried = new Map<string, string>();
     let ended = false;
     runner.on(EVENT_TEST_PENDING, (test) => skipped.push(test.fullTitle()));
-    runner.on(EVENT_TEST_RETRY, (test: Mocha.Test, { message }: Error) =>
+    runner.on(EVENT_TEST_RETRY, (test: Mocha.Test, { message }: Error) => {
+      console.log(`    once more: ${test.fullTitle()}: ${message}`);
       // A random property says in the second line with which seed it failed: the next try has another.
-      retried.set(test.fullTitle(), message.split("\n", 2).join(" ")));
+      retried.set(test.fullTitle(), message.split("\n", 2).join(" "));
+    });
     runner.on(EVENT_RUN_END, () => { ended = true; });
     // At the exit and not at the run's end: a file that cannot be loaded is reported after that, and a
     // test that ends the process never comes to it.

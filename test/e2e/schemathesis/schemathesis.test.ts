@@ -94,8 +94,8 @@ async function furnish(relayUrl: string, url: string): Promise<{ account: Accoun
 
 describe("schemathesis", () => {
   const scratch = mkdtempSync(join(tmpdir(), "relay-schemathesis-"));
-  let receiver: Receiver | undefined;
-  let relay: TestRelay | undefined;
+  let receiver: Receiver;
+  let relay: TestRelay;
   before(async function () {
     this.timeout(180_000);
     try {
@@ -104,19 +104,21 @@ describe("schemathesis", () => {
       console.log(`    no schemathesis here: ${String(error).split("\n")[0]}`);
       this.skip();
     }
+  });
+  beforeEach(async () => {
     receiver = await startReceiver({ record: false });
     const unlimited = { RELAY_LIMIT_LOGIN_FAILURES: "off", RELAY_LIMIT_INVITE_REGISTRATION: "off" };
     relay = await startTestRelay(receiver, unlimited);
   });
-  after(async () => {
-    await relay?.close();
-    await receiver?.close();
-    rmSync(scratch, { recursive: true, force: true });
+  afterEach(async () => {
+    await relay.close();
+    await receiver.close();
   });
+  after(() => rmSync(scratch, { recursive: true, force: true }));
 
   it("finds no answer of a running relay that its document does not promise", async () => {
-    const url = relay?.url ?? expect.fail("no relay");
-    const { account, known } = await furnish(url, `https://127.0.0.1:${receiver?.port}/hook`);
+    const { url } = relay;
+    const { account, known } = await furnish(url, `https://127.0.0.1:${receiver.port}/hook`);
     const config = join(scratch, "schemathesis.toml");
     writeFileSync(config, configuration(account, known));
     const child = spawn(program, [

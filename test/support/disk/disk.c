@@ -88,7 +88,13 @@ static int counts(const char *path) {
   return length < 4 || strcmp(path + length - 4, "-shm") != 0;
 }
 
-static uint64_t counted(int file) { return file >= 0 && file < FILES ? files[file] : 0; }
+static uint64_t counted(int file) {
+  if (file < 0 || file >= FILES || files[file] == 0) return 0;
+  struct stat now;
+  /* Closed unseen, by a system call of its own, its number may be a socket's by now. */
+  if (fstat(file, &now) != 0 || now.st_ino != files[file]) files[file] = 0;
+  return files[file];
+}
 
 static void die_if_told(enum kind kind, const char *name) {
   if (control->fatal_after == 0 || control->fatal_kind != kind) return;
@@ -205,11 +211,6 @@ static ssize_t write_some(int file, const void *data, size_t length, int64_t off
   if (offset < 0) {
     int append = syscall(SYS_fcntl, file, F_GETFL) & O_APPEND;
     at = syscall(SYS_lseek, file, 0, append ? SEEK_END : SEEK_CUR);
-    /* Closed unseen, by a system call of its own, and a socket's number now. */
-    if (at < 0) {
-      files[file] = 0;
-      return syscall(SYS_write, file, data, length);
-    }
   }
   pthread_mutex_lock(&order);
   ssize_t written = -1;

@@ -36,23 +36,38 @@ abstract class Node<Change> {
 }
 
 class FileNode extends Node<Edit> {
-  bytes: Buffer;
+  /** Its bytes, and zeros to grow into: files grow by a sector at a time. */
+  #room: Buffer;
+  #size: number;
 
   constructor(bytes: Buffer) {
     super();
-    this.bytes = bytes;
+    this.#room = bytes;
+    this.#size = bytes.length;
+  }
+
+  get bytes(): Buffer {
+    return this.#room.subarray(0, this.#size);
   }
 
   override settle(edit: Edit): void {
     if ("size" in edit) {
-      const resized = Buffer.alloc(edit.size);
-      this.bytes.copy(resized);
-      this.bytes = resized;
+      this.#resize(edit.size);
       return;
     }
     const { at, data } = edit;
-    if (at + data.length > this.bytes.length) this.settle({ size: at + data.length });
-    data.copy(this.bytes, at);
+    if (at + data.length > this.#size) this.#resize(at + data.length);
+    data.copy(this.#room, at);
+  }
+
+  #resize(size: number): void {
+    if (size > this.#room.length) {
+      const room = Buffer.alloc(2 * size);
+      this.bytes.copy(room);
+      this.#room = room;
+    }
+    this.#room.fill(0, size, this.#size);
+    this.#size = size;
   }
 }
 
