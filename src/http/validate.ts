@@ -38,6 +38,11 @@ function problemOf(error: ErrorObject | undefined): string {
       return `${path}: must be at most ${params["limit"]}`;
     case "maxLength":
       return `${path}: must be at most ${params["limit"]} characters long`;
+    case "minLength":
+      return `${path}: must not be empty`;
+    case "pattern":
+      // No request has another pattern.
+      return `${path}: must not contain control characters`;
     case "format":
       return `${path}: must be ${params["format"] === "uuid" ? "a UUID" : `a ${params["format"]}`}`;
     default:

@@ -95,9 +95,14 @@ describeOnEngines("events", (freshEngines) => {
     });
 
     it("and 400 is given for what is none", async () => {
-      for (const key of ["", "k".repeat(256), "a\tb", "a\u0085b"]) {
-        const answer = await list({ IdempotencyKey: key });
-        expect([answer.status, answer.text.split(":")[0]], key).to.deep.equal([400, "IdempotencyKey"]);
+      const controls = "must not contain control characters";
+      const table = [
+        ["", "must not be empty"], ["k".repeat(256), "must be at most 255 characters long"], ["a\tb", controls],
+        ["a\u0085b", controls],
+      ] as const;
+      for (const [key, problem] of table) {
+        const { status, text } = await list({ IdempotencyKey: key });
+        expect({ status, text }, key).to.deep.equal({ status: 400, text: `IdempotencyKey: ${problem}` });
       }
     });
 

@@ -1,4 +1,4 @@
-import { checkPlainText, parseDateTime } from "../../application/commands/input-rules.ts";
+import { parseDateTime } from "../../application/commands/input-rules.ts";
 import type { Services } from "../../application/services.ts";
 import { eventTotalsQuery, lists, type EventFilters } from "../lists.ts";
 import { signedIn, signedInQuery, type Route } from "../route.ts";
@@ -9,7 +9,6 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
   return [
     signedInQuery("/api/v1/events", lists.events, async ({ caller, input }) => {
       const { page, filters: { IdempotencyKey: idempotencyKey, ...filters } } = input;
-      if (idempotencyKey !== undefined) checkPlainText("IdempotencyKey", idempotencyKey);
       const filter = { ...filterOf(filters), idempotencyKey };
       return { status: 200, body: await queries.events.list(caller, filter, page) };
     }),
