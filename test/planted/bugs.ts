@@ -145,9 +145,9 @@ const derived: readonly Bug[] = [
     name: "unreadable-entry-passed-over",
     breaks: "a stream with an entry that cannot be read is set aside whole",
     changes: [{
-      file: "src/workers/projection-runner.ts",
-      from: "const changes = before === null || this.#aside.has(entry) ? [] : changesOf(entry);",
-      to: "const changes = before === null ? [] : changesOf(entry);",
+      file: "src/workers/projection/batches.ts",
+      from: "const own = before === null || aside.has(entry) ? [] : changesOf(entry);",
+      to: "const own = before === null ? [] : changesOf(entry);",
     }],
     tests: ["test/unit/workers/projection-runner.test.ts"],
   },

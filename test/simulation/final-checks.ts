@@ -5,7 +5,7 @@ import type { Caller } from "../../src/application/commands/caller.ts";
 import type { EventView } from "../../src/application/views.ts";
 import { eventStatuses } from "../../src/domain/event/events.ts";
 import { takeoverAfterMs } from "../../src/domain/reservation/reservation.ts";
-import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
+import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
 import { quiet, uncounted } from "../support/telemetry.ts";
 import { hold } from "./broken.ts";

@@ -13,7 +13,7 @@ import { projectingRole } from "../../src/composition/roles.ts";
 import type { RetryPolicy } from "../../src/domain/event/retry-policy.ts";
 import type { Logger } from "../../src/ports/telemetry.ts";
 import { Follower } from "../../src/workers/follower.ts";
-import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
+import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import type { Role } from "../../src/workers/role.ts";
 import { uncounted as metrics } from "../support/telemetry.ts";
 import type { SimulatedExpiringState } from "./expiring-state.ts";

@@ -30,7 +30,7 @@ import type { ReadModels } from "../../src/ports/read-models.ts";
 import type { Logger } from "../../src/ports/telemetry.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createHttpServer } from "../../src/http/server.ts";
-import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
+import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import { startEventStoreDb } from "./engines/eventstoredb.ts";
 import { newDatabase, sharedMongoDb } from "./engines/mongodb.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";

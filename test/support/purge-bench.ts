@@ -5,7 +5,7 @@ import { isPurged, type Placed, type Purge, type PurgeFilter } from "../../src/d
 import type { Timer } from "../../src/ports/clock.ts";
 import { logStart } from "../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type Change, type PositionedChanges } from "../../src/ports/read-models.ts";
-import { ProjectionRunner } from "../../src/workers/projection-runner.ts";
+import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import { Purger } from "../../src/workers/purger.ts";
 import { startApi, TestClock, type TestApi } from "./api.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";

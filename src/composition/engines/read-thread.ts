@@ -5,7 +5,7 @@ import { SystemClock } from "../../adapters/system/system-clock.ts";
 import { EmailOpener } from "../../application/people.ts";
 import { Vault } from "../../application/vault.ts";
 import type { Logger, Trouble } from "../../ports/telemetry.ts";
-import { ProjectionRunner } from "../../workers/projection-runner.ts";
+import { ProjectionRunner } from "../../workers/projection/projection-runner.ts";
 import { joinLog } from "./log.ts";
 import { openStores } from "./stores.ts";
 import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";

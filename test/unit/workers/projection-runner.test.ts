@@ -4,7 +4,8 @@ import { fingerprint } from "../../../projections/index.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import type { LogEntry, Position } from "../../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type PositionedChanges } from "../../../src/ports/read-models.ts";
-import { ProjectionRunner, type ProjectionRunnerParts } from "../../../src/workers/projection-runner.ts";
+import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
+import type { ProjectionParts } from "../../../src/workers/projection/term.ts";
 import { histories, History, type Told } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -54,7 +55,7 @@ describe("projection runner", () => {
 
   afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
 
-  function newRunner(parts: Partial<ProjectionRunnerParts> = {}): ProjectionRunner {
+  function newRunner(parts: Partial<ProjectionParts> = {}): ProjectionRunner {
     const silent = () => undefined;
     const runner = new ProjectionRunner({
       log,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ReadModelsTakenOver, type PositionedChanges, type ReadModelWriter } from "../../../src/ports/read-models.ts";
-import { ProjectionRunner } from "../../../src/workers/projection-runner.ts";
+import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import { acceptEvent } from "../../support/accepted-event.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";

@@ -1,5 +1,5 @@
-import { leases } from "../../projections/due/due.ts";
-import { events, type EventDocument } from "../../projections/events/events.ts";
+import { leases } from "../../../projections/due/due.ts";
+import { events, type EventDocument } from "../../../projections/events/events.ts";
 import {
   begunAgain,
   candidatesOf,
@@ -8,12 +8,12 @@ import {
   purges,
   purging,
   type PurgeDocument,
-} from "../../projections/purges/purges.ts";
-import { remove, set } from "../../projections/projection.ts";
-import { everyDocument, pagesByKey } from "../application/pages.ts";
-import { categoryOf, streams } from "../domain/streams.ts";
-import type { LogEntry } from "../ports/event-store.ts";
-import type { Change, Document, ReadModels, ReadModelWriter } from "../ports/read-models.ts";
+} from "../../../projections/purges/purges.ts";
+import { remove, set } from "../../../projections/projection.ts";
+import { everyDocument, pagesByKey } from "../../application/pages.ts";
+import { categoryOf, streams } from "../../domain/streams.ts";
+import type { LogEntry } from "../../ports/event-store.ts";
+import type { Change, Document, ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
 
 /** Events taken out of sight at once: others wait no longer than that takes. */
 const slice = 500;

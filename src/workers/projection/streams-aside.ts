@@ -1,8 +1,8 @@
-import { leases } from "../../projections/due/due.ts";
-import { setAside, setStreamAside } from "../../projections/set-aside/set-aside.ts";
-import { everyDocument } from "../application/pages.ts";
-import type { LogEntry, UnreadableEntry } from "../ports/event-store.ts";
-import type { Change, ReadModels } from "../ports/read-models.ts";
+import { leases } from "../../../projections/due/due.ts";
+import { setAside, setStreamAside } from "../../../projections/set-aside/set-aside.ts";
+import { everyDocument } from "../../application/pages.ts";
+import type { LogEntry, UnreadableEntry } from "../../ports/event-store.ts";
+import type { Change, ReadModels } from "../../ports/read-models.ts";
 
 /** The streams that are not projected any further; the read models remember them. */
 export class StreamsAside {

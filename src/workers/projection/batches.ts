@@ -1,0 +1,107 @@
+import { project } from "../../../projections/index.ts";
+import { categoryOf } from "../../domain/streams.ts";
+import type { EventLog, EventStore, LogEntry, Position, UnreadableEntry } from "../../ports/event-store.ts";
+import type { Change, PositionedChanges } from "../../ports/read-models.ts";
+import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import type { Purges } from "./purges.ts";
+import type { StreamsAside } from "./streams-aside.ts";
+
+/** A part of the log, and how far that reaches. */
+export type Stretch = Awaited<ReturnType<EventLog["readLog"]>>;
+
+/** What the log up to a position changes. */
+export interface Batch {
+  readonly changes: readonly PositionedChanges[];
+  readonly upTo: Position;
+}
+
+/** What batches are made with. */
+export interface BatchesParts {
+  readonly log: Pick<EventStore, "readStream">;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
+  /** Turns entries into what projections are to see, as many in the same order. Asked again when it fails. */
+  readonly prepare: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
+  readonly purges: Purges;
+  readonly aside: StreamsAside;
+  /** Does it until it succeeds. */
+  readonly persist: <Result>(action: () => Promise<Result>) => Promise<Result>;
+}
+
+/**
+ * Makes batches of what the log changes in the read models. A stream with an unreadable entry is set aside from there
+ * on.
+ */
+export class Batches {
+  readonly #parts: BatchesParts;
+
+  constructor(parts: BatchesParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The batches of consecutive stretches: one, but that it ends where what follows depends on what was applied. Each
+   * must have been applied before the next is asked for.
+   */
+  async *of(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): AsyncGenerator<Batch, void> {
+    const { aside, purges, prepare, persist } = this.#parts;
+    let changes: PositionedChanges[] = [];
+    let last: Position | undefined;
+    for await (const { entries, upTo } of stretches) {
+      for (const entry of await persist(() => prepare(entries))) {
+        const { position } = entry;
+        const before = purges.concerns(entry) ? await persist(() => this.#changesBefore(entry)) : [];
+        const own = before === null || aside.has(entry) ? [] : changesOf(entry);
+        if ("unreadable" in own) {
+          // What is set aside with the stream follows from what was applied before.
+          if (last !== undefined) yield { changes, upTo: last };
+          changes = [{ position, changes: [...(before ?? []), ...(await this.#setAside(own))] }];
+        } else if (own.length > 0) {
+          changes.push({ position, changes: before?.length ? [...before, ...own] : own });
+        }
+        last = position;
+        if (entry.type === "EventsPurged" || entry.type === "PurgeCompleted") {
+          yield { changes, upTo: position };
+          changes = [];
+          await persist(() => purges.load());
+        }
+      }
+      last = upTo;
+    }
+    if (last !== undefined) yield { changes, upTo: last };
+  }
+
+  async #changesBefore(entry: LogEntry): Promise<readonly Change[] | null> {
+    const eventId = await this.#eventIdOf(entry);
+    return eventId === undefined ? [] : this.#parts.purges.changesBefore(entry, eventId);
+  }
+
+  /** The event that an entry is about, if any; of an unreadable one the beginning of its stream may tell. */
+  async #eventIdOf(entry: LogEntry): Promise<string | undefined> {
+    const { stream } = entry;
+    if (categoryOf(stream) !== "event") return undefined;
+    const [told] = entry.unreadable === undefined ? [entry] : await this.#parts.log.readStream(stream, { limit: 1 });
+    const data = told?.unreadable === undefined ? told?.data : undefined;
+    return (data as { readonly eventId?: string } | null | undefined)?.eventId;
+  }
+
+  #setAside(entry: UnreadableEntry): Promise<readonly Change[]> {
+    const { aside, logger, metrics, persist } = this.#parts;
+    const { stream, revision, type, position, unreadable } = entry;
+    metrics.trouble("stream set aside");
+    const fields = { stream, revision, type, position, unreadable };
+    logger.error(fields, "an entry cannot be read: its stream is set aside");
+    return persist(async () => aside.add(entry, await this.#eventIdOf(entry)));
+  }
+}
+
+/** What an entry changes. One that the projections cannot take is as unreadable as one that the codec cannot. */
+function changesOf(entry: LogEntry): readonly Change[] | UnreadableEntry {
+  if (entry.unreadable !== undefined) return entry;
+  try {
+    return project(entry);
+  } catch (error) {
+    const { stream, revision, position, id, type } = entry;
+    return { stream, revision, position, id, type, unreadable: `not projected: ${String(error)}` };
+  }
+}

@@ -1,0 +1,74 @@
+import type { Position } from "../../ports/event-store.ts";
+import { Pause } from "../../ports/pause.ts";
+import { Progress } from "./progress.ts";
+import { Term, type ProjectionParts } from "./term.ts";
+
+const shutOutPauseMs = 1_000;
+
+/**
+ * Keeps the read models up with the log: projects entries in batches, each applied with its
+ * checkpoint. A stream with an unreadable entry is set aside from there on. What purges took is cleared
+ * away in between. Definitions other than the stored ones, or a log that ends before the checkpoint, have everything
+ * built again.
+ */
+export class ProjectionRunner {
+  readonly #parts: ProjectionParts;
+  readonly #progress = new Progress();
+  readonly #shutOut: Pause;
+  #term: Term | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: ProjectionParts) {
+    this.#parts = parts;
+    this.#shutOut = new Pause(parts.clock);
+  }
+
+  /**
+   * Begins to follow the log. Whatever fails on the way is tried again until {@link stop}; where another has written
+   * the read models meanwhile, all of it.
+   */
+  start(): void {
+    this.#stopped = false;
+    this.#running = this.#follow();
+  }
+
+  /** Resolves when nothing is being written any more. What is not applied yet is read again at the next start. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#term?.end();
+    this.#shutOut.end();
+    await this.#running;
+  }
+
+  /** Somebody waits for `position`: no batch lingers until that is projected. */
+  hurry(position: Position): void {
+    this.#progress.want(position);
+    if (this.#progress.isAwaited) this.#term?.hurry();
+  }
+
+  /** Resolves once the read models cover `position`. */
+  drained(position: Position): Promise<void> {
+    this.hurry(position);
+    return this.#progress.covered(position);
+  }
+
+  /** Drops the read models and builds them from the log; resolves when they cover it. Not after {@link start}. */
+  async rebuild(): Promise<void> {
+    this.#term = new Term(this.#parts, this.#progress);
+    await this.#term.rebuild();
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#stopped) {
+      this.#term = new Term(this.#parts, this.#progress);
+      await this.#term.run();
+      // Whoever was first may be about to stop.
+      if (!this.#isStopped()) await this.#shutOut.wait(shutOutPauseMs);
+    }
+  }
+
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+}

@@ -1,0 +1,213 @@
+import { collections, fingerprint } from "../../../projections/index.ts";
+import type { Clock } from "../../ports/clock.ts";
+import { logStart, type EventLog, type EventStore, type Position } from "../../ports/event-store.ts";
+import { Pause } from "../../ports/pause.ts";
+import { ReadModelsTakenOver, type ReadModels, type ReadModelWriter } from "../../ports/read-models.ts";
+import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";
+import type { Progress } from "./progress.ts";
+import { Purges } from "./purges.ts";
+import { StreamsAside } from "./streams-aside.ts";
+
+/** Entries read at once when behind: they are let go of, but for what they change, before the next are read. */
+const readEntries = 500;
+/** Reads that make a batch when behind: the larger it is, the more of it folds into one. */
+const readsOfBatch = 16;
+/** A batch smaller than this waits a moment for more, unless somebody waits for it. */
+const smallBatch = 1_000;
+const firstPauseMs = 50;
+const longestPauseMs = 5_000;
+
+/** What is read, written and asked; `writer` and `readModels` are of one store. */
+export interface ProjectionParts {
+  readonly log: EventLog & Pick<EventStore, "readStream">;
+  readonly writer: ReadModelWriter;
+  /** The writer's own view. */
+  readonly readModels: Pick<ReadModels, "find" | "get">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
+  readonly prepare: BatchesParts["prepare"];
+  /**
+   * How long a small batch waits for more, ms: an event accepted, attempted and delivered within this
+   * time costs one write. Whoever waits for the read models ends it, see {@link Term.hurry}.
+   */
+  readonly lingerMs: number;
+}
+
+/**
+ * The time in which one writes the read models: from what they say of themselves until {@link end}, or until another
+ * has written them. Whatever else fails is tried again. Used once.
+ */
+export class Term {
+  readonly #parts: ProjectionParts;
+  readonly #progress: Progress;
+  readonly #aside: StreamsAside;
+  readonly #purges: Purges;
+  readonly #batches: Batches;
+  readonly #linger: Pause;
+  readonly #retry: Pause;
+  readonly #ended = Promise.withResolvers<void>();
+  /** Nothing more is written; what is under way comes to its end. */
+  #over = false;
+  #turn: Promise<unknown> = Promise.resolve();
+  #purging: Promise<void> | undefined;
+
+  constructor(parts: ProjectionParts, progress: Progress) {
+    this.#parts = parts;
+    this.#progress = progress;
+    const aside = new StreamsAside(parts.readModels);
+    const purges = new Purges({ ...parts, isAside: (stream) => aside.has({ stream }) });
+    this.#aside = aside;
+    this.#purges = purges;
+    this.#batches = new Batches({ ...parts, purges, aside, persist: (action) => this.#persist(action) });
+    this.#linger = new Pause(parts.clock);
+    this.#retry = new Pause(parts.clock);
+  }
+
+  /** Projects what is in the log and what comes; resolves when the term is over and nothing is written any more. */
+  async run(): Promise<void> {
+    const subscription = await this.#caughtUp().catch(untilOver);
+    await this.#ended.promise;
+    await subscription?.stop();
+    await this.#purging;
+  }
+
+  /** Drops the read models and builds them from the log; resolves when they cover it. */
+  async rebuild(): Promise<void> {
+    await this.#persist(() => this.#reset());
+    await this.#catchUp();
+    while (this.#purging) await this.#purging;
+    await this.#persist(() => this.#parts.writer.publish());
+  }
+
+  /** Somebody waits: no batch lingers. */
+  hurry(): void {
+    this.#linger.end();
+  }
+
+  /** Begins to end it, see {@link run}. */
+  end(): void {
+    this.#over = true;
+    this.#linger.end();
+    this.#retry.end();
+    this.#ended.resolve();
+  }
+
+  async #caughtUp(): Promise<ReturnType<EventLog["subscribe"]>> {
+    const { log, writer } = this.#parts;
+    await this.#persist(() => this.#begin());
+    await this.#catchUp();
+    await this.#persist(() => writer.publish());
+    return log.subscribe({ after: this.#progress.applied }, (entries, upTo) =>
+      this.#take({ entries, upTo }).catch(untilOver));
+  }
+
+  async #begin(): Promise<void> {
+    const { log, writer, logger, metrics } = this.#parts;
+    const state = await writer.state();
+    if (state?.fingerprint === fingerprint && state.checkpoint <= (await log.head())) {
+      this.#progress.reach(state.checkpoint);
+      const streams = await this.#aside.load();
+      await this.#purges.load();
+      this.#carryOn();
+      for (let stream = 0; stream < streams; stream += 1) metrics.trouble("stream set aside");
+    } else {
+      if (state) logger.warn({ checkpoint: state.checkpoint }, "read models of other kind or log: building them again");
+      await this.#reset();
+    }
+  }
+
+  async #reset(): Promise<void> {
+    await this.#parts.writer.reset(collections, fingerprint);
+    this.#progress.reach(logStart);
+    await this.#aside.load();
+    await this.#purges.load();
+  }
+
+  async #catchUp(): Promise<void> {
+    for (let before: Position | undefined; before !== this.#progress.applied;) {
+      before = this.#progress.applied;
+      await this.#exclusively(() => this.#project(this.#stretches()));
+    }
+  }
+
+  /** What follows in the log, as much as makes a batch. */
+  async *#stretches(): AsyncGenerator<Stretch> {
+    let after = this.#progress.applied;
+    for (let read = 0; read < readsOfBatch; read += 1) {
+      const stretch = await this.#persist(() => this.#parts.log.readLog(after, readEntries));
+      if (stretch.upTo <= after) return;
+      yield stretch;
+      after = stretch.upTo;
+    }
+  }
+
+  async #take(stretch: Stretch): Promise<void> {
+    if (stretch.entries.length < smallBatch && !this.#progress.isAwaited && !this.#over) {
+      await this.#linger.wait(this.#parts.lingerMs);
+    }
+    await this.#exclusively(() => this.#project([stretch]));
+  }
+
+  async #project(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): Promise<void> {
+    for await (const batch of this.#batches.of(stretches)) await this.#apply(batch);
+    this.#carryOn();
+  }
+
+  async #apply({ changes, upTo }: Batch): Promise<void> {
+    if (upTo <= this.#progress.applied) return;
+    await this.#persist(() => this.#parts.writer.apply(changes, upTo));
+    this.#purges.applied();
+    this.#progress.reach(upTo);
+  }
+
+  /** Has purges carried on until nothing of them is left to do. */
+  #carryOn(): void {
+    if (this.#over || this.#purging || !this.#purges.pending) return;
+    this.#purging = this.#finishPurges()
+      .catch(untilOver)
+      .finally(() => {
+        this.#purging = undefined;
+        this.#carryOn();
+      });
+  }
+
+  async #finishPurges(): Promise<void> {
+    while (this.#purges.pending) await this.#exclusively(() => this.#persist(() => this.#purges.step()));
+  }
+
+  /** One thing is done at a time: a batch of the log, or a step of the purges. */
+  #exclusively<Result>(task: () => Promise<Result>): Promise<Result> {
+    const turn = this.#turn.then(task);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Does it until it succeeds. Throws at the term's end: Over, or ReadModelsTakenOver. */
+  async #persist<Result>(action: () => Promise<Result>): Promise<Result> {
+    const { logger, metrics } = this.#parts;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      if (this.#over) throw new Over();
+      try {
+        return await action();
+      } catch (error) {
+        metrics.trouble("projection");
+        if (error instanceof ReadModelsTakenOver) {
+          logger.warn({ err: error }, "another has written the read models meanwhile: projecting begins anew");
+          this.end();
+          throw error;
+        }
+        logger.warn({ err: error, pauseMs }, "projecting failed: the same is tried again");
+      }
+      await this.#retry.wait(pauseMs);
+    }
+  }
+}
+
+/** The term was ended before it was through. */
+class Over extends Error {}
+
+function untilOver(error: unknown): void {
+  if (!(error instanceof Over || error instanceof ReadModelsTakenOver)) throw error;
+}
