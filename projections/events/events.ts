@@ -71,7 +71,7 @@ export function eventsSelected({ tenantId, status, destinationUrlId, from, to }:
 }
 
 /** Whether a filter means an event, as it is {@link eventsSelected}. */
-export function isMeant(
+export function isSelected(
   { tenantId, status, destinationUrlId, from, to }: EventFilter,
   event: Pick<EventDocument, "tenantId" | "status" | "destinationUrlId" | "acceptedAt">,
 ): boolean {

@@ -1,5 +1,5 @@
 import {
-  eventsOrdered, eventsSelected, isMeant, type EventDocument, type EventFilter,
+  eventsOrdered, eventsSelected, isSelected, type EventDocument, type EventFilter,
 } from "../../../projections/events/events.ts";
 import { eventStatuses, type EventStatus, type WebhookEvent } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
@@ -88,7 +88,7 @@ export class EventQueries {
   async #withKey(idempotencyKey: string, filter: EventFilter): Promise<readonly EventView[]> {
     const state = await loadShownByKey(this.#parts, filter.tenantId, idempotencyKey);
     const event = state && eventView(state);
-    return event && isMeant(filter, event) ? [event] : [];
+    return event && isSelected(filter, event) ? [event] : [];
   }
 
   /** The document with its payload, which stands in the log only; null when it was purged meanwhile. */
