@@ -41,7 +41,8 @@ export class Housekeeping {
   #checkpointedBytes = 0;
   #restartedBytes = 0;
   #scrubbedDeletions = 0;
-  #scrubTimer: NodeJS.Timeout | null = null;
+  /** From when a scrub is put off until it is done: a reader may be in its way for long. */
+  #scrubbing = false;
   readonly counts = { flushes: 0, merges: 0, checkpoints: 0 };
 
   constructor(parts: HousekeepingParts) {
@@ -58,11 +59,9 @@ export class Housekeeping {
     const { bytes, deletions } = engine.counts;
     if (index.activeRecords >= tuning.memtableRecords && !this.#flushing) void this.#flush();
     if (bytes - this.#checkpointedBytes >= tuning.checkpointBytes && !this.#checkpointing) void this.#checkpoint();
-    if (deletions !== this.#scrubbedDeletions && !this.#scrubTimer) {
-      this.#scrubTimer = this.#later(tuning.scrubDelayMs, () => {
-        this.#scrubTimer = null;
-        void this.scrub();
-      });
+    if (deletions !== this.#scrubbedDeletions && !this.#scrubbing) {
+      this.#scrubbing = true;
+      this.#later(tuning.scrubDelayMs, () => void this.#scrubDeleted());
     }
   }
 
@@ -75,6 +74,13 @@ export class Housekeeping {
       if (!log.truncate(0)) throw new Error("a reader is in the way");
     });
     this.#scrubbedDeletions = Math.max(deletions, this.#scrubbedDeletions);
+  }
+
+  /** Sees to what was deleted meanwhile, too: no commit may come that would. */
+  async #scrubDeleted(): Promise<void> {
+    await this.scrub();
+    this.#scrubbing = false;
+    this.afterCommit();
   }
 
   /** Ends the maintenance thread. */
@@ -178,13 +184,12 @@ export class Housekeeping {
     });
   }
 
-  #later(ms: number, task: () => void): NodeJS.Timeout {
+  #later(ms: number, task: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       task();
     }, ms);
     this.#timers.add(timer);
-    return timer;
   }
 }
 

@@ -11,7 +11,7 @@ import { noStream } from "../../../src/ports/event-store.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { temporaryFolder } from "../../support/embedded-store.ts";
 
-const tuning = { ...defaultTuning, memtableRecords: 4, mergeFanout: 2, retryDelayMs: 1 };
+const tuning = { ...defaultTuning, memtableRecords: 4, mergeFanout: 2, retryDelayMs: 1, scrubDelayMs: 1 };
 
 /** Lets calls of a method fail: those of the given numbers. Answers what ends it. */
 function failing<Name extends string>(
@@ -73,6 +73,29 @@ describe("housekeeping", () => {
       // The one that listed them.
       return false;
     }
+  });
+
+  const remove = (stream: string) => {
+    parts.engine.commit([{ kind: "delete", request: streams += 1, stream, expected: null }]);
+    housekeeping.afterCommit();
+  };
+
+  it("tries one scrub at a time while a reader is in the way, then one for what was deleted meanwhile", async () => {
+    await flush();
+    const { counts } = housekeeping;
+    const truncate = parts.log.truncate.bind(parts.log);
+    let tries = 0;
+    parts.log.truncate = () => {
+      tries += 1;
+      housekeeping.afterCommit();
+      return false;
+    };
+    remove("event-1");
+    await until("the reader was in the way often", () => tries > 100);
+    expect(counts.checkpoints, "begun").to.equal(1);
+    remove("event-2");
+    parts.log.truncate = truncate;
+    await until("all is scrubbed", () => counts.checkpoints === 2);
   });
 
   const steps = {
