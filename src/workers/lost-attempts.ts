@@ -92,8 +92,10 @@ export class LostAttempts {
     this.#unanswered.set(key, loss);
     const { state, origin, host } = loss;
     const { attempt, worker } = lease;
-    const status = await outcomes.record(loss, attempt, outcomeUnknown, origin, begun !== undefined);
+    const { status, isOwn } = await outcomes.record(loss, attempt, outcomeUnknown, origin, begun !== undefined);
     this.#unanswered.delete(key);
+    // It was not lost, or another has given it up.
+    if (!isOwn) return;
     const { reason, error } = outcomeUnknown;
     metrics.attempt("failed", reason, null);
     const { id: eventId, tenantId, destinationId } = state;

@@ -48,6 +48,14 @@ export const outcomeUnknown = {
 
 type Ending = Outcome | typeof outcomeUnknown;
 
+/** What came of recording an outcome. */
+export interface Recorded {
+  /** The event's, after it. */
+  readonly status: Webhook["status"];
+  /** False where another had settled what it would have, and tells of it. */
+  readonly isOwn: boolean;
+}
+
 /** What came of writing an outcome into its event's stream. */
 interface Written {
   /** The event's, after it. */
@@ -95,23 +103,12 @@ export class Outcomes {
     outcome: Ending,
     origin: Origin,
     again = false,
-  ): Promise<Webhook["status"]> {
+  ): Promise<Recorded> {
     const policy = await this.#policyOf(known.state.tenantId);
     const { status, late, written } = await this.#recordEvent(known, attempt, outcome, policy, origin);
-    if (written === "by another" || (written === "before" && !again)) return status;
-    const { destinationId } = known.state;
-    if (await this.#isDeleted(destinationId)) return status;
-    if (again && (await this.#isCounted(destinationId, origin))) return status;
-    await this.changeCircuit(known.state, origin, {
-      type: "Record",
-      ok: outcome.ok,
-      late,
-      eventId: known.state.id,
-      maxTrys: policy.maxTrys,
-      timerS: policy.circuitBreakerTimer,
-      at: timestamp(this.#parts.clock.now()),
-    });
-    return status;
+    const isOwn = written === "now" || (written === "before" && again);
+    if (isOwn) await this.#count(known.state, { ok: outcome.ok, late }, policy, origin, again);
+    return { status, isOwn };
   }
 
   /** Decides on a destination's circuit and appends what follows; whether anything did. */
@@ -121,6 +118,21 @@ export class Outcomes {
     command: CircuitCommand,
   ): Promise<boolean> {
     return changeCircuit(this.#parts, destination, origin, command);
+  }
+
+  async #count(
+    { id: eventId, tenantId, destinationId }: Webhook,
+    ended: { readonly ok: boolean; readonly late: boolean },
+    { maxTrys, circuitBreakerTimer: timerS }: TenantPolicy,
+    origin: Origin,
+    again: boolean,
+  ): Promise<void> {
+    if (await this.#isDeleted(destinationId)) return;
+    if (again && (await this.#isCounted(destinationId, origin))) return;
+    const at = timestamp(this.#parts.clock.now());
+    await this.changeCircuit({ tenantId, destinationId }, origin, {
+      type: "Record", ...ended, eventId, maxTrys, timerS, at,
+    });
   }
 
   async #recordEvent(

@@ -53,7 +53,7 @@ export class Attempts {
     let status: string | undefined;
     for (let again = false; status === undefined; again = true) {
       try {
-        status = await outcomes.record(known, attempt, outcome, originOf(known, this.#parts.workerId), again);
+        ({ status } = await outcomes.record(known, attempt, outcome, originOf(known, this.#parts.workerId), again));
       } catch (error) {
         this.#tell(error, state.id, attempt);
         await this.#pause.wait(recordAgainAfterMs);

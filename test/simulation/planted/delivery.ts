@@ -124,7 +124,7 @@ export const delivery: readonly PlantedBug[] = [
     name: "an outcome is counted again when the log's answer was lost",
     breaks: "failures are counted from the last success",
     file: outcomes,
-    from: "if (again && (await this.#isCounted(destinationId, origin))) return status;",
+    from: "if (again && (await this.#isCounted(destinationId, origin))) return;",
     to: "",
   },
   {
