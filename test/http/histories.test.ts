@@ -139,7 +139,7 @@ describeOnEngines("histories", (freshEngines) => {
           .to.deep.equal([403, "only Admin or above may read the tenant's history"]);
       }
       expect((await new Client(api.url).get(each)).status).to.equal(401);
-      for (const { client } of [other.owner, other.viewer]) expect((await client.get(each)).status).to.equal(404);
+      for (const { client } of [other.owner, other.viewer]) expect((await client.get(each)).status).to.equal(403);
       expect((await one.admin.client.get(`${each}?Qt=0`)).status).to.equal(400);
     }
     const newest = (await one.admin.client.get(`${path}?Qt=2&TpOrd=desc`)).json as { total: number; items: Fact[] };

@@ -99,9 +99,6 @@ const stories: Readonly<Record<string, Provoke>> = {
     return guarded(stage, { has: () => true }, (api) => ask({ ...stage, api }, described, good));
   },
   "createTenant 429": (_stage, described, good) => throttled(described, good),
-  // To another tenant it is 404.
-  "listTenantHistory 403": (stage, described, good) => ask(stage, described, good, { by: stage.one.viewer.client }),
-  "listPurgeHistory 403": (stage, described, good) => ask(stage, described, good, { by: stage.one.viewer.client }),
   "updateTenant 409": (stage, described, good) => ask(stage, described, { ...good, json: { name: stage.other.name } }),
 
   "login 401": (stage, described, good) => ask(stage, described, withWrongPassword(good)),

@@ -26,15 +26,12 @@ export class TenantQueries {
     return tenantView(state ?? refuse("not-found", "tenant not found"));
   }
 
-  /**
-   * Every fact of the tenant and of its users, without secrets and addresses. Throws a Refusal (not-found for
-   * another's tenant too, forbidden).
-   */
+  /** Every fact of the tenant and its users, without secrets and addresses. Throws a Refusal (not-found, forbidden). */
   async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
     return this.#history(caller, id, streams.tenant(id), page);
   }
 
-  /** Every purge of the tenant's events, and its end. Throws a Refusal (not-found for another's too, forbidden). */
+  /** Every purge of the tenant's events, and its end. Throws a Refusal (not-found, forbidden). */
   async purgeHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
     return this.#history(caller, id, streams.purges(id), page);
   }
@@ -56,7 +53,7 @@ export class TenantQueries {
   }
 
   async #history(caller: Caller, id: string, stream: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    await this.get(caller, id);
+    await ownTenant(this.#parts.aggregates, id, caller);
     requireRole(caller, "Admin", "read the tenant's history");
     return historyPage(this.#parts.store, stream, page);
   }

@@ -67,8 +67,10 @@ export const tenantDescriptions: Descriptions = {
     parameters: { id },
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(tenantFact)),
-      403: problem("The caller is neither Admin nor Owner.", "only Admin or above may read the tenant's history"),
-      404: problem("No tenant has this id, or it is another account's.", "tenant not found"),
+      403: problem(
+        "The caller is neither Admin nor Owner, or the tenant is another account's.",
+        "only Admin or above may read the tenant's history", othersTenant,
+      ),
     },
   },
   "GET /api/v1/tenants/:id/purges/history": {
@@ -82,8 +84,10 @@ export const tenantDescriptions: Descriptions = {
     parameters: { id },
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(purgeFact)),
-      403: problem("The caller is neither Admin nor Owner.", "only Admin or above may read the tenant's history"),
-      404: problem("No tenant has this id, or it is another account's.", "tenant not found"),
+      403: problem(
+        "The caller is neither Admin nor Owner, or the tenant is another account's.",
+        "only Admin or above may read the tenant's history", othersTenant,
+      ),
     },
   },
   "PATCH /api/v1/tenants/:id": {
