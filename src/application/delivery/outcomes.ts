@@ -64,6 +64,8 @@ interface Written {
   readonly late: boolean;
   /** By this call, by an earlier one of the same origin as far as anybody knows, or not at all: another was first. */
   readonly written: "now" | "before" | "by another";
+  /** What this origin wrote of it, as far as anybody knows. */
+  readonly facts: readonly WebhookEvent[];
 }
 
 /** What the tenant wants of retries and circuits. */
@@ -105,9 +107,13 @@ export class Outcomes {
     again = false,
   ): Promise<Recorded> {
     const policy = await this.#policyOf(known.state.tenantId);
-    const { status, late, written } = await this.#recordEvent(known, attempt, outcome, policy, origin);
+    const { status, late, written, facts } = await this.#recordEvent(known, attempt, outcome, policy, origin);
     const isOwn = written === "now" || (written === "before" && again);
-    if (isOwn) await this.#count(known.state, { ok: outcome.ok, late }, policy, origin, again);
+    if (isOwn) {
+      await this.#count(known.state, { ok: outcome.ok, late }, policy, origin, again);
+      // Last: who has to record it again comes here once.
+      countFinished(this.#parts.metrics, facts);
+    }
     return { status, isOwn };
   }
 
@@ -142,9 +148,9 @@ export class Outcomes {
     policy: TenantPolicy,
     origin: Origin,
   ): Promise<Written> {
-    const { store, clock, ids, retry, metrics } = this.#parts;
+    const { store, clock, ids, retry } = this.#parts;
     let { state, revision } = known;
-    let before: Pick<Written, "late" | "written"> = { late: false, written: "by another" };
+    let before: Omit<Written, "status"> = { late: false, written: "by another", facts: [] };
     for (;;) {
       const at = timestamp(clock.now());
       const facts = outcome.ok
@@ -174,8 +180,7 @@ export class Outcomes {
       const late = isLate(state, attempt);
       try {
         await store.append(streams.event(state.id), revision, entriesOf(facts, origin, this.#parts));
-        countFinished(metrics, facts);
-        return { status: "to" in last.data ? last.data.to : state.status, late, written: "now" };
+        return { status: "to" in last.data ? last.data.to : state.status, late, written: "now", facts };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
         const newer = await loadWebhook(store, state.id);
@@ -183,7 +188,7 @@ export class Outcomes {
         const [first] = newer.facts;
         if (!newer.state || (first && first.revision > revision)) {
           // Whoever wrote an outcome there, it is gone.
-          return { status: state.status, late: true, written: "before" };
+          return { status: state.status, late: true, written: "before", facts: [] };
         }
         ({ state, revision } = { state: newer.state, revision: newer.revision });
         before = writtenBefore(newer.facts, attempt, origin);
@@ -214,15 +219,20 @@ function isLate(state: WebhookState, attempt: number): boolean {
   return state?.status !== "Processing" || attempt !== state.attempts;
 }
 
-/** Who wrote an attempt's newest outcome, and whether it was late then. */
+/** Who wrote an attempt's newest outcome, whether it was late then, and what of that is of this origin. */
 function writtenBefore(
   facts: LoadedWebhook["facts"], attempt: number, { actor, causationId }: Origin,
-): Pick<Written, "late" | "written"> {
+): Omit<Written, "status"> {
   const at = facts.findLastIndex(({ type, data }) =>
     (type === "DeliverySucceeded" || type === "DeliveryFailed") && "attempt" in data && data.attempt === attempt);
-  const earlier = facts.slice(0, Math.max(0, at)) as unknown as readonly WebhookEvent[];
+  const start = Math.max(0, at);
+  const earlier = facts.slice(0, start) as unknown as readonly WebhookEvent[];
   const late = isLate(earlier.reduce<WebhookState>((state, fact) => evolve(state, fact), undefined), attempt);
-  const by = facts[at]?.metadata;
-  const isOwn = by?.causationId === causationId && isDeepStrictEqual(by.actor, actor);
-  return { late, written: isOwn ? "before" : "by another" };
+  const isOwn = ({ metadata: by }: LoadedWebhook["facts"][number]) =>
+    by.causationId === causationId && isDeepStrictEqual(by.actor, actor);
+  const outcome = facts[at];
+  return {
+    late, written: outcome && isOwn(outcome) ? "before" : "by another",
+    facts: facts.slice(start).filter(isOwn) as unknown as readonly WebhookEvent[],
+  };
 }

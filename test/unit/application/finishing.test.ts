@@ -4,6 +4,7 @@ import { EventCommands } from "../../../src/application/commands/events.ts";
 import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
 import { ShownEvents } from "../../../src/application/shown-events.ts";
 import { loadWebhook } from "../../../src/application/webhooks.ts";
+import { LogUnavailable } from "../../../src/ports/event-store.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
@@ -81,6 +82,29 @@ describe("the ledger of events", () => {
     await claims.cancel({ kind: "due", eventId: orphan! });
     expect(counted).to.deep.equal(["Cancelled", "Cancelled"]);
   });
+
+  for (const [stream, of] of [["event", 0], ["circuit", 1]] as const) {
+    for (const wasWritten of [true, false]) {
+      const lost = wasWritten ? "the answer to an append" : "an append";
+      it(`counts an end once, though ${lost} to the ${stream}'s stream was lost`, async () => {
+        const id = await accept();
+        await bench.deliveries.start(id);
+        const { state, revision } = await loadWebhook(bench.store, id);
+        const record = (again: boolean) => outcomes.record({ state: state!, revision }, 1, failure, origin, again);
+        const append = bench.store.append.bind(bench.store);
+        let appends = 0;
+        bench.store.append = async (...asked) => {
+          const isLost = (appends += 1) === of + 1;
+          const appended = isLost && !wasWritten ? undefined : await append(...asked);
+          if (!isLost && appended) return appended;
+          throw new LogUnavailable("no answer");
+        };
+        expect(await record(false).catch((error: unknown) => error)).to.be.instanceOf(LogUnavailable);
+        await record(true);
+        expect(counted).to.deep.equal(["CriticalFailure"]);
+      });
+    }
+  }
 
   it("counts an event that is retried once it ends, and no more for what is learned of it later", async () => {
     const id = await accept();
