@@ -17,8 +17,8 @@ const matrix = `
 operation, and with what                    | nobody | V   D   A   O   | V   D   A   O   | V   D   A   O
 createTenant                                | 201    |                 |                 |
 getTenant                                   | 401    | 200 200 200 200 | 404 404 404 404 | 404 404 404 404
-listTenantHistory                           | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
-listPurgeHistory                            | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
+listTenantHistory                           | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+listPurgeHistory                            | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 updateTenant                                | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
 updateTenant for how long events are kept   | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
 getWebhookSecret                            | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404

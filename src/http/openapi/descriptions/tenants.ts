@@ -61,16 +61,13 @@ export const tenantDescriptions: Descriptions = {
     tag: "Tenants",
     summary: "List every fact about the tenant and its users",
     description:
-      "Admin or Owner. Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
+      "Any role. Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
       "deleted a user, and when. Of secrets, passwords and emails only that they changed is shown. Purges have a " +
       `history of their own.\n\n${typesOf("tenant")}`,
     parameters: { id },
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(tenantFact)),
-      403: problem(
-        "The caller is neither Admin nor Owner, or the tenant is another account's.",
-        "only Admin or above may read the tenant's history", othersTenant,
-      ),
+      403: problem("The tenant is another account's.", othersTenant),
     },
   },
   "GET /api/v1/tenants/:id/purges/history": {
@@ -78,16 +75,13 @@ export const tenantDescriptions: Descriptions = {
     tag: "Tenants",
     summary: "List every purge of the tenant's events",
     description:
-      "Admin or Owner. Who purged, when, by which filter and how many events; a purge that `retentionDays` asked for " +
+      "Any role. Who purged, when, by which filter and how many events; a purge that `retentionDays` asked for " +
       "is the service's own. PurgeCompleted: all that it took is deleted. Purges made before they had a history of " +
       `their own stand in the tenant's.\n\n${typesOf("purges")}`,
     parameters: { id },
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(purgeFact)),
-      403: problem(
-        "The caller is neither Admin nor Owner, or the tenant is another account's.",
-        "only Admin or above may read the tenant's history", othersTenant,
-      ),
+      403: problem("The tenant is another account's.", othersTenant),
     },
   },
   "PATCH /api/v1/tenants/:id": {
