@@ -26,8 +26,6 @@ export const ingestOperation: Operation = {
 };
 
 const mostKeyCharacters = 255;
-/** No tenant has it, so that what is not a UUID is answered as any unknown tenant. */
-const nobody = "00000000-0000-0000-0000-000000000000";
 
 /** What to answer to an error of the request with this id. */
 export type Fail = (error: unknown, requestId: string) => Pick<ErrorAnswer, "status" | "text" | "body">;
@@ -71,7 +69,7 @@ export function createIngestHandler(api: Api, fail: Fail) {
     let admission: Admission | undefined;
     let status: number;
     try {
-      admission = await ingest.admit(uuidOf(tenant) ?? nobody, token, oneHeader(request, "x-api-key"));
+      admission = await ingest.admit(uuidOf(tenant), token, oneHeader(request, "x-api-key"));
       const idempotencyKey = readIdempotencyKey(oneHeader(request, "x-idempotency-key"));
       const { text } = await readJsonObject(request, response, maxBodyBytes);
       const outcome = await ingest.accept(admission, text, idempotencyKey, requestId);

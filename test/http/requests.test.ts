@@ -178,6 +178,25 @@ describeOnEngines("requests", (freshEngines) => {
       expect((await post("/api/v1/api-keys", '{"__proto__":{"name":"k"}}')).status).to.equal(400);
     });
 
+    it("give 400 before what their path names is looked for: another tenant's, nowhere's, or no UUID", async () => {
+      const table: [string, object, string][] = [
+        ["tenants", { name: " " }, "name"],
+        ["users", { email: "nobody" }, "email"],
+        ["users", { password: "short" }, "password"],
+        ["destinations", { url: "http://receiver.example" }, "url"],
+        ["destinations", { authType: "BearerToken" }, "credentials"],
+        ["senders", { name: " " }, "name"],
+        ["senders", { mapping: { language: "jmespath", expression: "#" } }, "mapping.expression"],
+      ];
+      const other = await openAccount(api.url);
+      for (const [resource, fields, field] of table) {
+        for (const id of [other.tenantId, "0193a1b2-0000-7000-8000-00000000eeee", "none"]) {
+          const { status, text } = await one.owner.client.patch(`/api/v1/${resource}/${id}`, fields);
+          expect([status, text.split(":")[0]], `${resource}/${id}`).to.deep.equal([400, field]);
+        }
+      }
+    });
+
     it("are ignored where there is none to read", async () => {
       const { owner } = one;
       const answer = await owner.client.call("POST", `/api/v1/destinations/${ingest.destinationId}/ingest-token`, {

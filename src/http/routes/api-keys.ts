@@ -17,10 +17,10 @@ export function apiKeyRoutes({ commands, queries }: Services): Route[] {
     })),
     signedInQuery("/api/v1/api-keys/:id/history", lists.history, async (call) => ({
       status: 200,
-      body: await queries.apiKeys.history(call.caller, pathId(call, "API key"), call.input.page),
+      body: await queries.apiKeys.history(call.caller, pathId(call), call.input.page),
     })),
     signedIn("DELETE", "/api/v1/api-keys/:id", async (call) => {
-      await commands.apiKeys.revoke(call.caller, pathId(call, "API key"), call.origin);
+      await commands.apiKeys.revoke(call.caller, pathId(call), call.origin);
       return { status: 204 };
     }),
   ];

@@ -17,26 +17,26 @@ export function destinationRoutes({ commands, queries }: Services): Route[] {
     })),
     signedIn("GET", "/api/v1/destinations/:id", async (call) => ({
       status: 200,
-      body: await queries.destinations.get(call.caller, pathId(call, "destination")),
+      body: await queries.destinations.get(call.caller, pathId(call)),
     })),
     signedInQuery("/api/v1/destinations/:id/history", lists.history, async (call) => ({
       status: 200,
-      body: await queries.destinations.history(call.caller, pathId(call, "destination"), call.input.page),
+      body: await queries.destinations.history(call.caller, pathId(call), call.input.page),
     })),
     signedInQuery("/api/v1/destinations/:id/circuit/history", lists.history, async (call) => ({
       status: 200,
-      body: await queries.destinations.circuitHistory(call.caller, pathId(call, "destination"), call.input.page),
+      body: await queries.destinations.circuitHistory(call.caller, pathId(call), call.input.page),
     })),
     signedInWith("PATCH", "/api/v1/destinations/:id", bodies.updateDestination, async (call) => ({
       status: 200,
-      body: await commands.destinations.change(call.caller, pathId(call, "destination"), call.input, call.origin),
+      body: await commands.destinations.change(call.caller, pathId(call), call.input, call.origin),
     })),
     signedIn("DELETE", "/api/v1/destinations/:id", async (call) => {
-      await commands.destinations.remove(call.caller, pathId(call, "destination"), call.origin);
+      await commands.destinations.remove(call.caller, pathId(call), call.origin);
       return { status: 204 };
     }),
     signedIn("POST", "/api/v1/destinations/:id/ingest-token", async (call) => {
-      const id = pathId(call, "destination");
+      const id = pathId(call);
       const ingestToken = await commands.destinations.regenerateToken(call.caller, id, call.origin);
       return { status: 200, body: { ingestToken } };
     }),

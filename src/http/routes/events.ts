@@ -18,23 +18,23 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
     })),
     signedIn("GET", "/api/v1/events/:id", async (call) => ({
       status: 200,
-      body: await queries.events.get(call.caller, pathId(call, "event")),
+      body: await queries.events.get(call.caller, pathId(call)),
     })),
     signedInQuery("/api/v1/events/:id/attempts", lists.attempts, async (call) => ({
       status: 200,
-      body: await queries.events.attempts(call.caller, pathId(call, "event"), call.input.page),
+      body: await queries.events.attempts(call.caller, pathId(call), call.input.page),
     })),
     signedInQuery("/api/v1/events/:id/history", lists.history, async (call) => ({
       status: 200,
-      body: await queries.events.history(call.caller, pathId(call, "event"), call.input.page),
+      body: await queries.events.history(call.caller, pathId(call), call.input.page),
     })),
     signedIn("POST", "/api/v1/events/:id/replay", async (call) => ({
       status: 200,
-      body: await commands.events.replay(call.caller, pathId(call, "event"), call.origin),
+      body: await commands.events.replay(call.caller, pathId(call), call.origin),
     })),
     signedIn("POST", "/api/v1/events/:id/cancel", async (call) => ({
       status: 200,
-      body: await commands.events.cancel(call.caller, pathId(call, "event"), call.origin),
+      body: await commands.events.cancel(call.caller, pathId(call), call.origin),
     })),
   ];
 }

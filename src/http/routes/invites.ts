@@ -17,10 +17,10 @@ export function inviteRoutes({ commands, queries }: Services): Route[] {
     })),
     signedInQuery("/api/v1/invites/:id/history", lists.history, async (call) => ({
       status: 200,
-      body: await queries.invites.history(call.caller, pathId(call, "invite"), call.input.page),
+      body: await queries.invites.history(call.caller, pathId(call), call.input.page),
     })),
     signedIn("DELETE", "/api/v1/invites/:id", async (call) => {
-      await commands.invites.revoke(call.caller, pathId(call, "invite"), call.origin);
+      await commands.invites.revoke(call.caller, pathId(call), call.origin);
       return { status: 204 };
     }),
     openWith("POST", "/api/v1/invites/:token/register", bodies.register, async (exchange, read) => {

@@ -20,27 +20,27 @@ export function senderRoutes({ commands, queries }: Services): Route[] {
     })),
     signedIn("GET", "/api/v1/senders/:id", async (call) => ({
       status: 200,
-      body: await queries.senders.get(call.caller, pathId(call, "sender")),
+      body: await queries.senders.get(call.caller, pathId(call)),
     })),
     signedInQuery("/api/v1/senders/:id/history", lists.history, async (call) => ({
       status: 200,
-      body: await queries.senders.history(call.caller, pathId(call, "sender"), call.input.page),
+      body: await queries.senders.history(call.caller, pathId(call), call.input.page),
     })),
     signedInWith("PATCH", "/api/v1/senders/:id", bodies.updateSender, async (call) => ({
       status: 200,
-      body: await commands.senders.change(call.caller, pathId(call, "sender"), call.input, call.origin),
+      body: await commands.senders.change(call.caller, pathId(call), call.input, call.origin),
     })),
     signedIn("DELETE", "/api/v1/senders/:id", async (call) => {
-      await commands.senders.remove(call.caller, pathId(call, "sender"), call.origin);
+      await commands.senders.remove(call.caller, pathId(call), call.origin);
       return { status: 204 };
     }),
     signedIn("POST", "/api/v1/senders/:id/ingest-token", async (call) => {
-      const ingestToken = await commands.senders.regenerateToken(call.caller, pathId(call, "sender"), call.origin);
+      const ingestToken = await commands.senders.regenerateToken(call.caller, pathId(call), call.origin);
       return { status: 200, body: { ingestToken } };
     }),
     signedInWith("POST", "/api/v1/senders/:id/test-mapping", bodies.testMapping, async (call) => {
       const payload = payloadText(call.input.payload);
-      const result = await queries.senders.testMapping(call.caller, pathId(call, "sender"), payload);
+      const result = await queries.senders.testMapping(call.caller, pathId(call), payload);
       // The very text that would be delivered: parsed once more, it would lose digits.
       return { status: 200, type: json, text: `{"result":${result}}` };
     }),

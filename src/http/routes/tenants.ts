@@ -16,32 +16,32 @@ export function tenantRoutes({ commands, queries }: Services): Route[] {
     }),
     signedIn("GET", "/api/v1/tenants/:id", async (call) => ({
       status: 200,
-      body: await queries.tenants.get(call.caller, pathId(call, "tenant")),
+      body: await queries.tenants.get(call.caller, pathId(call)),
     })),
     signedInQuery("/api/v1/tenants/:id/history", lists.history, async (call) => ({
       status: 200,
-      body: await queries.tenants.history(call.caller, pathId(call, "tenant"), call.input.page),
+      body: await queries.tenants.history(call.caller, pathId(call), call.input.page),
     })),
     signedInQuery("/api/v1/tenants/:id/purges/history", lists.history, async (call) => ({
       status: 200,
-      body: await queries.tenants.purgeHistory(call.caller, pathId(call, "tenant"), call.input.page),
+      body: await queries.tenants.purgeHistory(call.caller, pathId(call), call.input.page),
     })),
     signedInWith("PATCH", "/api/v1/tenants/:id", bodies.updateTenant, async (call) => ({
       status: 200,
-      body: await commands.tenants.change(call.caller, pathId(call, "tenant"), call.input, call.origin),
+      body: await commands.tenants.change(call.caller, pathId(call), call.input, call.origin),
     })),
     signedIn("GET", "/api/v1/tenants/:id/webhook-secret", async (call) => ({
       status: 200,
-      body: { webhookSecret: await queries.tenants.webhookSecret(call.caller, pathId(call, "tenant")) },
+      body: { webhookSecret: await queries.tenants.webhookSecret(call.caller, pathId(call)) },
     })),
     signedIn("POST", "/api/v1/tenants/:id/webhook-secret", async (call) => {
-      const id = pathId(call, "tenant");
+      const id = pathId(call);
       const webhookSecret = await commands.tenants.regenerateWebhookSecret(call.caller, id, call.origin);
       return { status: 200, body: { webhookSecret } };
     }),
     signedInWith("POST", "/api/v1/tenants/:id/webhook-secret/verify", bodies.verifySignature, async (call) => {
       const { payload, signature } = call.input;
-      const id = pathId(call, "tenant");
+      const id = pathId(call);
       const valid = await queries.tenants.verifySignature(call.caller, id, payload, signature);
       return { status: 200, body: { valid } };
     }),

@@ -19,14 +19,14 @@ export function userRoutes({ commands, queries }: Services): Route[] {
     }),
     signedIn("GET", "/api/v1/users/:id", async (call) => ({
       status: 200,
-      body: await queries.users.get(call.caller, pathId(call, "user")),
+      body: await queries.users.get(call.caller, pathId(call)),
     })),
     signedInWith("PATCH", "/api/v1/users/:id", bodies.updateUser, async (call) => ({
       status: 200,
-      body: await commands.users.change(call.caller, pathId(call, "user"), call.input, call.origin),
+      body: await commands.users.change(call.caller, pathId(call), call.input, call.origin),
     })),
     signedIn("DELETE", "/api/v1/users/:id", async (call) => {
-      await commands.users.remove(call.caller, pathId(call, "user"), call.origin);
+      await commands.users.remove(call.caller, pathId(call), call.origin);
       return { status: 204 };
     }),
   ];
