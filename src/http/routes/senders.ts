@@ -49,11 +49,7 @@ export function senderRoutes({ commands, queries }: Services): Route[] {
 
 /** The text of a payload given as an object or as its text. Throws a Refusal (invalid). */
 function payloadText(payload: object | string): string {
-  if (typeof payload !== "string") return Array.isArray(payload) ? notAnObject() : JSON.stringify(payload);
+  if (typeof payload !== "string") return JSON.stringify(payload);
   if (!payload.isWellFormed()) refuse("invalid", "payload: must be well-formed Unicode");
   return parseJsonObject(Buffer.from(payload), "payload").text;
-}
-
-function notAnObject(): never {
-  return refuse("invalid", "payload: must be a JSON object");
 }
