@@ -28,6 +28,8 @@ function problemOf(error: ErrorObject | undefined): string {
   switch (error?.keyword) {
     case "required":
       return `${[path, params["missingProperty"]].filter(Boolean).join(".")}: is required`;
+    case "dependentRequired":
+      return `${params["missingProperty"]}: is required with ${params["property"]}`;
     case "type":
       return `${path}: must be ${[params["type"]].flat().map((type) => article(String(type))).join(" or ")}`;
     case "enum":

@@ -99,7 +99,7 @@ describeOnEngines("destinations", (freshEngines) => {
       [{ authType: "apikey", credentials: credentials.ApiKey }, "authType"],
       [{ authType: null }, "authType"],
       [{ authType: "BearerToken" }, "credentials"],
-      [{ credentials: credentials.BearerToken }, "credentials"],
+      [{ credentials: credentials.BearerToken }, "authType"],
       [{ authType: "BearerToken", credentials: "token" }, "credentials"],
       [{ authType: "BearerToken", credentials: [] }, "credentials"],
       [{ authType: "BearerToken", credentials: null }, "credentials"],
@@ -256,9 +256,9 @@ describeOnEngines("destinations", (freshEngines) => {
       [{ removeAuth: "true" }, "removeAuth"],
       [{ removeAuth: null }, "removeAuth"],
       [{ removeAuth: true, authType: "BearerToken", credentials: credentials.BearerToken }, "removeAuth"],
-      [{ removeAuth: true, credentials: credentials.BearerToken }, "credentials"],
+      [{ removeAuth: true, credentials: credentials.BearerToken }, "authType"],
       [{ authType: "BearerToken" }, "credentials"],
-      [{ credentials: {} }, "credentials"],
+      [{ credentials: {} }, "authType"],
       [{ authType: "Nope", credentials: {} }, "authType"],
     ];
     for (const [change, field] of bad) {

@@ -98,6 +98,33 @@ describe("the OpenAPI document", () => {
     expect(checked).to.be.greaterThan(150);
   });
 
+  it("refuses by the schemas of bodies what the relay refuses, as far as a schema can say it", () => {
+    const ajv = new Ajv2020({ strict: false, formats: { email: true, password: true, uri: true, uuid: true } });
+    ajv.addSchema(apiDocument, "document");
+    const tenant = { ownerEmail: "owner@example.com", ownerPassword: "correct horse battery" };
+    const sender = { destinationUrlId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03" };
+    const url = "https://receiver.example.com/hook";
+    const named: [string, object][] = [
+      ["CreateTenantRequest", tenant], ["UpdateTenantRequest", {}], ["CreateSenderRequest", sender],
+      ["UpdateSenderRequest", {}], ["CreateApiKeyRequest", {}],
+    ];
+    const authenticated: [string, object][] = [["CreateDestinationRequest", { url }], ["UpdateDestinationRequest", {}]];
+    const table = [
+      ...named.flatMap(([schema, fields]) => [
+        [schema, { ...fields, name: " Shop " }, true], [schema, { ...fields, name: "" }, false],
+        [schema, { ...fields, name: "a\tb" }, false], [schema, { ...fields, name: "a\u0085b" }, false],
+      ] as const),
+      ...authenticated.flatMap(([schema, fields]) => [
+        [schema, { ...fields, authType: "BearerToken", credentials: {} }, true],
+        [schema, { ...fields, authType: "BearerToken" }, false], [schema, { ...fields, credentials: {} }, false],
+      ] as const),
+    ];
+    for (const [schema, body, taken] of table) {
+      const check = ajv.compile({ $ref: `document#/components/schemas/${schema}` });
+      expect(check(body), `${schema} ${JSON.stringify(body)}`).to.equal(taken);
+    }
+  });
+
   it("names at each history every type that its facts can have, and no other", () => {
     const described = {
       listTenantHistory: "tenant", listPurgeHistory: "purges", listApiKeyHistory: "apiKey",

@@ -31,21 +31,17 @@ const shapes: Readonly<Record<AuthType, readonly Field[]>> = {
 };
 
 /**
- * What a body says of authentication: undefined when nothing. Only the fields of the type are kept. Throws
- * a Refusal (invalid) that names the field at fault and never quotes a value.
+ * What a body says of authentication, with both of its fields or none: undefined when nothing. Only the fields of the
+ * type are kept. Throws a Refusal (invalid) that names the field at fault and never quotes a value.
  */
 export function readAuth(
   body: { readonly authType?: string | undefined; readonly credentials?: object | undefined },
   outbound: Pick<OutboundClient, "refusalOf">,
 ): AuthInput | undefined {
   const { authType, credentials } = body;
-  if (authType === undefined) {
-    if (credentials !== undefined) refuse("invalid", "credentials: need an authType");
-    return undefined;
-  }
+  if (authType === undefined || credentials === undefined) return undefined;
   const type = authTypes.find((known) => known === authType);
   if (!type) refuse("invalid", `authType: must be one of ${authTypes.join(", ")}`);
-  if (credentials === undefined) refuse("invalid", "credentials: are required with an authType");
   const given = credentials as Readonly<Record<string, unknown>>;
   const kept: Record<string, string> = {};
   for (const { name, optional, check } of shapes[type]) {

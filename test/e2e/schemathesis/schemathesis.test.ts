@@ -20,9 +20,8 @@ const casesPerOperation = sized(15, 1_000);
 const sharperThanSchemas: Readonly<Record<string, string>> = {
   createTenant: "a password is measured in bytes of UTF-8, a name after trimming",
   updateTenant: "a name is measured after trimming",
-  createUser: "a password is measured in bytes of UTF-8; emails are ASCII with a dot in the domain",
-  updateUser: "a password is measured in bytes of UTF-8; emails are ASCII with a dot in the domain",
-  createInvite: "emails are ASCII with a dot in the domain",
+  createUser: "a password is measured in bytes of UTF-8",
+  updateUser: "a password is measured in bytes of UTF-8",
   register: "a password is measured in bytes of UTF-8",
   createApiKey: "a name is measured after trimming; a key cannot expire in the past",
   createDestination: "credentials are those of the authType; URLs are HTTPS and lead to no address of our own networks",
