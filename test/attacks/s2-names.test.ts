@@ -36,6 +36,7 @@ describe("S2 names that change, as a running relay resolves them", () => {
     const env = { RELAY_CONNECT_TIMEOUT: "200ms", RELAY_ALLOWED_NETWORKS: "127.0.0.9/32" };
     relay = await startTestRelay(receiver, env);
   });
+  beforeEach(() => asked.clear());
   after(async () => {
     dns.lookup = lookup;
     syncBuiltinESMExports();

@@ -9,12 +9,12 @@ describe("S3 redirects, to deliveries of a running relay", () => {
   let receiver: Receiver;
   let sink: Sink;
   let relay: TestRelay;
-  before(async () => {
+  beforeEach(async () => {
     receiver = await startReceiver();
     sink = await startSink();
     relay = await startTestRelay(receiver, { RELAY_RETRY_SCHEDULE: "10ms" });
   });
-  after(async () => {
+  afterEach(async () => {
     await relay.close();
     await sink.close();
     await receiver.close();

@@ -61,7 +61,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     receiver.on("/echo", echo(200));
     receiver.on("/bad-echo", echo(500));
     receiver.on("/bad", () => ({ status: 500 }));
-    relay = await RelayProcess.start(receiver, {
+    relay = new RelayProcess(receiver, {
       env: {
         ...engines?.env,
         RELAY_LOG_LEVEL: "trace", RELAY_DELIVERY_TIMEOUT: "10s", RELAY_MASTER_KEY: masterKey.toString("base64"),
@@ -75,6 +75,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     canaries.add("a client id", grant.clientId);
     canaries.add("a client secret", grant.clientSecret);
   });
+  afterEach(() => relay.kill9());
   after(async () => {
     await relay.close();
     await receiver.close();
@@ -306,6 +307,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
 
   it("are in no file, no line of the log, no metric, and no answer but the one that must show them", async function () {
     this.timeout(180_000);
+    await relay.start();
     const one = await openTenant();
     const other = await openTenant();
     for (const tenant of [one, other]) {
@@ -342,7 +344,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
 
   it("would be found, in whatever form", () => {
     const folder = join(relay.dataDir, "..", "planted");
-    mkdirSync(folder);
+    mkdirSync(folder, { recursive: true });
     for (const { kind, form, bytes } of canaries.forms) {
       const planted = Buffer.concat([randomBytes(7), bytes, randomBytes(5)]);
       expect(canaries.search("planted", planted).map((sighting) => sighting.form), `${kind}, ${form}`).to.include(form);

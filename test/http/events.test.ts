@@ -6,7 +6,7 @@ import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { noStream } from "../../src/ports/event-store.ts";
 import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
-import { openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { openAccount, openIngest, unique, type Account } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 
@@ -73,7 +73,8 @@ describeOnEngines("events", (freshEngines) => {
     });
 
     it("where the other filters mean them, too", async () => {
-      const { eventId: id, acceptedAt } = (await send("narrowed")).json as Record<string, string>;
+      const key = unique("narrowed");
+      const { eventId: id, acceptedAt } = (await send(key)).json as Record<string, string>;
       await deliveries.succeed(id ?? "");
       const at = Date.parse(acceptedAt ?? "");
       const table: [Readonly<Record<string, string>>, number][] = [
@@ -87,11 +88,11 @@ describeOnEngines("events", (freshEngines) => {
         [{ Status: "Succeeded", DestinationUrlId: mine.destinationId, From: timestamp(at), CpOrd: "id" }, 1],
       ];
       for (const [query, total] of table) {
-        const page = await found({ IdempotencyKey: "narrowed", ...query });
+        const page = await found({ IdempotencyKey: key, ...query });
         expect(page["total"], JSON.stringify(query)).to.equal(total);
         expect(page["items"], JSON.stringify(query)).to.have.length(total);
       }
-      expect(await found({ IdempotencyKey: "narrowed", Pg: "2" })).to.deep.equal({ total: 1, items: [] });
+      expect(await found({ IdempotencyKey: key, Pg: "2" })).to.deep.equal({ total: 1, items: [] });
     });
 
     it("and 400 is given for what is none", async () => {
@@ -109,7 +110,8 @@ describeOnEngines("events", (freshEngines) => {
     it("but not by one that only has the same hash: that is a defect, not another's event", async () => {
       const { world } = api;
       const at = timestamp(world.clock.now());
-      const eventId = eventIdOf(world.clock.now(), idempotentKey(one.tenantId, "this one"));
+      const key = unique("this one");
+      const eventId = eventIdOf(world.clock.now(), idempotentKey(one.tenantId, key));
       const data = {
         eventId, tenantId: one.tenantId, destinationId: mine.destinationId, apiKeyId: mine.apiKeyId, senderId: null,
         idempotencyKey: "another one", payload: "{}", original: null, at,
@@ -117,7 +119,7 @@ describeOnEngines("events", (freshEngines) => {
       const origin = { actor: { type: "anonymous" }, correlationId: "test", causationId: null } as const;
       const entries = entriesOf([{ type: "EventAccepted", data }], origin, world);
       await world.store.append(streams.event(eventId), noStream, entries);
-      for (const answer of [await list({ IdempotencyKey: "this one" }), await send("this one")]) {
+      for (const answer of [await list({ IdempotencyKey: key }), await send(key)]) {
         expect(answer.status).to.equal(500);
         expect(answer.text).to.not.include(eventId);
       }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
-import { openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { createTenant, openAccount, openIngest, unique, type Account } from "../support/accounts.ts";
 import { http, shaped, type HttpOptions } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 
@@ -160,48 +160,55 @@ describeOnEngines("ingest", (freshEngines) => {
   });
 
   describe("idempotency", () => {
-    const keyed = (key: string, json: object = {}) => send({ json, headers: { "x-idempotency-key": key } });
+    const keyed = (key: string, json: object = {}, to = mine) =>
+      send({ path: to.path, key: to.apiKey, json, headers: { "x-idempotency-key": key } });
 
     it("gives the first event to every repetition, with its current status", async () => {
-      const first = (await keyed("order 1", { n: 1 })).json;
+      const key = unique("order 1");
+      const first = (await keyed(key, { n: 1 })).json;
       await new Deliveries(api.world).succeed(String(first["eventId"]));
-      const again = await keyed("order 1", { n: 2 });
+      const again = await keyed(key, { n: 2 });
       expect(again.status).to.equal(200);
       const { eventId, ...event } = shaped(again, "duplicate");
       expect(eventId).to.equal(first["eventId"]);
-      expect(event).to.include({ id: eventId, payload: '{"n":1}', status: "Succeeded", idempotencyKey: "order 1" });
+      expect(event).to.include({ id: eventId, payload: '{"n":1}', status: "Succeeded", idempotencyKey: key });
       expect(event["acceptedAt"]).to.equal(first["acceptedAt"]);
     });
 
     it("is per tenant", async () => {
-      const headers = { "x-idempotency-key": "shared" };
-      const ours = (await send({ headers })).json["eventId"];
-      const answer = await send({ path: theirs.path, key: theirs.apiKey, headers });
+      const key = unique("shared");
+      const ours = (await keyed(key)).json["eventId"];
+      const answer = await keyed(key, {}, theirs);
       expect([answer.status, answer.json["eventId"] === ours]).to.deep.equal([202, false]);
     });
 
     it("holds across destinations of the tenant", async () => {
       const second = await openIngest(one.owner.client, one.tenantId);
-      expect((await keyed("both")).status).to.equal(202);
-      const answer = await send({ path: second.path, headers: { "x-idempotency-key": "both" } });
+      const key = unique("both");
+      expect((await keyed(key)).status).to.equal(202);
+      const answer = await keyed(key, {}, second);
       expect([answer.status, answer.json["destinationUrlId"]]).to.deep.equal([200, mine.destinationId]);
     });
 
     it("takes 255 characters, of any script, and refuses more, empty ones and control characters", async () => {
       const utf8 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
+      const { tenantId, owner } = await createTenant(api.url);
+      const fresh = await openIngest(owner.client, tenantId);
+      const sent = (key: string) => keyed(key, {}, fresh);
       for (const key of ["k".repeat(255), utf8("ключ-".repeat(51)), utf8("\u{1f600}".repeat(255))]) {
-        expect([(await keyed(key)).status, (await keyed(key)).status]).to.deep.equal([202, 200]);
+        expect([(await sent(key)).status, (await sent(key)).status]).to.deep.equal([202, 200]);
       }
-      expect((await keyed(utf8("schlüssel"))).status).to.equal(202);
-      expect((await keyed(utf8("schlüssel"))).json["idempotencyKey"]).to.equal("schlüssel");
+      expect((await sent(utf8("schlüssel"))).status).to.equal(202);
+      expect((await sent(utf8("schlüssel"))).json["idempotencyKey"]).to.equal("schlüssel");
       for (const key of ["k".repeat(256), utf8("\u{1f600}".repeat(256)), "", " ", "a\tb", utf8("a\u0085b")]) {
-        const answer = await keyed(key);
+        const answer = await sent(key);
         expect([answer.status, answer.text.split(":")[0]], key).to.deep.equal([400, "X-Idempotency-Key"]);
       }
     });
 
     it("has one winner among parallel requests", async () => {
-      const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => keyed("race", { n })));
+      const key = unique("race");
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => keyed(key, { n })));
       const statuses = answers.map(({ status }) => status);
       expect(statuses.filter((status) => status === 202)).to.have.length(1);
       expect(statuses.filter((status) => status === 200)).to.have.length(49);
@@ -211,7 +218,7 @@ describeOnEngines("ingest", (freshEngines) => {
 
   it("gives 422 while the destination is not Active, yet 200 to a repetition", async () => {
     const closed = await openIngest(one.owner.client, one.tenantId);
-    const headers = { "x-idempotency-key": "before" };
+    const headers = { "x-idempotency-key": unique("before") };
     expect((await send({ path: closed.path, headers })).status).to.equal(202);
     await one.owner.client.patch(`/api/v1/destinations/${closed.destinationId}`, { status: "inactive" });
     expect((await send({ path: closed.path })).status).to.equal(422);

@@ -18,10 +18,11 @@ describeOnEngines("two processes", (freshEngines) => {
   afterEach(() => expect([...here.errors, ...there.errors]).to.deep.equal([]));
 
   it("show each other's writes at once", async () => {
-    const [a, b] = [one.owner.client, one.owner.client.at(there.url)];
+    const { owner, tenantId } = await openAccount(here.url);
+    const [a, b] = [owner.client, owner.client.at(there.url)];
     for (let round = 0; round < 20; round += 1) {
-      await a.patch(`/api/v1/tenants/${one.tenantId}`, { maxTrys: round + 1 });
-      expect((await b.get(`/api/v1/tenants/${one.tenantId}`)).json["maxTrys"]).to.equal(round + 1);
+      await a.patch(`/api/v1/tenants/${tenantId}`, { maxTrys: round + 1 });
+      expect((await b.get(`/api/v1/tenants/${tenantId}`)).json["maxTrys"]).to.equal(round + 1);
       const { id } = (await b.post("/api/v1/destinations", { url: "https://receiver.example" })).json as { id: string };
       expect((await a.get(`/api/v1/destinations/${id}`)).status).to.equal(200);
       await a.patch(`/api/v1/destinations/${id}`, { serverRateLimit: 7 });

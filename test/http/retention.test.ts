@@ -6,10 +6,8 @@ import { shaped } from "../support/http.ts";
 describeOnEngines("a tenant's retentionDays", (freshEngines) => {
   let api: TestApi;
   let one: Account;
-  before(async () => {
-    api = await startApi(await freshEngines());
-    one = await openAccount(api.url);
-  });
+  before(async () => (api = await startApi(await freshEngines())));
+  beforeEach(async () => (one = await openAccount(api.url)));
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));
 

@@ -82,10 +82,12 @@ export async function inMemoryEngines(): Promise<InMemoryEngines> {
   const sealing = new AesSealing(masterKey);
   const opener = new EmailOpener({ store, sealing, vault: new Vault(sealing) }, { max: 100 });
   let gate = Promise.resolve();
+  let letGo = () => {};
   const holdBackProjector = () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    gate = promise;
-    return resolve;
+    // A test that failed may hold it back still.
+    letGo();
+    ({ promise: gate, resolve: letGo } = Promise.withResolvers<void>());
+    return letGo;
   };
   const projector = new ProjectionRunner({
     log: store,
@@ -110,6 +112,7 @@ export async function inMemoryEngines(): Promise<InMemoryEngines> {
     projector,
     holdBackProjector,
     close: async () => {
+      letGo();
       await projector.stop();
       await state.close();
     },

@@ -6,6 +6,7 @@ import { createGuardedAgent } from "../../../src/adapters/outbound/guarded-agent
 import type { Resolve } from "../../../src/adapters/outbound/resolver.ts";
 import { createTokenCache } from "../../../src/application/delivery/token-cache.ts";
 import type { OutboundClient } from "../../../src/ports/outbound.ts";
+import { unique } from "../../support/accounts.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { makeAuthority, type Authority } from "../../support/tls.ts";
 import { request, startSink, turn, type Sink } from "./setup.ts";
@@ -108,15 +109,16 @@ describe("S2 names and addresses at connect time", () => {
   it("keep using a connection that was allowed, and ask again for the next one", async () => {
     let answer = ["127.0.0.1"];
     const client = clientWith(async () => answer, ["127.0.0.1/32"]);
-    const url = receiver.url("/kept", "hook.example");
+    const path = unique("/kept");
+    const url = receiver.url(path, "hook.example");
     expect(await client.post(request(url))).to.include({ statusCode: 200 });
     await turn();
     answer = ["127.0.0.2"];
-    receiver.on("/kept", () => ({ headers: { Connection: "close" } }));
+    receiver.on(path, () => ({ headers: { Connection: "close" } }));
     expect(await client.post(request(url))).to.include({ statusCode: 200 });
     await turn();
     expect(await client.post(request(url))).to.deep.equal(refused);
-    const [first, second, ...more] = receiver.requestsTo("/kept");
+    const [first, second, ...more] = receiver.requestsTo(path);
     expect(first?.connection).to.equal(second?.connection);
     expect(more).to.be.empty;
     await client.close();
