@@ -24,12 +24,12 @@ describe("backup", () => {
   let receiver: Receiver;
   let relay: TestRelay;
 
-  before(async () => {
+  beforeEach(async () => {
     receiver = await startReceiver();
     relay = await startTestRelay(receiver);
   });
 
-  after(async () => {
+  afterEach(async () => {
     await relay.close();
     await receiver.close();
   });
@@ -49,9 +49,8 @@ describe("backup", () => {
     const env = { ...process.env, ...testEnvironment(relay.dataDir, null) };
     const main = join(import.meta.dirname, "../../src/main.ts");
     const command = ["--disable-warning=ExperimentalWarning", main, "backup", folder];
-    await promisify(execFile)(process.execPath, command, { env });
-    enough.abort();
-    await load;
+    const copied = promisify(execFile)(process.execPath, command, { env });
+    await Promise.all([load, copied.finally(() => enough.abort())]);
 
     const restored = temporaryDataDir();
     mkdirSync(restored, { recursive: true });

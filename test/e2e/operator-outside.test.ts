@@ -17,7 +17,10 @@ describe("operator commands on outside engines", function () {
     this.timeout(600_000);
     engines = await outsideEngines(this);
     receiver = await startReceiver();
-    relay = await RelayProcess.start(receiver, { env: engines.env });
+    relay = new RelayProcess(receiver, { env: engines.env });
+  });
+  beforeEach(async () => {
+    await relay.start();
     [one, other] = [await openAccount(relay.url), await openAccount(relay.url)];
     for (const account of [one, other]) {
       const { ingest } = await account.destination({ url: receiver.url("/hook") });
@@ -25,6 +28,8 @@ describe("operator commands on outside engines", function () {
       await eventReaches(account.owner, eventId, "Succeeded");
     }
   });
+  // One that was killed would be held for running for a while.
+  afterEach(() => relay.sigterm());
   after(async () => {
     await (relay as RelayProcess | undefined)?.close();
     await receiver.close();
@@ -68,8 +73,11 @@ describe("operator commands on outside engines", function () {
   it("rebuild the read models, and erase a tenant and nothing of another's, once it is stopped", async () => {
     await relay.sigterm();
     const api = await RelayProcess.start(receiver, { env: { ...engines.env, RELAY_ROLES: "api" } });
-    await refused("rebuild");
-    await api.close();
+    try {
+      await refused("rebuild");
+    } finally {
+      await api.close();
+    }
     const rebuilt = await relay.command("rebuild");
     expect([rebuilt.code, rebuilt.stderr]).to.deep.equal([0, ""]);
     const erased = await relay.command("erase-tenant", other.tenantId, "--yes");

@@ -21,6 +21,7 @@ describe("README", () => {
       stdio: ["ignore", "pipe", "inherit"],
       env: { ...env, KEEP: "1", RELAY_PORT: String(relayPort), RECEIVER_PORT: String(receiverPort) },
     });
+    const exited = once(demo, "exit");
     try {
       const lines: string[] = [];
       for await (const line of createInterface({ input: demo.stdout })) {
@@ -35,7 +36,7 @@ describe("README", () => {
       expect(stdout).to.match(/'DeliverySucceeded', 'service'/);
     } finally {
       demo.kill("SIGTERM");
-      const [code] = (await once(demo, "exit")) as [number | null];
+      const [code] = (await exited) as [number | null];
       expect(code).to.equal(0);
     }
   });

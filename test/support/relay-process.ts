@@ -9,7 +9,8 @@ import type { Receiver } from "./receiver.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const nodeFlags = ["--disable-warning=ExperimentalWarning"];
-const startMs = 30_000;
+/** Shorter than Mocha's limit, which would not tell what the relay printed. */
+const startMs = 55_000;
 const shownLines = 40;
 
 /** A line of the relay's log. */
@@ -86,10 +87,15 @@ export class RelayProcess {
     this.#options = options;
   }
 
-  /** A new relay, ready. */
+  /** A new relay, ready. One that does not become so is closed. */
   static async start(receiver: Pick<Receiver, "caPem"> | null, options: ProcessOptions = {}): Promise<RelayProcess> {
     const relay = new RelayProcess(receiver, options);
-    await relay.start();
+    try {
+      await relay.start();
+    } catch (error) {
+      await relay.close();
+      throw error;
+    }
     return relay;
   }
 
@@ -140,7 +146,7 @@ export class RelayProcess {
     await this.ready();
   }
 
-  /** Resolves when a process is ready, were it one that is still to be started. Rejects after 30 s. */
+  /** Resolves when a process is ready, were it one still to be started. Rejects after 55 s, and when it is closed. */
   async ready(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
@@ -208,6 +214,7 @@ export class RelayProcess {
   async close(): Promise<void> {
     this.#closed = true;
     await this.kill9();
+    this.#ready.reject(new Error("it is closed"));
     rmSync(join(this.dataDir, ".."), { recursive: true, force: true });
   }
 

@@ -114,7 +114,13 @@ export const topologies: readonly Topology[] = [
     async start(context, receiver, env) {
       const engines = await outsideEngines(context);
       const fleet = new Fleet(receiver, { ...engines.env, ...env });
-      await fleet.start();
+      try {
+        await fleet.start();
+      } catch (error) {
+        await fleet.close();
+        await engines.close();
+        throw error;
+      }
       return {
         get url() {
           return fleet.url;

@@ -35,8 +35,6 @@ describe("MongoDB, when its server fails", function () {
     await process.writer.reset(definitions, "any");
   });
   afterEach(async () => {
-    // Whatever became of the test, the next one finds the server well.
-    await server.thaw();
     await process.close();
   });
 
@@ -63,30 +61,35 @@ describe("MongoDB, when its server fails", function () {
           }
         }
       })();
-      while (applied < 20) await wait(5);
-      await state.put("key", "value", null);
-      await fault.begin();
-
-      expect(await refusal(() => connection.ping(), pingedWithinMs)).to.be.instanceOf(Error);
-      const refusals = await Promise.all([
-        refusal(() => reader.get("things", id(1)), refusedWithinMs),
-        refusal(() => reader.sum("a"), refusedWithinMs),
-        refusal(() => state.get(["key"]), refusedWithinMs),
-        refusal(() => state.lease("role", "one", 1_000), refusedWithinMs),
-      ]);
-      for (const error of refusals.slice(0, 2)) expect(error).to.be.instanceOf(ReadModelsUnavailable);
-      for (const error of refusals.slice(2)) expect(error).to.be.instanceOf(ExpiringStateUnavailable);
-      expect(await reader.caughtUp(position(1_000_000), 500)).to.equal(false);
-
-      const before = applied;
-      await fault.end();
-      const healing = performance.now();
-      while (applied < before + 20) await wait(5);
-      await eventually(() => connection.ping());
-      expect(performance.now() - healing).to.be.lessThan(healedWithinMs);
-      expect(await state.get(["key"])).to.deep.equal(["value"]);
-      until.stopped = true;
-      await writing;
+      // Whatever fails meanwhile: the next test finds the server well, and nobody writing.
+      try {
+        while (applied < 20) await wait(5);
+        await state.put("key", "value", null);
+        await fault.begin();
+        try {
+          expect(await refusal(() => connection.ping(), pingedWithinMs)).to.be.instanceOf(Error);
+          const refusals = await Promise.all([
+            refusal(() => reader.get("things", id(1)), refusedWithinMs),
+            refusal(() => reader.sum("a"), refusedWithinMs),
+            refusal(() => state.get(["key"]), refusedWithinMs),
+            refusal(() => state.lease("role", "one", 1_000), refusedWithinMs),
+          ]);
+          for (const error of refusals.slice(0, 2)) expect(error).to.be.instanceOf(ReadModelsUnavailable);
+          for (const error of refusals.slice(2)) expect(error).to.be.instanceOf(ExpiringStateUnavailable);
+          expect(await reader.caughtUp(position(1_000_000), 500)).to.equal(false);
+        } finally {
+          await fault.end();
+        }
+        const before = applied;
+        const healing = performance.now();
+        while (applied < before + 20) await wait(5);
+        await eventually(() => connection.ping());
+        expect(performance.now() - healing).to.be.lessThan(healedWithinMs);
+        expect(await state.get(["key"])).to.deep.equal(["value"]);
+      } finally {
+        until.stopped = true;
+        await writing;
+      }
       expect(await reader.sum("a")).to.equal(applied);
       expect(await reader.checkpoint()).to.equal(position(applied));
       expect((await reader.get("things", id((applied - 1) % 50)))?.["size"]).to.equal(applied - 1);
@@ -114,8 +117,11 @@ describe("MongoDB, when its server fails", function () {
   it("is not waited for at the start, and used as soon as it is there", async () => {
     await server.kill();
     const late = openProcess(newDatabase(server));
-    expect(await refusal(() => late.writer.state(), refusedWithinMs)).to.be.instanceOf(ReadModelsUnavailable);
-    await server.restart();
+    try {
+      expect(await refusal(() => late.writer.state(), refusedWithinMs)).to.be.instanceOf(ReadModelsUnavailable);
+    } finally {
+      await server.restart();
+    }
     await eventually(() => late.connection.ping());
     expect(await late.writer.state()).to.equal(null);
     await late.close();

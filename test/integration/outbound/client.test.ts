@@ -9,11 +9,11 @@ describe("outbound client", () => {
   let receiver: Receiver;
   let client: OutboundClient;
 
-  before(async () => {
+  beforeEach(async () => {
     receiver = await startReceiver();
     client = localClient(receiver.caPem);
   });
-  after(async () => {
+  afterEach(async () => {
     await client.close();
     await receiver.close();
   });
@@ -81,7 +81,7 @@ describe("outbound client", () => {
     const startedAt = performance.now();
     const answer = await client.post(request(receiver.url("/never"), { timeoutMs: 150 }));
     expect(answer).to.deep.equal({ answered: false, reason: "timeout", error: "no answer within 5000 ms" });
-    expect(performance.now() - startedAt).to.be.within(140, 400);
+    expect(performance.now() - startedAt).to.be.within(140, 2_000);
   });
 
   it("gives up connecting before the deadline", async () => {
@@ -90,7 +90,7 @@ describe("outbound client", () => {
     const startedAt = performance.now();
     const outcome = await hasty.post(request(`https://127.0.0.1:${mute.port}/`));
     expect(outcome).to.deep.equal({ answered: false, reason: "timeout", error: "no connection within 150 ms" });
-    expect(performance.now() - startedAt).to.be.within(140, 400);
+    expect(performance.now() - startedAt).to.be.within(140, 2_000);
     await hasty.close();
     await mute.close();
   });

@@ -25,15 +25,19 @@ async function killUnderLoad(folder: string, lines: number): Promise<string[]> {
   closeSync(output);
   const ended = new Promise((resolve) => child.once("close", resolve));
   const said = () => readFileSync(path, "utf8").split("\n").slice(0, -1);
-  await until(`the load has said ${lines} lines`, () => said().length >= lines);
-  child.kill("SIGKILL");
-  await ended;
+  try {
+    await until(`the load has said ${lines} lines`, () => said().length >= lines);
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+  }
   return said();
 }
 
 describe("the embedded event store killed under load", () => {
-  const folder = temporaryFolder();
-  after(() => folder.remove());
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeEach(() => (folder = temporaryFolder()));
+  afterEach(() => folder.remove());
 
   it("has every answered append and deletion, whole, and gives no position twice", async () => {
     let highest = "";
