@@ -9,6 +9,9 @@ import { inspected, memoryInUse } from "../support/relay-process-heap.ts";
 import { sized } from "../support/size.ts";
 
 const deadlineMs = 1_000;
+const connectMs = 500;
+/** What a busy machine may add; less than connecting may take, which the deadline includes. */
+const busyMs = 450;
 /** How many attempts at each kind of receiver are under way at once: a thousand in all, in full. */
 const each = sized(10, 30);
 const total = each * hostilities.length;
@@ -26,7 +29,10 @@ describe("S4 hostile receivers, to a running relay", () => {
     ports = started.ports;
     relay = await RelayProcess.start({ caPem: started.caPem + good.caPem }, {
       nodeFlags: inspected,
-      env: { RELAY_DELIVERY_TIMEOUT: `${deadlineMs}ms`, RELAY_CONNECT_TIMEOUT: "500ms", RELAY_RETRY_SCHEDULE: "1h" },
+      env: {
+        RELAY_DELIVERY_TIMEOUT: `${deadlineMs}ms`, RELAY_CONNECT_TIMEOUT: `${connectMs}ms`,
+        RELAY_RETRY_SCHEDULE: "1h",
+      },
     });
     account = await openAccount(relay.url, { maxTrys: 10_000 });
   });
@@ -86,6 +92,6 @@ describe("S4 hostile receivers, to a running relay", () => {
       return (items as { durationMs: number }[]).map(({ durationMs }) => durationMs);
     }));
     expect(durations.every((attempts) => attempts.length > 0)).to.equal(true);
-    expect(Math.max(...durations.flat())).to.be.below(deadlineMs + 250);
+    expect(Math.max(...durations.flat())).to.be.below(deadlineMs + busyMs);
   });
 });

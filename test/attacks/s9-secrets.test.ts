@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
+import { ApiClient } from "../../demo/api-client.ts";
 import { createLogger } from "../../src/adapters/pino/logger.ts";
 import { tenants } from "../../src/application/aggregate-types.ts";
 import { places, Vault } from "../../src/application/vault.ts";
@@ -65,7 +66,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
       env: {
         ...engines?.env,
         RELAY_LOG_LEVEL: "trace", RELAY_DELIVERY_TIMEOUT: "10s", RELAY_MASTER_KEY: masterKey.toString("base64"),
-        RELAY_OFFERING: "cloud",
+        RELAY_OFFERING: "cloud", RELAY_LIMIT_INVITE_REGISTRATION: "off",
         RELAY_TURNSTILE_SECRET: turnstileSecret, RELAY_TURNSTILE_VERIFY_URL: receiver.url("/siteverify"),
       },
     });
@@ -82,12 +83,13 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     await engines?.close();
   });
 
-  /** Asks, and keeps the answer to be searched. */
-  const ask = async (method: string, path: string, options: HttpOptions = {}): Promise<HttpAnswer> => {
-    const answer = await http(method, relay.url + path, options);
-    answers.push({ place: `${method} ${path}`, text: answer.text + JSON.stringify([...answer.headers]) });
-    return answer;
-  };
+  /** Asks, again where a busy relay cannot tell yet, and keeps every answer to be searched. */
+  const ask = (method: string, path: string, options: HttpOptions = {}): Promise<HttpAnswer> =>
+    eventually(async () => {
+      const answer = await http(method, relay.url + path, options);
+      answers.push({ place: `${method} ${path}`, text: answer.text + JSON.stringify([...answer.headers]) });
+      return answer;
+    }, ({ status }) => status !== 503);
   /** Asks for what shows a secret this once: that is a canary from then on. */
   const askOnce = async (kind: string, field: string, method: string, path: string, options: HttpOptions = {}) => {
     const answer = await ask(method, path, options);
@@ -225,7 +227,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     // What is finished stays so: counts of it may be taken one after another.
     const finished = async () => {
       const totals = await Promise.all(["Succeeded", "CriticalFailure"].map(async (status) =>
-        Number((await http("GET", `${relay.url}/api/v1/events?Status=${status}`, as(token))).json["total"])));
+        Number((await new ApiClient(relay.url, as(token).headers).get(`/api/v1/events?Status=${status}`))["total"])));
       return totals.reduce((sum, total) => sum + total, 0);
     };
     await eventually(finished, (count) => count === tokens.length, 60_000);
@@ -338,21 +340,19 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
     ];
     expect(found).to.deep.equal([]);
     expect(answers.length).to.be.greaterThan(200);
-    expect(new Set(canaries.kinds).size).to.be.greaterThan(30);
+    expect(canaries.kinds.size).to.be.greaterThan(30);
     for (const { place, text, secret } of shown) expect(text, place).to.include(secret);
   });
 
   it("would be found, in whatever form", () => {
     const folder = join(relay.dataDir, "..", "planted");
     mkdirSync(folder, { recursive: true });
-    for (const { kind, form, bytes } of canaries.forms) {
-      const planted = Buffer.concat([randomBytes(7), bytes, randomBytes(5)]);
-      expect(canaries.search("planted", planted).map((sighting) => sighting.form), `${kind}, ${form}`).to.include(form);
-    }
-    const one = canaries.forms.find(({ form }) => form.startsWith("base64url, 2")) ?? expect.fail();
-    writeFileSync(join(folder, "a file"), Buffer.concat([Buffer.from("{"), one.bytes]));
-    expect(canaries.searchFolder(join(relay.dataDir, ".."))).to.deep.include({
-      kind: one.kind, form: one.form, place: join("planted", "a file"),
-    });
+    const apart = () => randomBytes(7);
+    const planted = canaries.forms.flatMap(({ bytes }) => [apart(), bytes]);
+    writeFileSync(join(folder, "a file"), Buffer.concat([...planted, apart()]));
+    const place = join("planted", "a file");
+    const seen = canaries.searchFolder(join(relay.dataDir, "..")).filter((sighting) => sighting.place === place);
+    const found = new Set(seen.map(({ kind, form }) => `${kind}, ${form}`));
+    for (const { kind, form } of canaries.forms) expect(found, "found").to.include(`${kind}, ${form}`);
   });
 }

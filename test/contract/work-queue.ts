@@ -24,7 +24,7 @@ export interface WorkQueueTraits {
 const healsWithinMs = 30_000;
 const rejectsWithinMs = 10_000;
 /** Long before the session of a member that said nothing would be over. */
-const handsOverWithinMs = 4_000;
+const handsOverWithinMs = 5_500;
 const destinations = Array.from({ length: 24 }, (_, index) => `destination-${index}`);
 
 /** What every adapter of WorkQueue keeps to. `make` may skip by throwing. */

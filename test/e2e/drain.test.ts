@@ -8,7 +8,11 @@ import { RelayProcess, type End } from "../support/relay-process.ts";
 import { pause, Producers, randomOfRun } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
-const shutdownTimeoutMs = 5_000;
+/** Far longer than a drain takes, however busy the machine is: one that waits it out is seen. */
+const shutdownTimeoutMs = 25_000;
+const soonMs = 10_000;
+/** What a busy machine may add to a deadline. */
+const busyMs = 2_000;
 const env = {
   RELAY_DELIVERY_TIMEOUT: "2s", RELAY_RETRY_SCHEDULE: "50ms,100ms", RELAY_SHUTDOWN_TIMEOUT: `${shutdownTimeoutMs}ms`,
 };
@@ -29,7 +33,7 @@ describe("SIGTERM to the real process", function () {
     await receiver.close();
   });
 
-  function expectClean({ code, signal, durationMs }: End, withinMs = shutdownTimeoutMs): void {
+  function expectClean({ code, signal, durationMs }: End, withinMs = soonMs): void {
     expect({ code, signal }).to.deep.equal({ code: 0, signal: null });
     expect(durationMs, "time to the end").to.be.lessThan(withinMs);
   }
@@ -60,7 +64,7 @@ describe("SIGTERM to the real process", function () {
       }
       const end = await ended;
       // A drain is over when the slowest receiver has answered, not when patience ends.
-      expectClean(end, 2_500);
+      expectClean(end);
       times.push(Math.round(end.durationMs));
       relay.launch();
     }
@@ -70,7 +74,7 @@ describe("SIGTERM to the real process", function () {
       const { total } = await relay.at(account.owner).get("/api/v1/events?Status=Succeeded&Qt=1");
       return ledger.count - Number(total);
     };
-    await eventually(open, (count) => count === 0, 10_000);
+    await eventually(open, (count) => count === 0);
     const histories = await readHistories(relay.at(account.owner), ledger.eventIdsOf(account));
     const { faults, figures } = ledger.balance(histories, relay.lives, 0);
     printed(`drained within ${times.join(", ")} ms`, figures);
@@ -87,16 +91,18 @@ describe("SIGTERM to the real process", function () {
     const headers = { ...account.producer.headers, "content-length": String(body.length) };
     socket.write(`${requestHead(ingest, headers)}${body.slice(0, 10)}`);
     const answer = received(socket);
+    // Should a step before the answer fail, its end must not fail the next test.
+    answer.catch(() => undefined);
     // Its head is read once a request sent after it is answered.
     await fetch(`${relay.url}/healthz`);
 
     const ended = relay.sigterm();
-    await eventually(() => refusal(), (code) => code === "ECONNREFUSED", 1_000);
+    await eventually(() => refusal(), (code) => code === "ECONNREFUSED");
     relay.signal("SIGTERM");
     socket.write(body.slice(10));
     const text = await answer;
     expect(text).to.match(/^HTTP\/1.1 202 /);
-    expectClean(await ended, 2_000);
+    expectClean(await ended);
 
     const { eventId } = JSON.parse(text.slice(text.indexOf("{"))) as { eventId: string };
     await relay.start();
@@ -118,7 +124,7 @@ describe("SIGTERM to the real process", function () {
       client.on("error", () => undefined);
       client.write(`${requestHead("/api/v1/auth/login", { "content-length": "9" })}{`);
       await fetch(`${patient.url}/healthz`);
-      expectClean(await patient.sigterm(), 3_000);
+      expectClean(await patient.sigterm(), 3_000 + busyMs);
       await patient.start();
       const event = await patient.at(account.owner).get(`/api/v1/events/${String(eventId)}`);
       expect(event["status"]).to.equal("Processing");
@@ -131,7 +137,7 @@ describe("SIGTERM to the real process", function () {
     const fresh = new RelayProcess(receiver, { env });
     try {
       fresh.launch();
-      await eventually(async () => fresh.lines.length, (count) => count > 0, 10_000);
+      await eventually(async () => fresh.lines.length, (count) => count > 0);
       expect(fresh.lives[0]?.readyAt, "not ready yet").to.equal(null);
       expectClean(await fresh.sigterm());
       await fresh.start();

@@ -16,7 +16,6 @@ import { sized } from "../support/size.ts";
 const nobody = 65_534;
 
 describe("a start that cannot be", function () {
-  this.timeout(30_000);
   let dataDir: string;
 
   beforeEach(() => (dataDir = temporaryDataDir()));

@@ -193,7 +193,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
         expect(given, query).to.equal(1 + items.length);
       }
     });
-  }).timeout(30_000);
+  });
 
   it("of circuits give 503 for a page with a fact that cannot be read, and the other pages still", async () => {
     const id = await registered();

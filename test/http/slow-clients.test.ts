@@ -9,11 +9,13 @@ import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from ".
 /** Ten drops of the slow ones fit into the time for a head, twenty into that for a request. */
 const patience = { headers: 400, request: 800, checkEvery: 20 };
 const dropMs = 40;
+/** What a busy machine may add: whoever is not cut off sends on for much longer. */
+const busyMs = 5_000;
 
 describe("clients that send slowly", () => {
   let engines: InMemoryEngines;
   let api: TestApi;
-  let server: Server;
+  let servers: Server[];
   let ingest: Awaited<ReturnType<typeof openIngest>>;
   let port: number;
   before(async () => {
@@ -21,24 +23,33 @@ describe("clients that send slowly", () => {
     api = await startApi(engines);
     const one = await openAccount(api.url);
     ingest = await openIngest(one.owner.client, one.tenantId);
-    // The same listener as the running API's, with less patience.
-    const [listener] = api.server.listeners("request") as [Parameters<typeof createHttpServer>[0]];
-    server = createHttpServer(listener, api.world.ids, patience).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    ({ port } = server.address() as AddressInfo);
+    servers = [];
+    port = portOf(await listening(patience));
   });
   after(async () => {
-    server.closeAllConnections();
-    server.close();
+    for (const server of servers) {
+      server.closeAllConnections();
+      server.close();
+    }
     await api.close();
     await engines.close();
   });
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
+  /** The same listener as the running API's, with less patience. */
+  const listening = async (given: typeof patience): Promise<Server> => {
+    const [listener] = api.server.listeners("request") as [Parameters<typeof createHttpServer>[0]];
+    const server = createHttpServer(listener, api.world.ids, given).listen(0, "127.0.0.1");
+    servers.push(server);
+    await once(server, "listening");
+    return server;
+  };
+  const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
   /** Sends the first part at once and the rest a byte at a time. Answers what came back, and after how long. */
-  const drip = async (atOnce: string, slowly: string): Promise<{ text: string; tookMs: number }> => {
+  const drip = async (atOnce: string, slowly: string, to = port): Promise<{ text: string; tookMs: number }> => {
     const startedAt = performance.now();
-    const socket: Socket = connect(port, "127.0.0.1");
+    const socket: Socket = connect(to, "127.0.0.1");
     let text = "";
     socket.on("data", (chunk: Buffer) => (text += chunk.toString())).on("error", () => undefined);
     socket.write(atOnce);
@@ -53,9 +64,10 @@ describe("clients that send slowly", () => {
     [`POST ${path} HTTP/1.1`, "Host: relay", "Content-Type: application/json", ...headers].join("\r\n");
 
   it("are cut off in the middle of a head, however steadily they send", async () => {
-    for (const slowly of ["POST /api/v1/auth/login HTTP/1.1\r\n".repeat(5), `X-A: ${"a".repeat(500)}`]) {
-      const { text, tookMs } = await drip(slowly.startsWith("X") ? `${head("/api/v1/auth/login")}\r\n` : "", slowly);
-      expect(tookMs).to.be.within(patience.headers * 0.9, patience.headers + 400);
+    const slow = ["POST /api/v1/auth/login HTTP/1.1\r\n".repeat(5), `X-A: ${"a".repeat(500)}`].map((slowly) =>
+      drip(slowly.startsWith("X") ? `${head("/api/v1/auth/login")}\r\n` : "", slowly));
+    for (const { text, tookMs } of await Promise.all(slow)) {
+      expect(tookMs).to.be.within(patience.headers * 0.9, patience.headers + busyMs);
       expect(text).to.match(/^HTTP\/1.1 (408|400)/);
     }
   });
@@ -63,24 +75,27 @@ describe("clients that send slowly", () => {
   it("are cut off in the middle of a body, at ingest as elsewhere, and nothing is accepted", async () => {
     const before = await engines.store.head();
     const body = `{"a":"${"a".repeat(500)}`;
-    for (const [path, ...headers] of [["/api/v1/auth/login"], [ingest.path, `X-Api-Key: ${ingest.apiKey}`]] as const) {
-      for (const framing of ["Content-Length: 600", "Transfer-Encoding: chunked"]) {
+    const paths = [["/api/v1/auth/login"], [ingest.path, `X-Api-Key: ${ingest.apiKey}`]] as const;
+    await Promise.all(paths.flatMap(([path, ...headers]) =>
+      ["Content-Length: 600", "Transfer-Encoding: chunked"].map(async (framing) => {
         const dripped = framing.startsWith("T") ? "1\r\na\r\n".repeat(100) : body;
         const { tookMs } = await drip(`${head(path, ...headers, framing)}\r\n\r\n`, dripped);
-        expect(tookMs, `${path} ${framing}`).to.be.within(patience.request * 0.9, patience.request + 400);
-      }
-    }
+        expect(tookMs, `${path} ${framing}`).to.be.within(patience.request * 0.9, patience.request + busyMs);
+      })));
     expect(await engines.store.head()).to.equal(before);
   });
 
   it("of whom there are hundreds do not keep others from being answered", async () => {
-    const slow = () => drip("POST /api/v1/auth/login HTTP/1.1\r\n", "X-A: aaaa".repeat(50));
+    // They stay for longer than an answer takes, however busy the machine is.
+    const headers = 2_000;
+    const server = await listening({ ...patience, headers, request: headers });
+    const slow = () => drip("POST /api/v1/auth/login HTTP/1.1\r\n", "X-A: aaaa".repeat(50), portOf(server));
     const crowd = Array.from({ length: 300 }, slow);
     const startedAt = performance.now();
-    const answer = await fetch(`http://127.0.0.1:${port}/healthz`);
+    const answer = await fetch(`http://127.0.0.1:${portOf(server)}/healthz`);
     expect(answer.status).to.equal(200);
-    expect(performance.now() - startedAt).to.be.below(patience.headers);
-    for (const { tookMs } of await Promise.all(crowd)) expect(tookMs).to.be.below(patience.headers + 1_500);
+    expect(performance.now() - startedAt).to.be.below(headers);
+    for (const { tookMs } of await Promise.all(crowd)) expect(tookMs).to.be.below(headers + busyMs);
     const open = await new Promise<number>((resolve) => {
       server.getConnections((_error, count) => resolve(count));
     });

@@ -9,37 +9,47 @@ export interface Sighting {
   readonly place: string;
 }
 
-interface Canary {
+/** One way in which one secret may be written. */
+interface Form {
   readonly kind: string;
-  readonly forms: readonly { readonly name: string; readonly bytes: Buffer }[];
+  readonly form: string;
+  readonly bytes: Buffer;
 }
 
 /** Secrets of every kind, and the search for them in bytes of any kind. */
 export class Canaries {
-  readonly #canaries: Canary[] = [];
+  /** Every form of every secret, for whoever wants to see that the search finds it. */
+  readonly forms: Form[] = [];
+  /** By the number that their first four bytes are: a search looks at each place once, however many there are. */
+  readonly #byStart = new Map<number, Form[]>();
 
   /** A secret, as the text or the bytes that it is. */
   add(kind: string, secret: string | Uint8Array): void {
     const bytes = Buffer.from(secret as string);
     if (bytes.length < 12) throw new Error(`${kind}: ${bytes.length} bytes might turn up by chance`);
-    this.#canaries.push({ kind, forms: formsOf(bytes, typeof secret === "string" ? secret : null) });
+    for (const { name, bytes: written } of formsOf(bytes, typeof secret === "string" ? secret : null)) {
+      const form = { kind, form: name, bytes: written };
+      this.forms.push(form);
+      const start = written.readUInt32LE();
+      this.#byStart.set(start, [...(this.#byStart.get(start) ?? []), form]);
+    }
   }
 
-  /** What kinds there are. */
-  get kinds(): readonly string[] {
-    return this.#canaries.map(({ kind }) => kind);
+  /** What kinds there are, each once. */
+  get kinds(): ReadonlySet<string> {
+    return new Set(this.forms.map(({ kind }) => kind));
   }
 
-  /** Every form of every secret, for whoever wants to see that the search finds it. */
-  get forms(): readonly { readonly kind: string; readonly form: string; readonly bytes: Buffer }[] {
-    return this.#canaries.flatMap(({ kind, forms }) => forms.map(({ name: form, bytes }) => ({ kind, form, bytes })));
-  }
-
-  /** Where in this text or these bytes any of them stands. */
+  /** Which of them, in which forms, stand in this text or these bytes. */
   search(place: string, where: string | Buffer): Sighting[] {
     const haystack = Buffer.from(where as string);
-    return this.#canaries.flatMap(({ kind, forms }) =>
-      forms.filter(({ bytes }) => haystack.includes(bytes)).map(({ name }) => ({ kind, form: name, place })));
+    const found = new Set<Form>();
+    for (let at = 0; at <= haystack.length - 4; at += 1) {
+      for (const form of this.#byStart.get(haystack.readUInt32LE(at)) ?? []) {
+        if (haystack.subarray(at, at + form.bytes.length).equals(form.bytes)) found.add(form);
+      }
+    }
+    return [...found].map(({ kind, form }) => ({ kind, form, place }));
   }
 
   /** Where in the files of a folder, however deep, any of them stands. */
@@ -54,7 +64,7 @@ export function filesIn(folder: string): string[] {
     .filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
 }
 
-function formsOf(bytes: Buffer, text: string | null): Canary["forms"] {
+function formsOf(bytes: Buffer, text: string | null): readonly { readonly name: string; readonly bytes: Buffer }[] {
   const forms = new Map<string, Buffer | string>([
     ["raw", bytes], ["hex", bytes.toString("hex")], ["HEX", bytes.toString("hex").toUpperCase()],
   ]);

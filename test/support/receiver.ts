@@ -131,7 +131,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     url: (path = "/", name = "127.0.0.1") => `https://${name}:${port}${path}`,
     on: (path, script) => void scripts.set(path, script),
     requestsTo: (path) => requests.filter((request) => request.path.split("?", 1)[0] === path),
-    waitFor: async (condition, timeoutMs = 10_000) => {
+    waitFor: async (condition, timeoutMs = 30_000) => {
       if (condition(receiver)) return;
       await new Promise<void>((resolve, reject) => {
         const look = () => {

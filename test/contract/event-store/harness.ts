@@ -27,7 +27,7 @@ export interface EventStoreUnderTest {
   dispose(): Promise<void>;
 }
 
-const patienceMs = 20_000;
+const patienceMs = 45_000;
 
 /** What can be done to an engine in tests; the methods of the same names are there. */
 export interface EventStoreCapabilities {

@@ -6,15 +6,16 @@ import { temporaryFolder } from "../../support/embedded-store.ts";
 const fileLimit = 2048;
 
 describe("the embedded event store on a full disk", () => {
-  const folder = temporaryFolder();
-  after(() => folder.remove());
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeEach(() => (folder = temporaryFolder()));
+  afterEach(() => folder.remove());
 
   it("fails appends as unavailable, keeps no part of them, and goes on when there is room again", () => {
     const script = new URL("./full-disk.ts", import.meta.url).pathname;
     const limited = `ulimit -S -f ${fileLimit * 2} && exec "$0" "$@"`;
     const output = execFileSync(
       "sh", ["-c", limited, process.execPath, "--disable-warning=ExperimentalWarning", script, folder.path],
-      { encoding: "utf8", timeout: 25_000 },
+      { encoding: "utf8", timeout: 50_000 },
     );
     expect(output).to.equal("survived");
   });
