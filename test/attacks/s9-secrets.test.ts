@@ -308,7 +308,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
   };
 
   it("are in no file, no line of the log, no metric, and no answer but the one that must show them", async function () {
-    this.timeout(180_000);
+    this.timeout(300_000);
     await relay.start();
     const one = await openTenant();
     const other = await openTenant();

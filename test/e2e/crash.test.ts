@@ -128,7 +128,7 @@ describe("kill -9 of the real process", function () {
     // After many kills some hundred wait for the slowest receiver, of which a hundred go at once.
     await settled([patient, guarded], leaseMs + graceMs + sized(1, 5) * crawlMs);
     const figures = await expectBalance([patient, guarded], `${relay.lives.length - 1} kills`);
-    expect(figures.acknowledged).to.be.greaterThan(100);
+    expect(figures.acknowledged).to.be.greaterThan(20);
     expect(figures.unanswered, "kills under load").to.be.greaterThan(0);
     expect(figures.unknownOutcomes, "kills in the middle of attempts").to.be.greaterThan(0);
 

@@ -80,7 +80,7 @@ describe("SIGTERM to the real process", function () {
     printed(`drained within ${times.join(", ")} ms`, figures);
     for (const [fault, found] of Object.entries(faults)) expect(found, fault).to.deep.equal([]);
     expect(figures).to.include({ unknownOutcomes: 0, extraDeliveries: 0 });
-    expect(figures.acknowledged).to.be.greaterThan(100);
+    expect(figures.acknowledged).to.be.greaterThan(20);
   });
 
   it("answers what is under way, refuses new connections, and takes a second SIGTERM for the same one", async () => {

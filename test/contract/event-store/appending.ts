@@ -86,11 +86,14 @@ export function appendingContract(bench: () => Bench): void {
       const watch = (async () => {
         while (!writing.signal.aborted) lengths.add((await bench().store.readStream(stream)).length);
       })();
-      for (let round = 0; round < 20; round++) {
-        await bench().store.append(stream, round * 5 - 1, Array.from({ length: 5 }, () => note("x".repeat(5000))));
+      try {
+        for (let round = 0; round < 20; round++) {
+          await bench().store.append(stream, round * 5 - 1, Array.from({ length: 5 }, () => note("x".repeat(5000))));
+        }
+      } finally {
+        writing.abort();
+        await watch;
       }
-      writing.abort();
-      await watch;
       expect([...lengths].filter((length) => length % 5 !== 0)).to.deep.equal([]);
     });
 

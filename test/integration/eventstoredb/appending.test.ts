@@ -67,18 +67,21 @@ describe("appends to EventStoreDB", () => {
         bench.server.breakConnections();
       }
     })();
-    await Promise.all(streams.map(async (stream, index) => {
-      const store = clients[index % 2]!;
-      for (let at = 0; at < 10; at++) {
-        // Two that do not wait for each other, then one that waits for both.
-        const [first, second] = await Promise.all([0, 1].map((more) =>
-          store.append(stream, 3 * at + more - 1, [note(`${3 * at + more}`)])));
-        expect(second!.revision).to.equal(first!.revision + 1);
-        await store.append(stream, second!.revision, [note(`${3 * at + 2}`)]);
-      }
-    }));
-    breaking.abort();
-    await breaker;
+    try {
+      await Promise.all(streams.map(async (stream, index) => {
+        const store = clients[index % 2]!;
+        for (let at = 0; at < 10; at++) {
+          // Two that do not wait for each other, then one that waits for both.
+          const [first, second] = await Promise.all([0, 1].map((more) =>
+            store.append(stream, 3 * at + more - 1, [note(`${3 * at + more}`)])));
+          expect(second!.revision).to.equal(first!.revision + 1);
+          await store.append(stream, second!.revision, [note(`${3 * at + 2}`)]);
+        }
+      }));
+    } finally {
+      breaking.abort();
+      await breaker;
+    }
     expect(bench.troubles.length).to.be.greaterThan(3);
     for (const stream of streams) {
       await until("it can be read", () => clients[0]!.readStream(stream).then(() => true, () => false));

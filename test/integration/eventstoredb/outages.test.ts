@@ -53,15 +53,18 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
         acknowledged.set(stream, at);
       }
     });
-    for (let round = 0; round < 4; round++) {
-      const before = Math.max(0, ...acknowledged.values());
-      await until("there is load", () => Math.max(0, ...acknowledged.values()) > before + 5);
-      await server.kill();
-      await pause(round * 100);
-      await server.restart();
+    try {
+      for (let round = 0; round < 4; round++) {
+        const before = Math.max(0, ...acknowledged.values());
+        await until("there is load", () => Math.max(0, ...acknowledged.values()) > before + 5);
+        await server.kill();
+        await pause(round * 100);
+        await server.restart();
+      }
+    } finally {
+      done.abort();
+      await Promise.all(writers);
     }
-    done.abort();
-    await Promise.all(writers);
     const head = await store.head();
     await Promise.all(recorders.map((recorder) => recorder.reaches(head)));
     await Promise.all(recorders.map((recorder) => recorder.stop()));
