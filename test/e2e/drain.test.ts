@@ -18,7 +18,7 @@ const env = {
 };
 
 describe("SIGTERM to the real process", function () {
-  this.timeout(sized(120_000, 3_600_000));
+  this.timeout(sized(240_000, 3_600_000));
   let receiver: Receiver;
   let relay: RelayProcess;
 

@@ -87,8 +87,8 @@ describe("Read models in MongoDB, built again", function () {
       expect(await reading.reader.sum("a")).to.equal(2);
     } finally {
       until.stopped = true;
+      await Promise.all(readers);
     }
-    await Promise.all(readers);
     expect([...seen]).to.deep.equal([1, 2]);
   });
 
