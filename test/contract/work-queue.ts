@@ -22,7 +22,7 @@ export interface WorkQueueTraits {
 }
 
 const healsWithinMs = 30_000;
-const rejectsWithinMs = 10_000;
+const rejectsWithinMs = 20_000;
 /** Long before the session of a member that said nothing would be over. */
 const handsOverWithinMs = 5_500;
 const destinations = Array.from({ length: 24 }, (_, index) => `destination-${index}`);
