@@ -8,7 +8,15 @@ import type { Target } from "../processes/generator.ts";
 import { pidOf } from "./child.ts";
 import { pause } from "./clock.ts";
 
+/** A benchmark that ends early takes its relays with it, data and all. */
+const running = new Set<() => void>();
+process.once("exit", () => {
+  for (const kill of running) kill();
+});
+
 const project = join(import.meta.dirname, "..", "..");
+/** As `npm start` has them. */
+const nodeFlags = ["--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning"];
 const startTimeoutMs = 60_000;
 const idleTimeoutMs = 60_000;
 const statuses = {
@@ -60,8 +68,7 @@ export class RelayProcess {
   readonly folder: string;
   readonly url: string;
   readonly #process: ChildProcess;
-  /** A benchmark that ends early takes its relays with it, data and all. */
-  readonly #killed = () => {
+  readonly #kill = () => {
     this.#process.kill("SIGKILL");
     remove(this.folder);
   };
@@ -71,7 +78,7 @@ export class RelayProcess {
     this.folder = folder;
     this.url = url;
     this.#process = child;
-    process.once("exit", this.#killed);
+    running.add(this.#kill);
   }
 
   /** Starts the relay; its log goes to a file in a folder of its own, as a supervisor would have it. */
@@ -81,7 +88,7 @@ export class RelayProcess {
     writeFileSync(caFile, caPem);
     const logFile = join(folder, "relay.log");
     const log = openSync(logFile, "a");
-    const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...nodeOptions, "src/main.ts"], {
+    const child = spawn(process.execPath, [...nodeFlags, ...nodeOptions, "src/main.ts"], {
       cwd: project,
       stdio: ["ignore", log, "inherit"],
       env: {
@@ -164,7 +171,7 @@ export class RelayProcess {
       this.#process.kill("SIGTERM");
       await ended;
     }
-    process.off("exit", this.#killed);
+    running.delete(this.#kill);
     remove(this.folder);
   }
 
