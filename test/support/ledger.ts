@@ -213,7 +213,8 @@ export function statusOf(facts: readonly Fact[]): string | undefined {
 
 /** Reads every event's facts: those listed, and those in `known` that the list may lack. */
 export async function readHistories(owner: ApiClient, known: readonly string[] = []): Promise<Histories> {
-  const ids = new Set([...known, ...(await listedIds(owner))]);
+  const ids = new Set(known);
+  for (const event of await readAll(owner, "/api/v1/events?")) ids.add(event["id"] as string);
   const histories = new Map<string, readonly Fact[]>();
   const waiting = [...ids];
   const read = async () => {
@@ -227,20 +228,6 @@ export async function readHistories(owner: ApiClient, known: readonly string[] =
   };
   await Promise.all(Array.from({ length: atOnce }, read));
   return histories;
-}
-
-/** The ids of all events, each page from where the last one ended: an engine may look at all that a page passes by. */
-async function listedIds(owner: ApiClient): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>();
-  for (let from = ""; ;) {
-    const { items } = await owner.get(`/api/v1/events?CpOrd=id&TpOrd=Asc&Qt=${historyPage}${from}`);
-    const found = items as { readonly id: string; readonly acceptedAt: string }[];
-    const before = ids.size;
-    for (const { id } of found) ids.add(id);
-    if (found.length < historyPage) return ids;
-    if (ids.size === before) throw new Error("more events in a millisecond than there are on a page");
-    from = `&From=${found.at(-1)?.acceptedAt}`;
-  }
 }
 
 /** All items of a list; `path` ends where further parameters may follow. */
