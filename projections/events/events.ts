@@ -17,6 +17,8 @@ export type EventDocument = {
   readonly nextAttemptAt: string | null;
   readonly acceptedAt: string;
   readonly deliveredAt: string | null;
+  /** The place in the log of the fact that accepted it, which has its payload. */
+  readonly acceptedIn: string;
   /** The place in the log of the fact that finished it; of no meaning while it is not finished. */
   readonly finishedIn: string | null;
 };
@@ -42,6 +44,7 @@ export const events: Collection<EventDocument> = {
     nextAttemptAt: "time",
     acceptedAt: "time",
     deliveredAt: "time",
+    acceptedIn: "text",
     finishedIn: "text",
   },
   indexes: [

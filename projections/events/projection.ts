@@ -5,10 +5,10 @@ import { events } from "./events.ts";
 /** Lists and counts events as their facts move them; which of them a purge takes is not for a fact alone to say. */
 export const eventsProjection: Projection = {
   name: "events",
-  version: 3,
+  version: 4,
   collections: [events],
   on: {
-    EventAccepted: ({ eventId, tenantId, destinationId, idempotencyKey, at }) => [
+    EventAccepted: ({ eventId, tenantId, destinationId, idempotencyKey, at }, acceptedIn) => [
       create(events, {
         id: eventId,
         tenantId,
@@ -19,6 +19,7 @@ export const eventsProjection: Projection = {
         nextAttemptAt: at,
         acceptedAt: at,
         deliveredAt: null,
+        acceptedIn,
         finishedIn: null,
       }),
       ...counted(tenantId, destinationId, at),

@@ -127,6 +127,16 @@ export interface EventLog {
   subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription;
 }
 
+/** Which entries of a stream are read; all of them, the first one first, where nothing is said. */
+export interface ReadOptions {
+  /** A revision, inclusive. */
+  readonly from?: number;
+  readonly limit?: number;
+  readonly backwards?: boolean;
+  /** Where the stream's first entry stands: who wants that one alone (`limit` 1) spares an engine the search for it. */
+  readonly beginsAt?: Position;
+}
+
 /**
  * The event store: the smallest that every engine can keep. An append is durable when its promise
  * resolves. Entries of one append are committed together or not at all.
@@ -138,10 +148,7 @@ export interface EventStore extends EventLog {
    * Entries of a stream from revision `from` (inclusive), `limit` at most, forwards; with `backwards`,
    * from `from` (or the end) down. Empty when the stream does not exist or was deleted.
    */
-  readStream(
-    stream: string,
-    options?: { readonly from?: number; readonly limit?: number; readonly backwards?: boolean },
-  ): Promise<readonly LogEntry[]>;
+  readStream(stream: string, options?: ReadOptions): Promise<readonly LogEntry[]>;
   /**
    * Deletes all entries of a stream; a later append at {@link noStream} succeeds and its revisions go
    * on, in some engines behind a gap. Deleting a stream that does not exist does nothing. With `expected`,

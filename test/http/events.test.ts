@@ -51,6 +51,25 @@ describeOnEngines("events", (freshEngines) => {
     expect(read["deliveredAt"]).to.be.a("string");
   });
 
+  it("show their payloads in lists, each read at the place where the event is known to begin", async () => {
+    const id = await accept();
+    const { store } = api.world;
+    const [accepted] = await store.readStream(streams.event(id));
+    const asked: unknown[] = [];
+    const readStream = store.readStream.bind(store);
+    store.readStream = (...read) => {
+      asked.push(read);
+      return readStream(...read);
+    };
+    try {
+      const { items } = (await one.viewer.client.get("/api/v1/events?Qt=1")).json as { items: unknown[] };
+      expect(items).to.have.length(1).and.to.have.nested.property("[0]").that.includes({ id, payload: '{"n":1}' });
+      expect(asked).to.deep.equal([[streams.event(id), { limit: 1, beginsAt: accepted!.position }]]);
+    } finally {
+      Reflect.deleteProperty(store, "readStream");
+    }
+  });
+
   describe("are found by their idempotency key", () => {
     const send = (key: string, to = mine) => {
       const utf8 = Buffer.from(key, "utf8").toString("latin1");

@@ -2,9 +2,9 @@ import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
 import {
-  EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,
-  type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
-  type SubscriptionOptions,
+  EntryTooLarge, LogUnavailable, logStart, noStream, RevisionConflict, UnacceptableEntry,
+  type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
+  type Subscription, type SubscriptionOptions,
 } from "../../ports/event-store.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { decoded, LogReader, type Wanted } from "./log-reader.ts";
@@ -140,14 +140,11 @@ export class EmbeddedEventStore implements EventStore {
     return this.#appends.add(stream, expected, entries, encoded, length);
   }
 
-  async readStream(
-    stream: string,
-    options: { readonly from?: number; readonly limit?: number; readonly backwards?: boolean } = {},
-  ): Promise<readonly LogEntry[]> {
-    const { backwards = false, limit = Infinity, from = backwards ? Infinity : 0 } = options;
+  async readStream(stream: string, options: ReadOptions = {}): Promise<readonly LogEntry[]> {
+    const { backwards = false, limit = Infinity, from = backwards ? Infinity : 0, beginsAt = logStart } = options;
     const rows = await this.#asked((request) => {
       if (this.#reads.length === 0) setImmediate(() => this.#sendReads());
-      this.#reads.push({ request, stream, from, limit, backwards });
+      this.#reads.push({ request, stream, from, limit, backwards, beginsAt: sequenceOf(beginsAt) });
     }) as StreamRows;
     const { revisions, sequences, texts } = rows;
     return revisions.map((revision, index) => {

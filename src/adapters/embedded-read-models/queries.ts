@@ -34,8 +34,11 @@ export class Queries {
     const conditions = armsOf(query).flatMap((arm) => conditionOf(definition, arm, { inOrder }) ?? []);
     if (conditions.length === 0) return [];
     const order = [...new Set([orderField, definition.key])];
-    const sql = pageOf(definition, conditions, order, query.order.descending);
-    const values = [...conditions.flatMap((condition) => condition.values), query.limit, query.offset ?? 0];
+    const { limit, offset = 0 } = query;
+    const sql = conditions.length === 1 && offset === 0
+      ? firstPageOf(definition, conditions[0]!, order, query.order.descending)
+      : pageOf(definition, conditions, order, query.order.descending);
+    const values = [...conditions.flatMap((condition) => condition.values), limit, offset];
     return this.#rows(sql, values).map((row) => decodeRow(definition, row));
   }
 
@@ -112,29 +115,33 @@ function armsOf(query: Query): Selection[] {
   return values.map((value) => ({ ...rest, where: { ...where, [anyOf.field]: value } }));
 }
 
+/** The first page of documents, in the order of these fields. */
+function firstPageOf(
+  definition: CollectionDefinition, condition: Condition, order: readonly string[], descending: boolean,
+): string {
+  const by = inOrderOf(order.map(quoted), descending);
+  return `SELECT * FROM ${tableOf(definition)} WHERE ${condition.sql} ORDER BY ${by} LIMIT ? OFFSET ?`;
+}
+
 /**
- * One page of documents. Several conditions are as many ranges of one index, merged in its order; only
- * the documents of the page are looked up.
+ * Any page of documents. Several conditions are as many ranges of one index, merged in its order. Only the documents of
+ * the page are looked up: with one SELECT SQLite would look up those that the page skips, too, in tables like these.
  */
 function pageOf(
-  definition: CollectionDefinition,
-  conditions: readonly Condition[],
-  order: readonly string[],
-  descending: boolean,
+  definition: CollectionDefinition, conditions: readonly Condition[], order: readonly string[], descending: boolean,
 ): string {
   const from = tableOf(definition);
-  const direction = descending ? " DESC" : "";
-  const by = (columns: readonly string[]) => columns.map((column) => column + direction).join(", ");
-  const [only] = conditions;
-  if (conditions.length === 1 && only) {
-    return `SELECT * FROM ${from} WHERE ${only.sql} ORDER BY ${by(order.map(quoted))} LIMIT ? OFFSET ?`;
-  }
   const columns = order.map((field, at) => `${quoted(field)} AS o${at}`).join(", ");
   const ranges = conditions.map(({ sql }) => `SELECT ${columns} FROM ${from} WHERE ${sql}`);
   const aliases = order.map((_, at) => `o${at}`);
+  const by = inOrderOf(aliases, descending);
   const same = `documents.${quoted(definition.key)} = o${order.indexOf(definition.key)}`;
   return (
-    `SELECT documents.* FROM (${ranges.join(" UNION ALL ")} ORDER BY ${by(aliases)} LIMIT ? OFFSET ?) AS page ` +
-    `CROSS JOIN ${tableOf(definition)} AS documents ON ${same} ORDER BY ${by(aliases)}`
+    `SELECT documents.* FROM (${ranges.join(" UNION ALL ")} ORDER BY ${by} LIMIT ? OFFSET ?) AS page ` +
+    `CROSS JOIN ${from} AS documents ON ${same} ORDER BY ${by}`
   );
+}
+
+function inOrderOf(columns: readonly string[], descending: boolean): string {
+  return columns.map((column) => column + (descending ? " DESC" : "")).join(", ");
 }

@@ -2,8 +2,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { EventCodec } from "../../ports/event-codec.ts";
 import {
   LogUnavailable, logStart,
-  type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
-  type SubscriptionOptions,
+  type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
+  type Subscription, type SubscriptionOptions,
 } from "../../ports/event-store.ts";
 import { AppendCalls } from "./append-calls.ts";
 import { Connection } from "./connection.ts";
@@ -69,10 +69,7 @@ export class EventStoreDb implements EventStore {
     return this.#writer.append(stream, expected, entries);
   }
 
-  async readStream(
-    stream: string,
-    options: { readonly from?: number; readonly limit?: number; readonly backwards?: boolean } = {},
-  ): Promise<readonly LogEntry[]> {
+  async readStream(stream: string, options: ReadOptions = {}): Promise<readonly LogEntry[]> {
     this.#requireOpen();
     const { backwards = false } = options;
     if (options.limit === 0) return [];

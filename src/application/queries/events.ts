@@ -92,8 +92,9 @@ export class EventQueries {
   }
 
   /** The document with its payload, which stands in the log only; null when it was purged meanwhile. */
-  async #hydrate({ finishedIn: _finishedIn, ...document }: EventDocument): Promise<EventView | null> {
-    const [first] = await this.#parts.store.readStream(streams.event(document.id), { limit: 1 });
+  async #hydrate({ acceptedIn, finishedIn: _, ...document }: EventDocument): Promise<EventView | null> {
+    const stream = streams.event(document.id);
+    const [first] = await this.#parts.store.readStream(stream, { limit: 1, beginsAt: acceptedIn });
     if (!first || first.unreadable !== undefined) return null;
     const { eventId, payload } = (first as unknown as Extract<WebhookEvent, { type: "EventAccepted" }>).data;
     return eventId === document.id ? { ...document, payload } : null;

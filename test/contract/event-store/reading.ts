@@ -26,6 +26,21 @@ export function readingContract(bench: () => Bench): void {
       expect(await read({ backwards: true, from: 99, limit: 1 })).to.equal("4");
     });
 
+    it("finds the first entry where it is known to stand, or what is the first by now", async () => {
+      const [stream, other] = [freshStream(), freshStream()];
+      await bench().write(other, "other");
+      await bench().write(stream, "first", "second");
+      const first = async (of: string) => texts(await bench().store.readStream(of, { limit: 1, beginsAt }));
+      const beginsAt = (await bench().store.readStream(stream, { limit: 1 }))[0]!.position;
+      expect(await first(stream)).to.deep.equal(["first"]);
+      expect(await first(other)).to.deep.equal(["other"]);
+      await bench().store.deleteStream(stream);
+      expect(await first(stream)).to.deep.equal([]);
+      await bench().store.append(stream, noStream, [note("again")]);
+      expect(await first(stream)).to.deep.equal(["again"]);
+      expect(await first(freshStream())).to.deep.equal([]);
+    });
+
     it("finds nothing where there is no stream", async () => {
       expect(await bench().store.readStream(freshStream())).to.deep.equal([]);
       expect(await bench().store.readStream(freshStream(), { backwards: true, limit: 1 })).to.deep.equal([]);

@@ -48,7 +48,7 @@ describe("the embedded event store's own ways", () => {
       const stream = freshStream();
       await store.append(stream, noStream, [note("x".repeat(500_000))]);
       const port = store.connect();
-      const read = { stream, from: 0, limit: 1, backwards: false };
+      const read = { stream, from: 0, limit: 1, backwards: false, beginsAt: 0 };
       port.postMessage({
         kind: "reads", reads: Array.from({ length: 400 }, (_, request) => ({ request, ...read })),
       } satisfies Request);

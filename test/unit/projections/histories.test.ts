@@ -48,14 +48,16 @@ async function projected(history: History): Promise<InMemoryReadModels> {
   return models;
 }
 
-/** The place of the fact that finished each event last. */
-function endings({ told }: History): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
+/** The places of the fact that accepted each event, and of the one that finished it last. */
+function placesOf({ told }: History): Readonly<Record<"beginnings" | "endings", ReadonlyMap<string, string>>> {
+  const beginnings = new Map<string, string>();
+  const endings = new Map<string, string>();
   for (const [at, { stream, fact }] of told.entries()) {
+    if (fact.type === "EventAccepted") beginnings.set(stream, position(at + 1));
     const { from, to } = fact.data as { from?: EventStatus; to?: EventStatus };
-    if (to !== undefined && from !== to && isFinished(to)) found.set(stream, position(at + 1));
+    if (to !== undefined && from !== to && isFinished(to)) endings.set(stream, position(at + 1));
   }
-  return found;
+  return { beginnings, endings };
 }
 
 /** The documents that the folded states call for. */
@@ -65,7 +67,7 @@ function expected(history: History): Record<string, Document[]> {
   const senders = [...history.senders.values()].filter(({ deleted }) => !deleted);
   const keys = [...history.apiKeys.values()].filter(({ revoked }) => !revoked);
   const webhooks = [...history.webhooks.values()];
-  const ended = endings(history);
+  const { beginnings, endings } = placesOf(history);
   return {
     tenants: tenants.map(({ id, name }) => ({ id, name })),
     retention: tenants.flatMap(({ id: tenantId, retentionDays }) =>
@@ -116,7 +118,8 @@ function expected(history: History): Record<string, Document[]> {
         nextAttemptAt,
         acceptedAt: rest.acceptedAt,
         deliveredAt: rest.deliveredAt,
-        finishedIn: ended.get(streams.event(id)) ?? null,
+        acceptedIn: beginnings.get(streams.event(id))!,
+        finishedIn: endings.get(streams.event(id)) ?? null,
       }),
     ),
   };

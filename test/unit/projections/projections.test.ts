@@ -9,6 +9,7 @@ import type { DomainEvent } from "../../../src/domain/domain-event.ts";
 import type { Answer, EventStatus, WebhookEvent } from "../../../src/domain/event/events.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
+import { position } from "../../support/position.ts";
 import { projected } from "../../support/projected.ts";
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -289,6 +290,7 @@ describe("projections", () => {
         nextAttemptAt: at(1),
         acceptedAt: at(1),
         deliveredAt: null,
+        acceptedIn: position(1),
         finishedIn: null,
       });
     });
