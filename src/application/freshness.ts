@@ -2,6 +2,7 @@ import { Refusal } from "../domain/refusal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EventLog, Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
+import { late, within } from "../ports/within.ts";
 
 const patienceMs = 2_000;
 
@@ -37,15 +38,22 @@ export class Freshness {
     }
   }
 
-  /** Where the log ends, at the call or a moment later. */
-  #head(): Promise<Position> {
+  /** Where the log ends, at the call or a moment later; a Refusal (unavailable) where it does not say so within 2 s. */
+  async #head(): Promise<Position> {
+    const head = await within(this.#clock, patienceMs, this.#look());
+    if (head === late) throw new Refusal("unavailable", "the log does not say where it ends; try again");
+    return head;
+  }
+
+  /** Looks where the log ends, once for all who ask meanwhile. */
+  #look(): Promise<Position> {
     if (!this.#running) return (this.#running = this.#log.head().finally(() => (this.#running = undefined)));
     // A look already under way may see a head older than this question.
     return (this.#next ??= this.#running
       .catch(() => undefined)
       .then(() => {
         this.#next = undefined;
-        return this.#head();
+        return this.#look();
       }));
   }
 }

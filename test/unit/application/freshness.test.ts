@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Freshness } from "../../../src/application/freshness.ts";
+import type { Refusal } from "../../../src/domain/refusal.ts";
 import type { EventLog } from "../../../src/ports/event-store.ts";
 import type { ReadModels } from "../../../src/ports/read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -35,6 +36,22 @@ describe("waiting for the read models", () => {
     clock.advance(1_500);
     await soon();
     expect(refused).to.deep.equal(["first", "second"]);
+  });
+
+  it("is over after 2 s where the log does not say its end, also for who comes in the middle of a look", async () => {
+    const { clock, heads, freshness } = behind();
+    const refused: string[] = [];
+    const ask = (name: string) => void freshness.wait().catch(({ kind }: Refusal) => refused.push(`${name} ${kind}`));
+    ask("first");
+    clock.advance(500);
+    ask("second");
+    clock.advance(1_500);
+    await soon();
+    expect(refused).to.deep.equal(["first unavailable"]);
+    clock.advance(500);
+    await soon();
+    expect(refused).to.deep.equal(["first unavailable", "second unavailable"]);
+    expect(heads).to.have.length(1);
   });
 
   it("looks at the log's head again for who comes in the middle of a look, once for all of them", async () => {
