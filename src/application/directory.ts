@@ -144,10 +144,14 @@ export class Directory {
 
   async #read<Owner>(secrets: Secrets<Owner>, hash: string): Promise<Owner | undefined> {
     const { owners, type, valid } = secrets;
-    const id = owners.get(hash) ?? (await this.#ownerOf(secrets, hash));
+    const known = owners.get(hash);
+    if (known !== undefined) return valid((await this.#aggregates.read(type, known)).state, hash);
+    const id = await this.#ownerOf(secrets, hash);
     if (id === undefined) return undefined;
+    // The read models may have heard of a new token before this process has.
+    const { state } = await this.#aggregates.current(type, id);
     owners.set(hash, id);
-    return valid((await this.#aggregates.read(type, id)).state, hash);
+    return valid(state, hash);
   }
 
   async #ownerOf<Owner>({ owners, collection, field }: Secrets<Owner>, hash: string): Promise<string | undefined> {

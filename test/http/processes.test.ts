@@ -94,6 +94,23 @@ describe("a process that hears late of what others do", () => {
     expect((await b.patch(`/api/v1/users/${id}`, { role: 0 })).json["role"]).to.equal("Developer");
   });
 
+  it("takes a token that another process made anew, of destinations and senders that it has in memory", async () => {
+    const { client } = one.owner;
+    const { path, apiKey, ingestToken, destinationId } = await openIngest(client, one.tenantId);
+    const send = async (token: unknown) => {
+      const options = { json: {}, headers: { "x-api-key": apiKey } };
+      return (await http("POST", late.url + path.replace(ingestToken, String(token)), options)).status;
+    };
+    const sender = (await client.post("/api/v1/senders", { name: "Shop", destinationUrlId: destinationId })).json;
+    expect(await send(ingestToken)).to.equal(202);
+    expect(await send(sender["ingestToken"])).to.equal(202);
+    for (const owner of [`destinations/${destinationId}`, `senders/${String(sender["id"])}`]) {
+      const { ingestToken: anew } = (await client.post(`/api/v1/${owner}/ingest-token`)).json;
+      expect([await send(anew), await send(anew)], owner).to.deep.equal([202, 202]);
+    }
+    expect([await send(ingestToken), await send(sender["ingestToken"])]).to.deep.equal([404, 404]);
+  });
+
   it("holds to its own changes at once", async () => {
     const client = one.owner.client.at(late.url);
     const { path, apiKey, apiKeyId, destinationId } = await openIngest(client, one.tenantId);
