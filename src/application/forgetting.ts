@@ -4,8 +4,7 @@ import { decide as decideInvite } from "../domain/invite/invite.ts";
 import { comparableEmail } from "../domain/reservation/reservation.ts";
 import { streams } from "../domain/streams.ts";
 import { decide } from "../domain/tenant/decide.ts";
-import type { TenantEvent } from "../domain/tenant/events.ts";
-import type { Tenant } from "../domain/tenant/state.ts";
+import type { Tenant, UserEvent } from "../domain/tenant/state.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EventStore } from "../ports/event-store.ts";
@@ -45,14 +44,18 @@ export class Forgetting {
     this.#parts = parts;
   }
 
-  /** Forgets a user whose deletion is in the log. */
-  async forget({ tenantId, userId }: Forgotten, origin: Origin): Promise<void> {
+  /** Forgets a user whose deletion is in the log; answers whether that was still to be done. */
+  async forget({ tenantId, userId }: Forgotten, origin: Origin): Promise<boolean> {
     const { aggregates, people, clock } = this.#parts;
     const { state: tenant } = await aggregates.current(tenants, tenantId);
-    if (tenant) await this.#forgetInvites(tenant, userId, origin);
+    const facts = await this.#factsAbout(tenantId, userId);
+    // Read models that are behind go on to name the user.
+    if (facts.some(({ type }) => type === "UserForgotten")) return false;
+    if (tenant) await this.#forgetInvites(tenant, userId, facts, origin);
     await people.forget(userId);
     const command = { type: "ForgetUser", userId, at: timestamp(clock.now()) } as const;
     await aggregates.change(tenants, tenantId, origin, (state) => (state ? decide(state, command) : []));
+    return true;
   }
 
   /** Users deleted before `before` (ISO 8601) who are not forgotten, some at a time. */
@@ -65,9 +68,9 @@ export class Forgetting {
   }
 
   /** Invites of the tenant to one of the user's addresses that nobody came by: they would let the user in again. */
-  async #forgetInvites(tenant: Tenant, userId: string, origin: Origin): Promise<void> {
+  async #forgetInvites(tenant: Tenant, userId: string, facts: readonly UserEvent[], origin: Origin): Promise<void> {
     const { aggregates, people, readModels, freshness, clock } = this.#parts;
-    const addresses = await this.#addressesOf(tenant, userId);
+    const addresses = await this.#addressesIn(facts, tenant, userId);
     if (addresses.size === 0) return;
     await freshness.wait();
     const { name: collection, key } = inviteDocuments;
@@ -84,16 +87,18 @@ export class Forgetting {
     }
   }
 
+  async #factsAbout(tenantId: string, userId: string): Promise<readonly UserEvent[]> {
+    const entries = await this.#parts.store.readStream(streams.tenant(tenantId));
+    const facts = entries.filter(({ unreadable }) => unreadable === undefined) as unknown as readonly UserEvent[];
+    return facts.filter(({ data }) => data.userId === userId);
+  }
+
   /** Every address the user ever had, in comparable form; none once its key is gone. */
-  async #addressesOf(tenant: Tenant, userId: string): Promise<ReadonlySet<string>> {
-    const { store, people } = this.#parts;
+  async #addressesIn(facts: readonly UserEvent[], tenant: Tenant, userId: string): Promise<ReadonlySet<string>> {
     const addresses = new Set<string>();
-    for (const entry of await store.readStream(streams.tenant(tenant.id))) {
-      if (entry.unreadable !== undefined) continue;
-      const event = entry as unknown as TenantEvent;
-      if (event.type !== "UserCreated" && event.type !== "UserEmailChanged") continue;
-      if (event.data.userId !== userId) continue;
-      const email = await people.open(tenant, userId, event.data.email);
+    for (const { type, data } of facts) {
+      if (type !== "UserCreated" && type !== "UserEmailChanged") continue;
+      const email = await this.#parts.people.open(tenant, userId, data.email);
       if (email !== null) addresses.add(comparableEmail(email));
     }
     return addresses;

@@ -30,8 +30,8 @@ export class Forgetter {
       if (isOver()) return;
       const actor = { type: "service", part: "forgetter" } as const;
       try {
-        await forgetting.forget(user, { actor, correlationId: ids.uuid(), causationId: null });
-        logger.info({ ...user }, "finished forgetting a deleted user");
+        const done = await forgetting.forget(user, { actor, correlationId: ids.uuid(), causationId: null });
+        if (done) logger.info({ ...user }, "finished forgetting a deleted user");
       } catch (error) {
         metrics.trouble("forgetter");
         logger.warn({ err: error, ...user }, "forgetting a deleted user failed and is tried again");

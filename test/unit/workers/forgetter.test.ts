@@ -72,6 +72,24 @@ describe("forgetting deleted users", () => {
     expect(api.errors.length).to.equal(2);
   });
 
+  it("is done once, however long the read models do not hear of it", async () => {
+    const { tenantId, owner } = await createTenant(api.url);
+    const user = await createUser(owner.client, "viewer");
+    const deleteStream = engines.store.deleteStream.bind(engines.store);
+    let letGo = () => {};
+    engines.store.deleteStream = async (...args) => {
+      letGo = engines.holdBackProjector();
+      await deleteStream(...args);
+    };
+    expect((await owner.client.delete(`/api/v1/users/${user.id}`)).status).to.equal(204);
+    expect(engines.readModels.contents().documents["forgetting"]).to.have.property(user.id);
+    engines.clock.advance(10_000);
+    for (let second = 0; second < 3; second += 1) await runForgetter();
+    letGo();
+    const facts = await factsOf(`tenant-${tenantId}`);
+    expect(facts.filter((type) => type === "UserForgotten")).to.have.length(1);
+  });
+
   it("takes invites of the tenant to any address the user had, and no one else's", async () => {
     const [here, there] = [await createTenant(api.url), await createTenant(api.url)];
     const [email, former, bystander] = [freshEmail(), freshEmail(), freshEmail()];
