@@ -1,6 +1,7 @@
 import type { Clock } from "../ports/clock.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
+import { late, within } from "../ports/within.ts";
 import { Loop } from "./loop.ts";
 import type { Role } from "./role.ts";
 
@@ -64,23 +65,33 @@ export class Leadership implements Role {
 
   async #look(): Promise<number> {
     const { clock } = this.#parts;
+    if (this.leading && this.#left() <= 0) {
+      // Another may have the role by now: this term is over, even if the lease is to be had again.
+      await this.#end(stopPatienceMs);
+      return renewEveryMs;
+    }
     const asked = clock.monotonic();
-    // Then another may have had the role meanwhile: this term is over, even if the lease is to be had again.
-    const lapsed = this.leading && asked >= this.#heldUntil;
     const held = await this.#lease();
     if (held) this.#heldUntil = asked + leaseMs - marginMs;
-    if (held === false || lapsed || clock.monotonic() >= this.#heldUntil) await this.#end(stopPatienceMs);
-    else if (!this.#role && !this.#loop.stopped) await this.#take();
-    return renewEveryMs;
+    if (held === false || this.#left() <= 0) await this.#end(stopPatienceMs);
+    else if (held && !this.#role && !this.#loop.stopped) await this.#take();
+    return this.leading ? Math.min(renewEveryMs, this.#left()) : renewEveryMs;
   }
 
-  /** Undefined when the engine does not answer. */
+  /** For how long the lease holds yet, ms. */
+  #left(): number {
+    return this.#heldUntil - this.#parts.clock.monotonic();
+  }
+
+  /** Undefined when the engine does not answer, or does not while the lease holds that the role runs by. */
   async #lease(): Promise<boolean | undefined> {
-    const { state } = this.#parts;
-    return state.lease(`role/${this.name}`, this.#owner, leaseMs).catch((error: unknown) => {
+    const { state, clock } = this.#parts;
+    const asking = state.lease(`role/${this.name}`, this.#owner, leaseMs).catch((error: unknown) => {
       this.#trouble(error, "a role's lease cannot be renewed");
       return undefined;
     });
+    const held = this.leading ? await within(clock, this.#left(), asking) : await asking;
+    return held === late ? undefined : held;
   }
 
   async #take(): Promise<void> {

@@ -12,12 +12,13 @@ describe("leadership", () => {
   let troubles: string[];
   let startFails: boolean;
   let away: ReadonlySet<string>;
+  let silent: ReadonlySet<string>;
   let candidates: Leadership[];
   beforeEach(() => {
     clock = new ManualClock();
     state = new SqliteExpiringState(":memory:", clock);
     [steps, troubles, candidates] = [[], [], []];
-    [startFails, away] = [false, new Set()];
+    [startFails, away, silent] = [false, new Set(), new Set()];
   });
   afterEach(async () => {
     await Promise.all(candidates.map((candidate) => candidate.stop(0)));
@@ -38,6 +39,7 @@ describe("leadership", () => {
   const candidate = (owner: string, itsClock = clock) => {
     const reached: Pick<ExpiringState, "lease" | "release"> = {
       lease: async (...args) => {
+        if (silent.has(owner)) return new Promise(() => undefined);
         if (away.has(owner)) throw new ExpiringStateUnavailable("gone");
         return state.lease(...args);
       },
@@ -99,6 +101,29 @@ describe("leadership", () => {
     expect(await pass(5_000)).to.deep.equal([]);
     await candidates[1]?.stop(0);
     expect(await pass(2_000)).to.deep.equal(["b1 stops", "a2 starts"]);
+  });
+
+  it("stops the role a second before its lease could be over, whether the engine refuses or says nothing", async () => {
+    for (const outage of ["refuses", "says nothing"]) {
+      candidates = [];
+      const holder = candidate(outage);
+      await settle();
+      [away, silent] = outage === "refuses" ? [new Set([outage]), silent] : [away, new Set([outage])];
+      expect(await pass(4_500), outage).to.deep.equal([]);
+      expect(await pass(500), outage).to.deep.equal([`${outage}1 stops`]);
+      await holder.stop(0);
+    }
+  });
+
+  it("does not take the role up on a lease that it gave back, while the engine does not answer", async () => {
+    startFails = true;
+    candidate("a");
+    expect(await settle()).to.deep.equal(["a1 stops"]);
+    startFails = false;
+    candidate("b");
+    expect(await settle()).to.deep.equal(["b1 starts"]);
+    away = new Set(["a"]);
+    expect(await pass(4_500)).to.deep.equal([]);
   });
 
   it("goes on through an outage shorter than the lease", async () => {
