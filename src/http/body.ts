@@ -51,9 +51,8 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
       const [only] = chunks;
       resolve(only && chunks.length === 1 ? only : Buffer.concat(chunks, size));
     });
-    const brokeOff = () => {
-      if (!request.complete) reject(new Refusal("invalid", "body: broke off"));
-    };
+    // After its end that changes nothing any more; without one, what has come can no longer be read.
+    const brokeOff = () => reject(new Refusal("invalid", "body: broke off"));
     request.once("close", brokeOff).once("error", brokeOff);
     if (request.destroyed) brokeOff();
   });
