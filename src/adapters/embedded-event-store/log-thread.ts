@@ -168,11 +168,12 @@ async function close(): Promise<void> {
   for (const { port } of clients) port.close();
   try {
     log.truncate(closingPatienceMs);
-  } finally {
-    log.close();
-    closeSync(descriptor);
-    lock.release();
+  } catch {
+    // The disk is full, or worse: nothing is lost, and the next start empties it.
   }
+  log.close();
+  closeSync(descriptor);
+  lock.release();
   owner.close();
 }
 
