@@ -23,12 +23,29 @@ describe("bcrypt in a thread of its own", () => {
   for (const [cost, most] of [[4, 64], [12, 64], [13, 32], [15, 8]] as const) {
     it(`has only so many wait at cost ${cost} that the last is answered in time`, async () => {
       const passwords = new BcryptPasswords(cost);
-      const { nobody } = new BcryptPasswords(4);
-      const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => passwords.matches("x", nobody)));
+      const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => passwords.matches("x", "garbage")));
       expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(most);
       await passwords.close();
     });
   }
+
+  it("takes as long for a hash from when the cost was lower as for one that nobody has", async () => {
+    const [former, passwords] = [new BcryptPasswords(4), new BcryptPasswords(10)];
+    const hash = await former.hash("correct horse");
+    expect(await passwords.matches("correct horse", hash)).to.equal(true);
+    const least = async (compared: string) => {
+      const took: number[] = [];
+      for (let round = 0; round < 5; round += 1) {
+        const startedAt = performance.now();
+        expect(await passwords.matches("wrong horse", compared)).to.equal(false);
+        took.push(performance.now() - startedAt);
+      }
+      return Math.min(...took);
+    };
+    // Untreated, it would be a sixty-fourth.
+    expect(await least(hash) / await least(passwords.nobody)).to.be.within(0.5, 2);
+    await Promise.all([former.close(), passwords.close()]);
+  });
 
   it("goes on after a hash that is none", async () => {
     const passwords = new BcryptPasswords(4);

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import { refuse } from "../../domain/refusal.ts";
 import { passwordProblem } from "../../domain/tenant/password.ts";
 import type { Passwords } from "../../ports/passwords.ts";
+import { hashOfNobody } from "./nobody.ts";
 import type { BcryptAnswer, BcryptTask } from "./worker.ts";
 
 /**
@@ -32,8 +33,7 @@ export class BcryptPasswords implements Passwords {
     this.#cost = cost;
     // Each step of the cost doubles the time.
     this.#most = mostWaiting.tasks >> Math.max(0, cost - mostWaiting.atCost);
-    // A salt and a digest of zeros: no password is known to have it, and it costs as much as any.
-    this.nobody = `$2b$${String(cost).padStart(2, "0")}$${".".repeat(53)}`;
+    this.nobody = hashOfNobody(cost);
   }
 
   /** Throws RangeError for what the domain says is no password. */
@@ -43,7 +43,7 @@ export class BcryptPasswords implements Passwords {
   }
 
   async matches(password: string, hash: string): Promise<boolean> {
-    const same = await this.#ask({ op: "compare", password, hash });
+    const same = await this.#ask({ op: "compare", password, hash, cost: this.#cost });
     // Only now, so that a text that cannot be a password costs the same time.
     return same === true && passwordProblem(password) === null;
   }

@@ -1,10 +1,11 @@
-import { compareSync, hashSync } from "bcryptjs";
+import { compareSync, getRounds, hashSync } from "bcryptjs";
 import { parentPort } from "node:worker_threads";
+import { hashOfNobody } from "./nobody.ts";
 
-/** What the thread is asked; `cost` is the logarithm of the rounds. */
+/** What the thread is asked; `cost` is the logarithm of the rounds, of a comparison at the least. */
 export type BcryptTask =
   | { readonly op: "hash"; readonly password: string; readonly cost: number }
-  | { readonly op: "compare"; readonly password: string; readonly hash: string };
+  | { readonly op: "compare"; readonly password: string; readonly hash: string; readonly cost: number };
 
 /** What became of the task of that id: a hash, or whether the password matches; or bcrypt's own message. */
 export type BcryptAnswer =
@@ -12,7 +13,15 @@ export type BcryptAnswer =
   | { readonly id: number; readonly error: string };
 
 function run(task: BcryptTask): string | boolean {
-  return task.op === "hash" ? hashSync(task.password, task.cost) : compareSync(task.password, task.hash);
+  return task.op === "hash" ? hashSync(task.password, task.cost) : compare(task);
+}
+
+/** A hash from when the cost was lower takes as long as any other: who it is of must not be told by the time. */
+function compare({ password, hash, cost }: Extract<BcryptTask, { op: "compare" }>): boolean {
+  const same = compareSync(password, hash);
+  // Each step takes as long as all before it together.
+  for (let spent = getRounds(hash); spent < cost; spent += 1) compareSync(password, hashOfNobody(spent));
+  return same;
 }
 
 parentPort?.on("message", ({ id, task }: { readonly id: number; readonly task: BcryptTask }) => {
