@@ -12,20 +12,38 @@ export interface MasterKeyUse {
 }
 
 const most = 1_000;
+const collection = wrappedKeys.name;
 
 /** Every master key that is at hand, needed, or wraps something, as far as the log was projected; the newest first. */
 export async function keyInventory(
   readModels: Pick<ReadModels, "get" | "count" | "distinct">,
   { masterKeyIds }: Pick<Sealing, "masterKeyIds">,
 ): Promise<readonly MasterKeyUse[]> {
-  const collection = wrappedKeys.name;
-  const inUse = await readModels.distinct({ collection }, "masterKeyId", { limit: most });
+  const inUse = await wrappingKeys(readModels);
   const platform = await readModels.get(collection, tokenKeyName);
   const needed = (platform?.["masterKeys"] ?? [platform?.["masterKeyId"]]) as readonly string[];
-  const all = new Set([...masterKeyIds, ...(platform ? needed : []), ...(inUse as readonly string[])]);
+  const all = new Set([...masterKeyIds, ...(platform ? needed : []), ...inUse]);
   return Promise.all([...all].map(async (masterKeyId) => ({
     masterKeyId,
-    wraps: await readModels.count({ collection, where: { masterKeyId } }),
+    wraps: await wrappedBy(readModels, masterKeyId),
     needed: needed.includes(masterKeyId),
   })));
+}
+
+/** How many keys other master keys than the newest wrap. Those it wraps, one for each tenant, are not looked at. */
+export async function keysUnderOldMasterKeys(
+  readModels: Pick<ReadModels, "count" | "distinct">,
+  { masterKeyIds: [newest] }: Pick<Sealing, "masterKeyIds">,
+): Promise<number> {
+  const old = (await wrappingKeys(readModels)).filter((id) => id !== newest);
+  const counts = await Promise.all(old.map((id) => wrappedBy(readModels, id)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function wrappingKeys(readModels: Pick<ReadModels, "distinct">): Promise<readonly string[]> {
+  return await readModels.distinct({ collection }, "masterKeyId", { limit: most }) as readonly string[];
+}
+
+function wrappedBy(readModels: Pick<ReadModels, "count">, masterKeyId: string): Promise<number> {
+  return readModels.count({ collection, where: { masterKeyId } });
 }

@@ -2,7 +2,7 @@ import type { Readings } from "../adapters/prometheus/prometheus-metrics.ts";
 import { destinations } from "../../projections/destinations/destinations.ts";
 import { backlogCounter } from "../../projections/due/due.ts";
 import { DueIndex } from "../application/delivery/due-index.ts";
-import { keyInventory } from "../application/key-inventory.ts";
+import { keysUnderOldMasterKeys } from "../application/key-inventory.ts";
 import { millis } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EventLog, LogEntry } from "../ports/event-store.ts";
@@ -40,11 +40,7 @@ export function readingsOf(sources: Sources): Supplied {
       const { entries } = await log.readLog(await readModels.checkpoint(), 1);
       return secondsSince(decidedAt(entries[0]));
     },
-    keysUnderOldMasterKeys: async () => {
-      const inventory = await keyInventory(readModels, sealing);
-      const old = inventory.filter(({ masterKeyId }) => masterKeyId !== sealing.masterKeyIds[0]);
-      return old.reduce((sum, { wraps }) => sum + wraps, 0);
-    },
+    keysUnderOldMasterKeys: () => keysUnderOldMasterKeys(readModels, sealing),
     circuits: async () => {
       const count = (circuit: string) => readModels.count({ collection: destinations.name, where: { circuit } });
       return { Open: await count("Open"), HalfOpen: await count("HalfOpen") };
