@@ -10,7 +10,7 @@ export interface Expression {
 }
 
 /** In UTF-16 units; what is longer is no mapping, and takes long to compile. */
-export const mostExpressionCharacters = 4_096;
+const mostExpressionCharacters = 4_096;
 
 const functions = new Set(getRegisteredFunctions());
 /** The functions that take an expression (`&…`). */

@@ -72,7 +72,7 @@ export function decide(state: InviteState, command: InviteCommand): InviteEvent[
 }
 
 /** Throws a Refusal (forbidden) unless the caller may invite users of the role. */
-export function requireInviter(by: { readonly role: Role }, role: Role): void {
+function requireInviter(by: { readonly role: Role }, role: Role): void {
   requireRole(by, "Admin", "invite users");
   if (!atLeast(by.role, role)) refuse("forbidden", `role: ${by.role} may not invite a user with the role ${role}`);
 }
