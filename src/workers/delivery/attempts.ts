@@ -2,6 +2,7 @@ import { Condensed } from "../../application/condensed.ts";
 import type { Outcome, Outcomes } from "../../application/delivery/outcomes.ts";
 import type { Sender } from "../../application/delivery/sender.ts";
 import type { Destination } from "../../domain/destination/state.ts";
+import { Refusal } from "../../domain/refusal.ts";
 import { millis } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { Pause } from "../../ports/pause.ts";
@@ -45,7 +46,10 @@ export class Attempts {
     await this.#record(claimed, outcome, destination);
   }
 
-  /** The receiver has seen the request: its outcome is recorded however long the log is away. */
+  /**
+   * The receiver has seen the request: its outcome is recorded however long the log is away. Where the log holds what
+   * cannot be read it would wait for ever, and keep others from its place.
+   */
   async #record(known: Known, outcome: Outcome, destination: Destination): Promise<void> {
     const { outcomes, logger, metrics } = this.#parts;
     const { state } = known;
@@ -55,6 +59,7 @@ export class Attempts {
       try {
         ({ status } = await outcomes.record(known, attempt, outcome, originOf(known, this.#parts.workerId), again));
       } catch (error) {
+        if (error instanceof Refusal) return this.#giveUp(error, state.id, attempt);
         this.#tell(error, state.id, attempt);
         await this.#pause.wait(recordAgainAfterMs);
       }
@@ -77,6 +82,12 @@ export class Attempts {
       },
       "delivery attempt",
     );
+  }
+
+  #giveUp(error: Refusal, eventId: string, attempt: number): void {
+    const { logger, metrics } = this.#parts;
+    metrics.trouble("event not readable");
+    logger.error({ err: error, eventId, attempt }, "an outcome cannot be recorded: it is given up");
   }
 
   /** A log that is away keeps every attempt under way from being recorded, again and again. */

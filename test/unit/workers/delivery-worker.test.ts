@@ -6,7 +6,7 @@ import { Outcomes, type Outcome } from "../../../src/application/delivery/outcom
 import type { Sender } from "../../../src/application/delivery/sender.ts";
 import { loadWebhook } from "../../../src/application/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
-import { logStart } from "../../../src/ports/event-store.ts";
+import { logStart, RevisionConflict } from "../../../src/ports/event-store.ts";
 import type { WorkItem } from "../../../src/ports/work-queue.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
@@ -157,6 +157,31 @@ describe("a delivery worker", () => {
       await staged.worker.stop(60_000);
     });
   }
+
+  it("keeps no place for an attempt whose event cannot be read any more", async () => {
+    const staged = await stage();
+    const { sent, take, post, destinationId } = staged;
+    const wake = { kind: "wake", destinationId, position: "" } as const;
+    const spoiled = await post();
+    take(wake);
+    await until(() => sent.length === 1);
+    const readStream = bench.store.readStream.bind(bench.store);
+    bench.store.readStream = async (stream, options) => {
+      const entries = await readStream(stream, options);
+      if (stream !== streams.event(spoiled)) return entries;
+      return entries.map((entry) => ({ ...entry, unreadable: "spoiled" }));
+    };
+    bench.store.beforeAppend = (stream, entries) => {
+      if (stream === streams.event(spoiled)) throw new RevisionConflict(stream, 1, 1 + entries.length);
+    };
+    const next = await post();
+    take(wake);
+    sent[0]?.answer();
+    for (let turn = 0; sent.length < 2 && turn < 1_000; turn += 1) await new Promise(setImmediate);
+    expect(sent.map(({ eventId }) => eventId)).to.deep.equal([spoiled, next]);
+    sent[1]?.answer();
+    await staged.worker.stop(60_000);
+  });
 
   it("tries a half-open circuit with the oldest event, whichever it hears of first", async () => {
     const staged = await stage();
