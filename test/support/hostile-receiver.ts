@@ -92,6 +92,8 @@ const deeds = {
   },
   "flood of 100 Continue": (socket) => flood(socket, head("100 Continue")),
   "flood of 103 Early Hints": (socket) => flood(socket, head("103 Early Hints", "Link: </a>")),
+  "says 100 Continue unasked, then yes": (socket) =>
+    socket.write(`${head("100 Continue")}${head("200 OK", "Content-Length: 3")}yes`),
   "drip of 102 Processing": (socket) => drip(socket, head("102 Processing"), 40),
   "switches protocols": (socket) => socket.write(head("101 Switching", "Connection: upgrade", "Upgrade: websocket")),
   garbage: (socket) => socket.write(`\0\x01\x02 not http${over}`),

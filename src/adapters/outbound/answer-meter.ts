@@ -10,12 +10,17 @@ const maxLines = 256;
 /** What the lines looked at are told by. */
 const tellingChars = 32;
 const lineFeed = 10;
+/** Where a status line has the last digit of its code. */
+const lastDigitAt = "HTTP/1.1 10".length;
+const digitTwo = 0x32;
 
 /**
  * Ends a connection on which more comes back to a request than any honest answer has, in bytes, pieces or
  * headers. undici bounds none of these: interim answers, status texts and chunk extensions reach no
  * handler and would keep the processor busy until the deadline, and a header of two letters costs its
- * parser a hundred times as much memory as the limit on a head's size counts.
+ * parser a hundred times as much memory as the limit on a head's size counts. It also ends a connection on which comes
+ * a 100 Continue, which receivers may send unasked (RFC 9110, section 15.2.1), but lets any other interim answer pass:
+ * so that one is handed over as a 102.
  */
 export function meterAnswers(socket: TLSSocket): void {
   const read = socket.read.bind(socket);
@@ -86,8 +91,13 @@ export class AnswerMeter {
   #readLine(piece: Buffer, from: number): number {
     const end = piece.indexOf(lineFeed, from);
     const next = end < 0 ? piece.length : end + 1;
-    if (this.#line.length < tellingChars) {
+    const before = this.#line.length;
+    if (before < tellingChars) {
       this.#line += piece.toString("latin1", from, Math.min(next, from + tellingChars));
+      const isHere = before <= lastDigitAt && this.#line.length > lastDigitAt;
+      if (isHere && this.#part === "status" && /^HTTP\/1\.\d 100/.test(this.#line)) {
+        piece[from + lastDigitAt - before] = digitTwo;
+      }
     }
     if (end >= 0) {
       this.#endLine(this.#line.trimEnd());

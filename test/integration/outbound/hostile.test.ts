@@ -39,6 +39,7 @@ const expected: Readonly<Record<Hostility, number | OutboundFailure["reason"]>> 
   "gzip bomb": 200,
   "flood of 100 Continue": "connection",
   "flood of 103 Early Hints": "connection",
+  "says 100 Continue unasked, then yes": 200,
   "drip of 102 Processing": "timeout",
   "switches protocols": "connection",
   garbage: "connection",

@@ -14,6 +14,15 @@ function admitted(text: string, size: number, meter = new AnswerMeter(), written
   return passed;
 }
 
+/** What the meter hands over of such pieces. */
+function handedOver(text: string, size: number): string {
+  const meter = new AnswerMeter();
+  const bytes = Buffer.from(text, "latin1");
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += size) pieces.push(meter.admit(bytes.subarray(at, at + size), 1));
+  return Buffer.concat(pieces).toString("latin1");
+}
+
 describe("answer meter", () => {
   for (const size of [1, 7, 1000, 1_000_000]) {
     describe(`with pieces of ${size} bytes`, () => {
@@ -24,6 +33,13 @@ describe("answer meter", () => {
         whole(`${head("103 Early Hints", "Link: </a>")}${head("200 OK", ...lines(90))}${"\n".repeat(900)}`);
         whole(head("200 OK", "Transfer-Encoding: chunked") + "3\r\n\n\n\n\r\n".repeat(150) + "0\r\nx: y\r\n\r\n");
         whole(`${head("200 OK", "transfer-encoding: chunked")}384;x=1\r\n${"\n".repeat(900)}\r\n0\r\n\r\n`);
+      });
+
+      it("makes a 102 of each 100 Continue, for undici to let it pass, and changes nothing else", () => {
+        const text = (code: number) =>
+          `${head(`${code} Continue`, "x: HTTP/1.1 100")}${head("103 Hints")}${head(`${code} Go on`)}`
+          + `${head("200 OK", "Transfer-Encoding: chunked")}10\r\nHTTP/1.1 100 ok\n\r\n0\r\nHTTP/1.1 100: 100\r\n\r\n`;
+        expect(handedOver(text(100), size)).to.equal(text(102));
       });
 
       it("stops at too many headers, interim ones and trailers included", () => {
