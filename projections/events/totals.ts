@@ -31,7 +31,7 @@ export function planTotal(filter: EventFilter): TotalPlan {
 }
 
 /** What is counted apart and together makes up the filter's events, but for their times. */
-function countedOf({ tenantId, destinationUrlId, status }: EventFilter): Counted[] {
+export function countedOf({ tenantId, destinationUrlId, status }: EventFilter): Counted[] {
   if (destinationUrlId === undefined || status) return [{ tenantId, destinationUrlId, status }];
   return eventStatuses.map((one) => ({ tenantId, destinationUrlId, status: one }));
 }

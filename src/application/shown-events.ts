@@ -1,15 +1,21 @@
 import { purges, type PurgeDocument } from "../../projections/purges/purges.ts";
-import type { EventFilter } from "../../projections/events/events.ts";
+import {
+  eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
+} from "../../projections/events/events.ts";
 import { planTotal } from "../../projections/events/totals.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Freshness } from "./freshness.ts";
 import { everyDocument } from "./pages.ts";
+import { nearest } from "./queries/event-places.ts";
+import type { Slice } from "./queries/paging.ts";
 
 const patienceMs = 2_000;
 const lookAgainMs = 20;
 const hiding = "is hiding";
+/** To skip so many events in an index costs less than to look into counters. */
+const near = 1_000;
 
 /**
  * Events as the read models show them, at least as new as the moment of the question. What a purge took is
@@ -50,6 +56,17 @@ export class ShownEvents {
       ...counts.map((selection) => readModels.count(selection)),
     ]);
     return parts.reduce((sum, part) => sum + part, 0);
+  }
+
+  /** One page of the events a filter means, in the order of their acceptance. To be asked by way of {@link ask}. */
+  async page(filter: EventFilter, { order: { descending }, offset, limit }: Slice): Promise<readonly EventDocument[]> {
+    const { readModels } = this.#parts;
+    const counting = { readModels, count: (narrower: EventFilter) => this.count(narrower) };
+    const place = offset < near ? { filter, offset } : await nearest(counting, { filter, offset }, descending);
+    if (!place) return [];
+    const order = eventsOrdered(descending);
+    const found = await readModels.find({ ...eventsSelected(place.filter), order, offset: place.offset, limit });
+    return found as unknown as readonly EventDocument[];
   }
 
   /** The purges of a tenant that are under way, and which of them are in the middle of things. */

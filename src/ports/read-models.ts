@@ -66,6 +66,12 @@ export interface Counter {
   readonly bucket: number;
 }
 
+/** What a counter has come to. */
+export interface Bucket {
+  readonly bucket: number;
+  readonly total: number;
+}
+
 /** The counters an addition adds to: its own, and `<scope>/<name>` for each name in `rollUps`. */
 export function countersOf(
   { scope, bucket, rollUps = {} }: Omit<Extract<Change, { op: "add" }>, "op" | "by">,
@@ -136,6 +142,8 @@ export interface ReadModels {
   ): Promise<readonly FieldValue[]>;
   /** The sum of the counters of a scope with `from` <= bucket <= `to`; all of them without a range. */
   sum(scope: string, from?: number, to?: number): Promise<number>;
+  /** The same counters one by one, in the order of their buckets; those of nothing are left out. */
+  buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]>;
   /** The position up to which the log is projected. */
   checkpoint(): Promise<Position>;
   /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */

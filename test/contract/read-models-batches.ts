@@ -40,6 +40,18 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(sums).to.deep.equal([208, 207, 7, 8, 7, 0, 0]);
     });
 
+    it("are told one by one, in the order of their buckets, but for those of nothing", async () => {
+      await apply([add("a", 30, 1), add("a", -2, 4), add("a", 7, 10), add("a", 9, 5), add("b", 8, 7), add("a", 7, 1)]);
+      await apply([add("a", 9, -5)], 9);
+      const { reader } = tested.models;
+      const every = [{ bucket: -2, total: 4 }, { bucket: 7, total: 11 }, { bucket: 30, total: 1 }];
+      expect(await reader.buckets("a")).to.deep.equal(every);
+      expect(await reader.buckets("a", 7)).to.deep.equal(every.slice(1));
+      expect(await reader.buckets("a", -2, 29)).to.deep.equal(every.slice(0, 2));
+      expect(await reader.buckets("a", undefined, -3)).to.deep.equal([]);
+      expect(await reader.buckets("c")).to.deep.equal([]);
+    });
+
     it("carry coarser ones along", async () => {
       const rollUps = { ten: 10, all: Infinity };
       await apply(

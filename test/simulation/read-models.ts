@@ -43,6 +43,7 @@ export class SimulatedReadModels {
       count: (selection) => ask(() => contents.count(selection)),
       distinct: (selection, field, options) => ask(() => contents.distinct(selection, field, options)),
       sum: (scope, from, to) => ask(() => contents.sum(scope, from, to)),
+      buckets: (scope, from, to) => ask(() => contents.buckets(scope, from, to)),
       checkpoint: () => ask(() => contents.checkpoint()),
       caughtUp: (position, timeoutMs) => this.#caughtUp(process, position, timeoutMs),
       state: () => ask(async () => {

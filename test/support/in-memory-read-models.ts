@@ -1,6 +1,7 @@
 import { logStart, type Position } from "../../src/ports/event-store.ts";
 import {
   countersOf,
+  type Bucket,
   type Change,
   type CollectionDefinition,
   type Document,
@@ -51,6 +52,13 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
   async sum(scope: string, from = -Infinity, to = Infinity): Promise<number> {
     const buckets = [...(this.#counters.get(scope) ?? [])];
     return buckets.reduce((sum, [bucket, total]) => (bucket >= from && bucket <= to ? sum + total : sum), 0);
+  }
+
+  async buckets(scope: string, from = -Infinity, to = Infinity): Promise<readonly Bucket[]> {
+    return [...(this.#counters.get(scope) ?? [])]
+      .filter(([bucket, total]) => bucket >= from && bucket <= to && total !== 0)
+      .sort(([one], [other]) => one - other)
+      .map(([bucket, total]) => ({ bucket, total }));
   }
 
   async checkpoint(): Promise<Position> {

@@ -1,10 +1,14 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
-import type { CollectionDefinition, Document, FieldValue, Query, Selection } from "../../ports/read-models.ts";
+import type { Bucket, CollectionDefinition, Document, FieldValue, Query, Selection } from "../../ports/read-models.ts";
 import { orderFieldOf } from "../read-models/indexes.ts";
 import { decode, decodeRow, encode, quoted, tableOf, unmatched } from "./columns.ts";
 import { conditionOf, type Condition } from "./conditions.ts";
 import { Statements } from "./statements.ts";
 
+/** Buckets are whole numbers that a number holds exactly. */
+const [lowest, highest] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+const countersWithin =
+  "counters JOIN scopes ON counters.scope = scopes.number WHERE scopes.name = ? AND bucket BETWEEN ? AND ?";
 /** So many rows are cheaper to sort than to look for in an index that has only their order. */
 const sortable = 2_000;
 
@@ -84,10 +88,14 @@ export class Queries {
   }
 
   /** The counters of a scope with `from` <= bucket <= `to`, together. */
-  sum(scope: string, from: number, to: number): number {
-    const counters = "counters JOIN scopes ON counters.scope = scopes.number";
-    const sql = `SELECT coalesce(sum(total), 0) FROM ${counters} WHERE scopes.name = ? AND bucket BETWEEN ? AND ?`;
-    return this.#number(sql, [scope, from, to]);
+  sum(scope: string, from = lowest, to = highest): number {
+    return this.#number(`SELECT coalesce(sum(total), 0) FROM ${countersWithin}`, [scope, from, to]);
+  }
+
+  /** The same one by one, in the order of their buckets. */
+  buckets(scope: string, from = lowest, to = highest): Bucket[] {
+    const rows = this.#rows(`SELECT bucket, total FROM ${countersWithin} ORDER BY bucket`, [scope, from, to]);
+    return rows.map(([bucket, total]) => ({ bucket: Number(bucket), total: Number(total) }));
   }
 
   /** Whether a range, of another field than the order's, has too many documents to sort them all for a page. */

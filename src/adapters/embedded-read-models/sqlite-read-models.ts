@@ -3,6 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import { logStart, type Position } from "../../ports/event-store.ts";
 import {
   ReadModelsUnavailable,
+  type Bucket,
   type Change,
   type CollectionDefinition,
   type Document,
@@ -83,6 +84,10 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
 
   sum(scope: string, from?: number, to?: number): Promise<number> {
     return this.#stored.sum(scope, from, to);
+  }
+
+  buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]> {
+    return this.#stored.buckets(scope, from, to);
   }
 
   async checkpoint(): Promise<Position> {

@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import {
   ReadModelsUnavailable,
+  type Bucket,
   type CollectionDefinition,
   type Document,
   type FieldValue,
@@ -56,17 +57,25 @@ export class StoredReadModels implements Omit<ReadModels, "checkpoint" | "caught
     return this.#ask(collection, (definition) => this.#queries.distinct(definition, selection, field, options));
   }
 
-  async sum(scope: string, from = Number.MIN_SAFE_INTEGER, to = Number.MAX_SAFE_INTEGER): Promise<number> {
-    try {
-      return this.#queries.sum(scope, from, to);
-    } catch (error) {
-      throw unavailable(error);
-    }
+  async sum(scope: string, from?: number, to?: number): Promise<number> {
+    return this.#counters(() => this.#queries.sum(scope, from, to));
+  }
+
+  async buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]> {
+    return this.#counters(() => this.#queries.buckets(scope, from, to));
   }
 
   /** Ends the connection; no question may be asked after it. */
   close(): void {
     this.#database.close();
+  }
+
+  #counters<Answer>(question: () => Answer): Answer {
+    try {
+      return question();
+    } catch (error) {
+      throw unavailable(error);
+    }
   }
 
   #ask<Answer>(collection: string, question: (definition: CollectionDefinition) => Answer): Answer {

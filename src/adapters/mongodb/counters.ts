@@ -11,3 +11,8 @@ export function counterId(scope: string, bucket: number): string {
   const place = (BigInt(within) - BigInt(lowestBucket)).toString().padStart(digits, "0");
   return `${scope}\n${place}`;
 }
+
+/** The bucket of a counter with this id. */
+export function bucketOf(id: string): number {
+  return Number(BigInt(id.slice(-digits)) + BigInt(lowestBucket));
+}

@@ -1,6 +1,7 @@
 import type { Collection, Document as Stored, Filter } from "mongodb";
 import {
   ReadModelsUnavailable,
+  type Bucket,
   type CollectionDefinition,
   type Document,
   type FieldValue,
@@ -10,7 +11,7 @@ import {
 import { orderFieldOf } from "../read-models/indexes.ts";
 import { all, conditionsOf } from "./conditions.ts";
 import { patience, type MongoConnection } from "./connection.ts";
-import { counterId, lowestBucket, highestBucket } from "./counters.ts";
+import { bucketOf, counterId, highestBucket, lowestBucket } from "./counters.ts";
 import { decode, decodeDocument, encode, kindOf, storedName, unmatched } from "./fields.ts";
 import { countersName, storedIn } from "./generation.ts";
 import { indexFor } from "./index-choice.ts";
@@ -96,11 +97,16 @@ export class Questions {
 
   /** The counters of a scope with `from` <= bucket <= `to`, together; all of them without a range. */
   async sum(scope: string, from = lowestBucket, to = highestBucket): Promise<number> {
-    const counters = this.#connection.db.collection<{ _id: string }>(storedIn(this.generation, countersName));
-    const within = { _id: { $gte: counterId(scope, from), $lte: counterId(scope, to) } };
-    const pipeline = [{ $match: within }, { $group: { _id: null, total: { $sum: "$n" } } }];
-    const [sum] = await this.#ask((signal) => counters.aggregate(pipeline, { signal }).toArray());
+    const pipeline = [{ $match: within(scope, from, to) }, { $group: { _id: null, total: { $sum: "$n" } } }];
+    const [sum] = await this.#ask((signal) => this.#counters().aggregate(pipeline, { signal }).toArray());
     return (sum?.["total"] as number | undefined) ?? 0;
+  }
+
+  /** The same one by one, in the order of their buckets; those of nothing are left out. */
+  async buckets(scope: string, from = lowestBucket, to = highestBucket): Promise<Bucket[]> {
+    const some = { ...within(scope, from, to), n: { $ne: 0 } };
+    const found = await this.#ask((signal) => this.#counters().find(some, { signal }).sort({ _id: 1 }).toArray());
+    return found.map(({ _id, n }) => ({ bucket: bucketOf(_id), total: n }));
   }
 
   #values(
@@ -140,6 +146,10 @@ export class Questions {
     return this.#connection.reach(ReadModelsUnavailable, patience.questionMs, question);
   }
 
+  #counters(): Collection<{ readonly _id: string; readonly n: number }> {
+    return this.#connection.db.collection(storedIn(this.generation, countersName));
+  }
+
   #stored(definition: CollectionDefinition): Collection {
     return this.#connection.db.collection(storedIn(this.generation, definition.name));
   }
@@ -149,4 +159,8 @@ export class Questions {
     if (!definition) throw new ReadModelsUnavailable(`the read models have no collection ${collection}`);
     return definition;
   }
+}
+
+function within(scope: string, from: number, to: number) {
+  return { _id: { $gte: counterId(scope, from), $lte: counterId(scope, to) } };
 }

@@ -1,6 +1,7 @@
 import { logStart, type Position } from "../../ports/event-store.ts";
 import {
   ReadModelsUnavailable,
+  type Bucket,
   type Document,
   type FieldValue,
   type Query,
@@ -57,6 +58,10 @@ export class MongoReadModels implements ReadModels {
 
   async sum(scope: string, from?: number, to?: number): Promise<number> {
     return (await this.#current()).sum(scope, from, to);
+  }
+
+  async buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]> {
+    return (await this.#current()).buckets(scope, from, to);
   }
 
   async checkpoint(): Promise<Position> {

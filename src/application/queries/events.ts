@@ -1,6 +1,4 @@
-import {
-  eventsOrdered, eventsSelected, isSelected, type EventDocument, type EventFilter,
-} from "../../../projections/events/events.ts";
+import { isSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import { eventStatuses, type EventStatus, type WebhookEvent } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -59,15 +57,11 @@ export class EventQueries {
   async list(
     { tenantId }: Caller, { idempotencyKey, ...filter }: EventListFilter, page: PageRequest,
   ): Promise<Page<EventView>> {
-    const { readModels, shown } = this.#parts;
+    const { shown } = this.#parts;
     const wanted = { tenantId, ...filter };
     if (idempotencyKey !== undefined) return pageOf(await this.#withKey(idempotencyKey, wanted), page);
     const { total, items } = await shown.ask(tenantId, () =>
-      pageFrom(page, shown.count(wanted), async () => {
-        const order = eventsOrdered(page.order.descending);
-        const found = await readModels.find({ ...eventsSelected(wanted), ...sliceOf(page), order });
-        return found as unknown as readonly EventDocument[];
-      }));
+      pageFrom(page, shown.count(wanted), () => shown.page(wanted, sliceOf(page))));
     const hydrated = await Promise.all(items.map((document) => this.#hydrate(document)));
     return { total, items: hydrated.filter((item) => item !== null) };
   }

@@ -16,8 +16,15 @@ export interface Page<Item> {
   readonly items: readonly Item[];
 }
 
+/** A page as the read models are asked for it: `limit` items after the first `offset`. */
+export interface Slice {
+  readonly order: PageRequest["order"];
+  readonly offset: number;
+  readonly limit: number;
+}
+
 /** How to ask the read models for the page. */
-export function sliceOf({ quantity, page, order }: PageRequest) {
+export function sliceOf({ quantity, page, order }: PageRequest): Slice {
   return { order, offset: quantity * (page - 1), limit: quantity };
 }
 

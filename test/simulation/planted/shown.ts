@@ -42,8 +42,8 @@ export const shown: readonly PlantedBug[] = [
     name: "a filter is not passed on",
     breaks: "a filter is kept to",
     file: queries,
-    from: "const found = await readModels.find({ ...eventsSelected(wanted), ...sliceOf(page), order });",
-    to: "const found = await readModels.find({ ...eventsSelected({ tenantId }), ...sliceOf(page), order });",
+    from: "() => shown.page(wanted, sliceOf(page))",
+    to: "() => shown.page({ tenantId }, sliceOf(page))",
   },
   {
     name: "a payload loses its last byte",

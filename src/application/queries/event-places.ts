@@ -1,0 +1,76 @@
+import { eventsCounter, levels } from "../../../projections/events/counters.ts";
+import type { EventFilter } from "../../../projections/events/events.ts";
+import { countedOf } from "../../../projections/events/totals.ts";
+import { millis, timestamp } from "../../domain/time.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+
+/** What is asked to find a place: counters, and how many events a filter means. */
+export interface Counting {
+  readonly readModels: Pick<ReadModels, "buckets">;
+  count(filter: EventFilter): Promise<number>;
+}
+
+/** A place in a list of events: behind the first `offset` of those that the filter means. */
+export interface Place {
+  readonly filter: EventFilter;
+  readonly offset: number;
+}
+
+/** A stretch of time, ms since 1970: from `from` up to, not including, `until`. */
+interface Stretch {
+  readonly from: number;
+  readonly until: number;
+}
+
+/**
+ * The same place with less to skip, however far down the list it is: the filter begins, in the list's direction, less
+ * than two minutes of acceptance before the place. Null where by the counters the list has no such place. Looks at a
+ * counter for each hour of the filter's time, and for each minute of one hour.
+ */
+export async function nearest(
+  counting: Counting, { filter, offset }: Place, descending: boolean,
+): Promise<Place | null> {
+  const counted = countedOf(filter);
+  const totalsOf = async (level: (typeof levels)[number]["name"], first: number, last: number) => {
+    const totals = new Map<number, number>();
+    const scopes = counted.map((one) => eventsCounter(one, level));
+    for (const buckets of await Promise.all(scopes.map((scope) => counting.readModels.buckets(scope, first, last)))) {
+      for (const { bucket, total } of buckets) totals.set(bucket, (totals.get(bucket) ?? 0) + total);
+    }
+    const sorted = [...totals].sort(([one], [other]) => one - other);
+    return descending ? sorted.reverse() : sorted;
+  };
+
+  let left = offset;
+  let within: Stretch = {
+    from: filter.from === undefined ? -Infinity : millis(filter.from),
+    until: filter.to === undefined ? Infinity : millis(filter.to) + 1,
+  };
+  for (const { name, ms } of levels) {
+    const [first, end] = [Math.ceil(within.from / ms), Math.floor(within.until / ms)];
+    if (first >= end) continue;
+    const edges = [{ from: within.from, until: first * ms }, { from: end * ms, until: within.until }] as const;
+    const [before, behind] = descending ? [edges[1], edges[0]] : edges;
+    const inBefore = before.from < before.until ? await counting.count({ ...filter, ...bounds(before) }) : 0;
+    if (left < inBefore) {
+      within = before;
+      continue;
+    }
+    left -= inBefore;
+    within = behind;
+    for (const [bucket, total] of await totalsOf(name, first, end - 1)) {
+      if (left < total) {
+        within = { from: bucket * ms, until: (bucket + 1) * ms };
+        break;
+      }
+      left -= total;
+    }
+    if (within.from >= within.until) return null;
+  }
+  const { from, to } = bounds(within);
+  return { filter: { ...filter, ...(descending ? { to } : { from }) }, offset: left };
+}
+
+function bounds({ from, until }: Stretch): { readonly from: string; readonly to: string } {
+  return { from: timestamp(from), to: timestamp(until - 1) };
+}
