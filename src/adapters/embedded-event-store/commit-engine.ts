@@ -95,12 +95,11 @@ export class CommitEngine {
   }
 
   /** The rows of a stream, deleted ones left out. Throws when the files cannot be read. */
-  read({ stream, from, limit, backwards, beginsAt }: ReadRequest): StreamRows {
+  read({ stream, from, limit, backwards }: ReadRequest): StreamRows {
     const rows: StreamRows = { revisions: [], sequences: [], texts: [] };
     if (limit < 1) return rows;
     try {
-      const first = limit === 1 && beginsAt > 0 ? this.#log.row(beginsAt, stream) : undefined;
-      for (const row of first ? [first] : this.#rows(stream, from, backwards)) {
+      for (const row of this.#rows(stream, from, backwards)) {
         rows.revisions.push(row.revision);
         rows.sequences.push(row.sequence);
         rows.texts.push(row.id, row.type, row.metadata, row.data);

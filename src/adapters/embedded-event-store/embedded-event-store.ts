@@ -2,11 +2,13 @@ import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
 import type { Clock, Timer } from "../../ports/clock.ts";
 import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
 import {
-  EntryTooLarge, LogUnavailable, logStart, noStream, RevisionConflict, UnacceptableEntry,
+  EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,
   type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
   type Subscription, type SubscriptionOptions,
 } from "../../ports/event-store.ts";
 import { AppendQueue } from "./append-queue.ts";
+import { EntryReaders } from "./entry-readers.ts";
+import { logPath } from "./log-file.ts";
 import { decoded, LogReader, type Wanted } from "./log-reader.ts";
 import { positionOf, sequenceOf, type Sequence } from "./positions.ts";
 import {
@@ -36,7 +38,7 @@ export interface ClientOptions {
 export interface EmbeddedEventStoreOptions extends ClientOptions {
   /** Made when it does not exist. Held for this process alone until `close`. */
   readonly dataDir: string;
-  /** Told when the log thread has died: nothing can be appended any more, the process had better end. */
+  /** Told when a thread of the log has died: nothing can be appended any more, the process had better end. */
   readonly onFatal?: (error: Error) => void;
   /** Told now and then of work in the background that keeps failing and is tried again: a disk may be full. */
   readonly onHousekeepingTrouble?: (error: Error) => void;
@@ -81,6 +83,7 @@ export class EmbeddedEventStore implements EventStore {
   readonly #subscriptions = new Set<LogSubscription>();
   #lastRequest = 0;
   #thread: Worker | null = null;
+  #entryReaders: EntryReaders | null = null;
   #unavailable: LogUnavailable | null = null;
   #closed: Promise<void> | null = null;
 
@@ -115,13 +118,15 @@ export class EmbeddedEventStore implements EventStore {
   }
 
   /** Used by {@link openEmbeddedEventStore}: this client ends the thread when it closes. */
-  own(thread: Worker, { onFatal, onHousekeepingTrouble }: EmbeddedEventStoreOptions): void {
+  own(thread: Worker, { dataDir, onFatal, onHousekeepingTrouble }: EmbeddedEventStoreOptions): void {
     this.#thread = thread;
-    thread.on("message", ({ trouble }: Trouble) => onHousekeepingTrouble?.(new Error(trouble)));
-    thread.on("error", (error: Error) => {
-      this.#fail(new LogUnavailable("the log thread has died", { cause: error }));
+    const died = (error: Error) => {
+      this.#fail(new LogUnavailable("a thread of the log has died", { cause: error }));
       onFatal?.(error);
-    });
+    };
+    this.#entryReaders = new EntryReaders(logPath(dataDir), (answers) => this.#answerAll(answers), died);
+    thread.on("message", ({ trouble }: Trouble) => onHousekeepingTrouble?.(new Error(trouble)));
+    thread.on("error", died);
   }
 
   async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
@@ -141,17 +146,16 @@ export class EmbeddedEventStore implements EventStore {
   }
 
   async readStream(stream: string, options: ReadOptions = {}): Promise<readonly LogEntry[]> {
-    const { backwards = false, limit = Infinity, from = backwards ? Infinity : 0, beginsAt = logStart } = options;
+    const { backwards = false, limit = Infinity, from = backwards ? Infinity : 0, beginsAt } = options;
+    if (beginsAt !== undefined && limit === 1) {
+      const first = await this.#readAt(stream, sequenceOf(beginsAt));
+      if (first.length > 0) return first;
+    }
     const rows = await this.#asked((request) => {
       if (this.#reads.length === 0) setImmediate(() => this.#sendReads());
-      this.#reads.push({ request, stream, from, limit, backwards, beginsAt: sequenceOf(beginsAt) });
-    }) as StreamRows;
-    const { revisions, sequences, texts } = rows;
-    return revisions.map((revision, index) => {
-      const [id, type, metadata, data] = texts.slice(index * entryTexts, (index + 1) * entryTexts) as
-        [string, string, string, string];
-      return decoded(this.#codec, { stream, revision, sequence: sequences[index]!, id }, { type, metadata, data });
+      this.#reads.push({ request, stream, from, limit, backwards });
     });
+    return this.#entriesIn(stream, rows);
   }
 
   async deleteStream(stream: string, expected?: number): Promise<void> {
@@ -233,6 +237,7 @@ export class EmbeddedEventStore implements EventStore {
     await this.#appends.idle();
     this.#unavailable ??= new LogUnavailable("the event store is closed");
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
+    await this.#entryReaders?.close();
     const thread = this.#thread;
     if (thread && thread.threadId !== -1) {
       const ended = new Promise((resolve) => thread.once("exit", resolve));
@@ -241,6 +246,22 @@ export class EmbeddedEventStore implements EventStore {
     }
     this.#port.close();
     this.#reader.close();
+  }
+
+  /** The stream's entry that stands there, if it does; nothing where another client has the threads to look. */
+  async #readAt(stream: string, sequence: Sequence): Promise<readonly LogEntry[]> {
+    const readers = this.#entryReaders;
+    if (!readers) return [];
+    return this.#entriesIn(stream, await this.#asked((request) => readers.send({ request, stream, sequence })));
+  }
+
+  #entriesIn(stream: string, rows: unknown): readonly LogEntry[] {
+    const { revisions, sequences, texts } = rows as StreamRows;
+    return revisions.map((revision, index) => {
+      const [id, type, metadata, data] = texts.slice(index * entryTexts, (index + 1) * entryTexts) as
+        [string, string, string, string];
+      return decoded(this.#codec, { stream, revision, sequence: sequences[index]!, id }, { type, metadata, data });
+    });
   }
 
   #committed(): Sequence {
@@ -266,7 +287,7 @@ export class EmbeddedEventStore implements EventStore {
         this.#answer(reply);
         return;
       case "read":
-        for (const answer of reply.answers) this.#answer(answer);
+        this.#answerAll(reply.answers);
         return;
       case "wake":
         for (const subscription of this.#subscriptions) subscription.wake();
@@ -299,6 +320,10 @@ export class EmbeddedEventStore implements EventStore {
       this.#requests.set(number, { resolve, reject, deadline });
       send(number);
     });
+  }
+
+  #answerAll(answers: readonly Answer[]): void {
+    for (const answer of answers) this.#answer(answer);
   }
 
   #answer(answer: Answer): void {

@@ -34,8 +34,6 @@ export interface ReadRequest {
   readonly from: number;
   readonly limit: number;
   readonly backwards: boolean;
-  /** Where the stream's first entry stands; 0: not known. */
-  readonly beginsAt: Sequence;
 }
 
 /** What a client asks of the log thread. Reads of one turn come in one message. */

@@ -1,11 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { expect } from "chai";
-import { EmbeddedEventStore } from "../../../src/adapters/embedded-event-store/embedded-event-store.ts";
+import {
+  EmbeddedEventStore, openEmbeddedEventStore,
+} from "../../../src/adapters/embedded-event-store/embedded-event-store.ts";
 import { logPath } from "../../../src/adapters/embedded-event-store/log-file.ts";
 import type { Reply, Request, Tuning } from "../../../src/adapters/embedded-event-store/protocol.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { LogUnavailable, noStream, type LogEntry } from "../../../src/ports/event-store.ts";
 import { failureOf, freshStream, note, textOf, until } from "../../contract/event-store/harness.ts";
 import { attachTo, openPlainStore, temporaryFolder } from "../../support/embedded-store.ts";
@@ -43,12 +46,15 @@ describe("the embedded event store's own ways", () => {
       expect((await store.stats()).commits).to.equal(50);
     });
 
-    it("does not wait for reads that take long", async () => {
+    it("does not wait for reads that take long, nor does a read of what is known to stand where", async () => {
       await open();
-      const stream = freshStream();
+      const [stream, other] = [freshStream(), freshStream()];
       await store.append(stream, noStream, [note("x".repeat(500_000))]);
+      const { position: beginsAt } = await store.append(other, noStream, [note("short")]);
+      const first = () => store.readStream(other, { limit: 1, beginsAt });
+      await first();
       const port = store.connect();
-      const read = { stream, from: 0, limit: 1, backwards: false, beginsAt: 0 };
+      const read = { stream, from: 0, limit: 1, backwards: false };
       port.postMessage({
         kind: "reads", reads: Array.from({ length: 400 }, (_, request) => ({ request, ...read })),
       } satisfies Request);
@@ -61,6 +67,8 @@ describe("the embedded event store's own ways", () => {
         return answered;
       };
       await until("reading has begun", () => count() > 0);
+      expect((await first()).map(textOf)).to.deep.equal(["short"]);
+      expect(count()).to.be.lessThan(200);
       await appendMany(1);
       expect(count()).to.be.lessThan(200);
       await until("all is read", () => count() === 400);
@@ -326,6 +334,28 @@ describe("the embedded event store's own ways", () => {
       ]) expect(await failureOf(attempt)).to.be.instanceOf(LogUnavailable);
       await open();
       expect((await store.readLog("", 1000)).entries).to.have.length(500);
+    });
+
+    it("answers what was asked of any of its threads", async () => {
+      await open();
+      const stream = freshStream();
+      const { position: beginsAt } = await store.append(stream, noStream, [note("x")]);
+      const reads = [store.readStream(stream), store.readStream(stream, { limit: 1, beginsAt })];
+      await store.close();
+      for (const entries of await Promise.all(reads)) expect(entries.map(textOf)).to.deep.equal(["x"]);
+    });
+
+    it("comes by itself, and is told, where a thread cannot go on", async () => {
+      const fatal: Error[] = [];
+      store = await openEmbeddedEventStore({
+        dataDir: folder.path, codec: plainCodec, clock: new SystemClock(), onFatal: (error) => fatal.push(error),
+      });
+      const stream = freshStream();
+      const { position: beginsAt } = await store.append(stream, noStream, [note("x")]);
+      renameSync(logPath(folder.path), `${logPath(folder.path)}.away`);
+      expect(await failureOf(store.readStream(stream, { limit: 1, beginsAt }))).to.be.instanceOf(LogUnavailable);
+      expect(fatal).to.have.length(1);
+      expect(await failureOf(store.append(stream, 0, [note("y")]))).to.be.instanceOf(LogUnavailable);
     });
 
     it("leaves other clients of it with nothing but refusals", async () => {
