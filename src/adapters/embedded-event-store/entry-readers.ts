@@ -25,7 +25,6 @@ export class EntryReaders {
   readonly #threads: Worker[] = [];
   /** Sent at the end of this turn. */
   #reads: PlacedRead[] = [];
-  #turn = 0;
 
   /** `path`: the log's file. `onDeath` is told when a thread cannot go on: its reads are never answered. */
   constructor(path: string, onAnswers: (answers: readonly Answer[]) => void, onDeath: (error: Error) => void) {
@@ -55,12 +54,10 @@ export class EntryReaders {
     const reads = this.#reads;
     this.#reads = [];
     const share = Math.max(fewestReads, Math.ceil(reads.length / mostThreads));
-    for (let at = 0; at < reads.length; at += share) this.#nextThread().postMessage(reads.slice(at, at + share));
-  }
-
-  #nextThread(): Worker {
-    this.#turn = (this.#turn + 1) % mostThreads;
-    return (this.#threads[this.#turn] ??= this.#started());
+    for (let at = 0; at < reads.length; at += share) {
+      const thread = (this.#threads[at / share] ??= this.#started());
+      thread.postMessage(reads.slice(at, at + share));
+    }
   }
 
   #started(): Worker {
