@@ -1,5 +1,5 @@
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 
 const lookAgainMs = 50;
 
@@ -12,28 +12,52 @@ const reasons: Readonly<Record<string, string>> = {
   EAI_AGAIN: "RELAY_HOST: the name cannot be resolved",
 };
 
-/** Starts to listen; resolves to the URL. Rejects with an error that names the variable to change. */
-export function listen(server: Server, host: string, port: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const reason = reasons[error.code ?? ""];
-      reject(reason === undefined ? error : new Error(`${reason} (${host}:${port})`, { cause: error }));
-    });
-    server.listen(port, host, () => {
-      const { address, family, port: bound } = server.address() as AddressInfo;
-      resolve(`http://${family === "IPv6" ? `[${address}]` : address}:${bound}`);
-    });
-  });
-}
+/** Lets a server listen, and ends that without cutting requests off. */
+export class Listener {
+  readonly #server: Server;
+  readonly #connections = new Set<Socket>();
 
-/** Takes no more connections and lets requests under way end; those that do not within `patienceMs` are cut off. */
-export async function closeServer(server: Server, patienceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  // A connection whose answer comes now was promised to be kept alive, and turns idle only then.
-  const again = setInterval(() => server.closeIdleConnections(), lookAgainMs);
-  const cut = setTimeout(() => server.closeAllConnections(), patienceMs);
-  await closed;
-  clearInterval(again);
-  clearTimeout(cut);
+  constructor(server: Server) {
+    this.#server = server;
+    server.on("connection", (socket) => {
+      this.#connections.add(socket);
+      socket.once("close", () => this.#connections.delete(socket));
+    });
+  }
+
+  /** Starts to listen; resolves to the URL. Rejects with an error that names the variable to change. */
+  listen(host: string, port: number): Promise<string> {
+    const server = this.#server;
+    return new Promise((resolve, reject) => {
+      server.once("error", (error: NodeJS.ErrnoException) => {
+        const reason = reasons[error.code ?? ""];
+        reject(reason === undefined ? error : new Error(`${reason} (${host}:${port})`, { cause: error }));
+      });
+      server.listen(port, host, () => {
+        const { address, family, port: bound } = server.address() as AddressInfo;
+        resolve(`http://${family === "IPv6" ? `[${address}]` : address}:${bound}`);
+      });
+    });
+  }
+
+  /** Takes no more connections and lets requests under way end; those that do not within `patienceMs` are cut off. */
+  async close(patienceMs: number): Promise<void> {
+    const server = this.#server;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    // A connection whose answer comes now was promised to be kept alive, and turns idle only then.
+    const again = setInterval(() => {
+      server.closeIdleConnections();
+      this.#endSilentConnections();
+    }, lookAgainMs);
+    const cut = setTimeout(() => server.closeAllConnections(), patienceMs);
+    await closed;
+    clearInterval(again);
+    clearTimeout(cut);
+  }
+
+  /** To Node a connection is busy until its first request is through: one that nothing came by would be waited for. */
+  #endSilentConnections(): void {
+    for (const socket of this.#connections) if (socket.bytesRead === 0) socket.destroy();
+  }
 }

@@ -33,7 +33,7 @@ import type { Role } from "../workers/role.ts";
 import { deliveryRoles } from "./delivery.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { openEngines, type Engines } from "./engines/engines.ts";
-import { closeServer, listen } from "./listener.ts";
+import { Listener } from "./listener.ts";
 import { requireMasterKeys, startingMasterKeyOf } from "./master-key.ts";
 import { readModelsBuilt } from "./read-models-built.ts";
 import { neededBy, readiness } from "./readiness.ts";
@@ -141,14 +141,15 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const health = { ready, metrics: () => metrics.text() };
   const { maxBodyBytes, trustedProxies } = config;
   const common = { health, clock, ids, logger, metrics };
-  const server = config.roles.has("api")
-    ? createHttpServer(createApp({ ...common, services, maxBodyBytes, trustedProxies }), ids)
-    : createHttpServer(createHealthApp(common), ids);
+  const app = config.roles.has("api")
+    ? createApp({ ...common, services, maxBodyBytes, trustedProxies })
+    : createHealthApp(common);
+  const listener = new Listener(createHttpServer(app, ids));
 
   const end = async (endAt: number) => {
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
-    await Promise.all([closeServer(server, patience), ...delivering.map((role) => role.stop(patience))]);
+    await Promise.all([listener.close(patience), ...delivering.map((role) => role.stop(patience))]);
     await Promise.all([projecting?.stop(left() / 2), follower.stop(), watch.stop(), presence.stop()]);
     // An attempt or a password that is still under way was waited for long enough.
     await within(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));
@@ -158,7 +159,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const stop = () => end(clock.monotonic() + config.shutdownTimeoutMs);
   let url: string;
   try {
-    url = await listen(server, config.host, config.port);
+    url = await listener.listen(config.host, config.port);
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,47 @@
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
+import { Listener } from "../../../src/composition/listener.ts";
+import { createHttpServer } from "../../../src/http/server.ts";
+
+/** Longer than a test may take: a close that waits for it is seen. */
+const patienceMs = 600_000;
+
+describe("a listener that closes", () => {
+  let listener: Listener;
+  let port: number;
+  let server: Server;
+
+  beforeEach(async () => {
+    server = createHttpServer((_request, response) => void response.end("served"), new SystemIds());
+    listener = new Listener(server);
+    port = Number(new URL(await listener.listen("127.0.0.1", 0)).port);
+  });
+
+  async function client(): Promise<Socket> {
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+    await once(server, "connection");
+    return socket;
+  }
+
+  it("ends a connection that nothing ever came by", async () => {
+    const socket = await client();
+    const ended = once(socket.resume(), "close");
+    await listener.close(patienceMs);
+    await ended;
+  });
+
+  it("lets a request that has begun come to its end", async () => {
+    const [begun, silent] = [await client(), await client()];
+    begun.write("GET / HTTP/1.1\r\nHost: relay\r\n");
+    const ended = once(silent.resume(), "close");
+    const closed = listener.close(patienceMs);
+    await ended;
+    begun.write("\r\n");
+    expect(await text(begun)).to.match(/^HTTP\/1\.1 200 [^]*served/);
+    await closed;
+  });
+});
