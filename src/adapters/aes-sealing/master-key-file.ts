@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../file-system/folder.ts";
 import { sync } from "../file-system/sync.ts";
 
 /** The master key, and the file that an operator has to back up. */
@@ -25,7 +26,7 @@ export function loadOrCreateMasterKey(dataDir: string): MasterKeyFile {
   const path = pathIn(dataDir);
   const found = read(path);
   if (found) return { key: found, path, created: false };
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const created = create(dataDir, path);
   const key = read(path);
   if (!key) throw new Error(`${path} vanished while it was made`);

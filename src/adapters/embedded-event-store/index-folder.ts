@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { makeFolder } from "../file-system/folder.ts";
 import type { LogFile } from "./log-file.ts";
 import { SegmentDamaged } from "./segment-format.ts";
 import { writeSegment } from "./segment-jobs.ts";
@@ -13,7 +14,7 @@ export class IndexFolder {
 
   constructor(dataDir: string) {
     this.#folder = join(dataDir, "index");
-    mkdirSync(this.#folder, { recursive: true });
+    makeFolder(this.#folder);
     const numbers = readdirSync(this.#folder).map((file) => Number.parseInt(file, 10) || 0);
     this.#lastNumber = Math.max(0, ...numbers);
   }

@@ -1,5 +1,6 @@
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { makeFolder } from "../file-system/folder.ts";
 import { CommitEngine, type Outcome, type Write } from "./commit-engine.ts";
 import { DataFolderLock } from "./data-folder-lock.ts";
 import { Housekeeping } from "./housekeeping.ts";
@@ -36,7 +37,7 @@ const others: { readonly client: Client; readonly request: OtherRequest }[] = []
 const reads: WaitingReads[] = [];
 let readingOn: NodeJS.Immediate | undefined;
 
-mkdirSync(dataDir, { recursive: true });
+makeFolder(dataDir);
 const lock = new DataFolderLock(dataDir);
 const path = logPath(dataDir);
 const log = new LogFile(path);

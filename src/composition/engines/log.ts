@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import type { MessagePort } from "node:worker_threads";
 import {
   EmbeddedEventStore, openEmbeddedEventStore,
@@ -59,7 +58,6 @@ export async function joinLog(link: LogLink, use: LogUse): Promise<EventStore & 
 
 async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   const { config: { dataDir }, clock, onFatal } = settings;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const codec = new JsonEventCodec();
   const store = await openEmbeddedEventStore({
     dataDir, codec, clock, onFatal,

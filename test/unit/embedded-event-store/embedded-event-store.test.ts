@@ -333,7 +333,8 @@ describe("the embedded event store's own ways", () => {
       await open();
       const file = join(folder.path, "file");
       writeFileSync(file, "");
-      expect((await failureOf(openPlainStore(join(file, "data")))).message).to.include("ENOTDIR");
+      const { message } = await failureOf(openPlainStore(join(file, "data")));
+      expect(message).to.equal(`EEXIST: file already exists, mkdir '${file}'`);
     });
   });
 
