@@ -70,7 +70,7 @@ export function createIngestHandler(api: Api, fail: Fail) {
     let status: number;
     try {
       admission = await ingest.admit(uuidOf(tenant), token, oneHeader(request, "x-api-key"));
-      const idempotencyKey = readIdempotencyKey(oneHeader(request, "x-idempotency-key"));
+      const idempotencyKey = readIdempotencyKey(request);
       const { text } = await readJsonObject(request, response, maxBodyBytes);
       const outcome = await ingest.accept(admission, text, idempotencyKey, requestId);
       status = "accepted" in outcome ? 202 : 200;
@@ -98,9 +98,14 @@ function oneHeader(request: IncomingMessage, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Throws a Refusal (invalid) for an empty key: silence would lose the protection that was asked for. */
-function readIdempotencyKey(header: string | undefined): string | undefined {
+/** Throws a Refusal (invalid) for no key, or for two: silence would lose the protection that was asked for. */
+function readIdempotencyKey(request: IncomingMessage): string | undefined {
+  const header = oneHeader(request, "x-idempotency-key");
   if (header === undefined) return undefined;
+  // So Node joins headers of one name; a key may have it, too.
+  if (header.includes(", ") && countOf(request, "x-idempotency-key") > 1) {
+    refuse("invalid", "X-Idempotency-Key: must be given once");
+  }
   // Node reads headers as Latin-1; who sends more than ASCII sends UTF-8.
   const bytes = /^[\x20-\x7e]*$/.test(header) ? undefined : Buffer.from(header, "latin1");
   const key = bytes && isUtf8(bytes) ? bytes.toString("utf8") : header;
@@ -110,6 +115,10 @@ function readIdempotencyKey(header: string | undefined): string | undefined {
   }
   if (bytes && /\p{Cc}/u.test(key)) refuse("invalid", "X-Idempotency-Key: must not contain control characters");
   return key;
+}
+
+function countOf({ rawHeaders }: IncomingMessage, name: string): number {
+  return rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length;
 }
 
 function decode(text: string): string {

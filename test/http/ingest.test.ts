@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
 import { createTenant, openAccount, openIngest, unique, type Account } from "../support/accounts.ts";
@@ -204,6 +207,22 @@ describeOnEngines("ingest", (freshEngines) => {
         const answer = await sent(key);
         expect([answer.status, answer.text.split(":")[0]], key).to.deep.equal([400, "X-Idempotency-Key"]);
       }
+    });
+
+    it("refuses two keys, and takes one with a comma in it", async () => {
+      const sent = async (...keys: string[]) => {
+        const headers = { "content-type": "application/json", "x-api-key": mine.apiKey, "X-Idempotency-Key": keys };
+        const [answer] = (await once(
+          request(api.url + mine.path, { method: "POST", headers }).end("{}"), "response",
+        )) as [IncomingMessage];
+        return { status: answer.statusCode, text: await text(answer) };
+      };
+      const [one, two] = [unique("one"), unique("two")];
+      expect((await sent(`${one}, ${two}`)).status).to.equal(202);
+      for (const keys of [[one, two], ["", one], [one, one, two]]) {
+        expect(await sent(...keys)).to.deep.equal({ status: 400, text: "X-Idempotency-Key: must be given once" });
+      }
+      expect((await sent(`${one}, ${two}`)).status).to.equal(200);
     });
 
     it("has one winner among parallel requests", async () => {
