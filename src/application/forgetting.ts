@@ -67,17 +67,20 @@ export class Forgetting {
       .map(({ tenantId, userId }) => ({ tenantId: tenantId as string, userId: userId as string }));
   }
 
-  /** Invites of the tenant to one of the user's addresses that nobody came by: they would let the user in again. */
+  /**
+   * Invites of the tenant to the user's address that nobody came by: they would let the user in again. What the user
+   * gave up before may be somebody else's address by now.
+   */
   async #forgetInvites(tenant: Tenant, userId: string, facts: readonly UserEvent[], origin: Origin): Promise<void> {
     const { aggregates, people, readModels, freshness, clock } = this.#parts;
-    const addresses = await this.#addressesIn(facts, tenant, userId);
-    if (addresses.size === 0) return;
+    const address = await this.#addressIn(facts, tenant, userId);
+    if (address === null) return;
     await freshness.wait();
     const { name: collection, key } = inviteDocuments;
     const ofTenant = { collection, where: { tenantId: tenant.id } };
     for await (const found of pagesByKey(readModels, ofTenant, { key, size: page })) {
       for (const { id, email } of found) {
-        if (email === null || id === userId || !addresses.has(comparableEmail(email as string))) continue;
+        if (email === null || id === userId || comparableEmail(email as string) !== address) continue;
         const command = { type: "ForgetInvite", at: timestamp(clock.now()) } as const;
         const { state } = await aggregates.current(invites, id as string);
         if (state?.status === "Accepted") continue;
@@ -93,14 +96,10 @@ export class Forgetting {
     return facts.filter(({ data }) => data.userId === userId);
   }
 
-  /** Every address the user ever had, in comparable form; none once its key is gone. */
-  async #addressesIn(facts: readonly UserEvent[], tenant: Tenant, userId: string): Promise<ReadonlySet<string>> {
-    const addresses = new Set<string>();
-    for (const { type, data } of facts) {
-      if (type !== "UserCreated" && type !== "UserEmailChanged") continue;
-      const email = await this.#parts.people.open(tenant, userId, data.email);
-      if (email !== null) addresses.add(comparableEmail(email));
-    }
-    return addresses;
+  /** The address the user had at the end, in comparable form; null once its key is gone. */
+  async #addressIn(facts: readonly UserEvent[], tenant: Tenant, userId: string): Promise<string | null> {
+    const last = facts.findLast((fact) => fact.type === "UserCreated" || fact.type === "UserEmailChanged");
+    const email = last && (await this.#parts.people.open(tenant, userId, last.data.email));
+    return email ? comparableEmail(email) : null;
   }
 }

@@ -14,7 +14,9 @@ export const inviteDescriptions: Descriptions = {
     id: "createInvite",
     tag,
     summary: "Invite someone",
-    description: "Admin or Owner, and never above the caller's own role. Valid for 7 days.",
+    description:
+      "Admin or Owner, and never above the caller's own role. Valid for 7 days, or until a user of the tenant who " +
+      "has the email is deleted.",
     examples: { developer: { email: "new@example.com", role: 0 } },
     answers: {
       201: json("created-invite", "The invite and its token, shown here only.", { ...invite, inviteToken }),

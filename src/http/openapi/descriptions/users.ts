@@ -77,7 +77,7 @@ export const userDescriptions: Descriptions = {
     summary: "Delete a user for good",
     description:
       "Admin or Owner; an Owner only by an Owner. Its sessions end, its email is free again and can be read " +
-      "nowhere any more, the log included.",
+      "nowhere any more, the log included. The tenant's open invites to that email are taken back.",
     parameters: { id },
     answers: {
       204: nothing("Deleted."),
