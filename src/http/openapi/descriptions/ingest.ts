@@ -11,7 +11,7 @@ export const ingestDescriptions: Descriptions = {
       "202 means that the event is on disk. With an `X-Idempotency-Key` the request can be repeated at will: of " +
       "any number, one is accepted and all others are answered with the event it made, even while the destination " +
       "takes nothing new. Checks come in this order: API key, token prefix, tenant, key's tenant, token, token's " +
-      "tenant, idempotency key, body and what the sender's mapping makes of it, duplicate, sender, destination.",
+      "tenant, idempotency key, body, duplicate, what the sender's mapping makes of the body, sender, destination.",
     parameters: {
       tenantId: { description: "The tenant's id.", schema: { type: "string", format: "uuid" } },
       token: {
