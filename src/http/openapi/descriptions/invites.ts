@@ -16,7 +16,8 @@ export const inviteDescriptions: Descriptions = {
     summary: "Invite someone",
     description:
       "Admin or Owner, and never above the caller's own role. Valid for 7 days, or until a user of the tenant who " +
-      "has the email is deleted.",
+      "has the email is deleted. It stays good when the caller loses the right to invite, so look through the open " +
+      "ones when somebody is dismissed.",
     examples: { developer: { email: "new@example.com", role: 0 } },
     answers: {
       201: json("created-invite", "The invite and its token, shown here only.", { ...invite, inviteToken }),
