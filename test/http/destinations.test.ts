@@ -90,6 +90,8 @@ describeOnEngines("destinations", (freshEngines) => {
       [{ url: `https://receiver.example/${"x".repeat(2_048)}` }, "url"],
       [{ url: "https://127.0.0.1/" }, "url"],
       [{ url: "https://[::1" }, "url"],
+      [{ url: "https://receiver.example:0/" }, "url"],
+      [{ url: "https://receiver.example:00" }, "url"],
       [{ url: "https://a\u0000b.example/" }, "url"],
       [{ serverRateLimit: 0 }, "serverRateLimit"],
       [{ serverRateLimit: 1.5 }, "serverRateLimit"],
@@ -136,6 +138,10 @@ describeOnEngines("destinations", (freshEngines) => {
       ],
       [
         { authType: "JwtBearer", credentials: { ...credentials.JwtBearer, tokenEndpoint: "https://127.0.0.1" } },
+        "credentials.tokenEndpoint",
+      ],
+      [
+        { authType: "JwtBearer", credentials: { ...credentials.JwtBearer, tokenEndpoint: "https://login.example:0/" } },
         "credentials.tokenEndpoint",
       ],
       [

@@ -52,6 +52,7 @@ export function checkOutboundUrl(field: string, text: string, outbound: Pick<Out
   const url = /^https:\/\/[^/\\\s][^\\\s]*$/i.test(text) ? URL.parse(text) : null;
   // An empty label no name server knows.
   if (url === null || /^\.|\.\./.test(url.hostname)) refuse("invalid", `${field}: must be an HTTPS URL`);
+  if (url.port === "0") refuse("invalid", `${field}: must not have the port 0, which nothing listens on`);
   if (/^[^/]+\/\/[^/?#]*@/.test(text)) refuse("invalid", `${field}: must not contain a user or password`);
   const refusal = outbound.refusalOf(text);
   if (refusal !== null) refuse("invalid", `${field}: ${refusal}`);
