@@ -181,7 +181,7 @@ function queue(from: Reader): Config["queue"] {
 /** Null where nothing asks for one. Credentials alone would be left unused, and the brokers' refusal says little. */
 function saslMechanism(from: Reader) {
   const credentials = ["RELAY_KAFKA_SASL_USERNAME", "RELAY_KAFKA_SASL_PASSWORD"] as const;
-  const given = credentials.find((name) => from.optional(name, String) !== null);
+  const given = credentials.find((name) => from.isSet(name));
   const mechanism = oneOf("plain", "scram-sha-256", "scram-sha-512");
   return given
     ? from.required("RELAY_KAFKA_SASL_MECHANISM", `${given} is set`, mechanism)

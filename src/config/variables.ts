@@ -52,6 +52,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Reader {
   /** The default stands in for a variable that is not set, and is parsed like one. */
   read<T>(variable: Variable, standIn: string, parse: Parser<T>): T;
+  isSet(variable: Variable): boolean;
   /** Null for a variable that is not set. */
   optional<T>(variable: Variable, parse: Parser<T>): T | null;
   /** `because` says what asks for the variable. */
@@ -60,26 +61,27 @@ export interface Reader {
 
 /** Reads an environment; a variable that is set but empty is an error, never "not set". */
 export function reader(env: Environment): Reader {
-  const parsed = <T>(variable: Variable, text: string, parse: Parser<T>): T => {
+  const parsed = <T>(variable: Variable, text: string, parse: Parser<T>, wayOut: string): T => {
     const trimmed = text.trim();
-    if (trimmed === "") throw new ConfigError(variable, "must not be empty; leave it out to have the default");
+    if (trimmed === "") throw new ConfigError(variable, `must not be empty${wayOut}`);
     try {
       return parse(trimmed);
     } catch (error) {
       throw error instanceof Unparsable ? new ConfigError(variable, error.message) : error;
     }
   };
-  const optional = <T>(variable: Variable, parse: Parser<T>): T | null => {
-    const text = env[variable];
-    return text === undefined ? null : parsed(variable, text, parse);
-  };
   return {
-    optional,
-    read: (variable, standIn, parse) => parsed(variable, env[variable] ?? standIn, parse),
+    isSet: (variable) => env[variable] !== undefined,
+    read: (variable, standIn, parse) =>
+      parsed(variable, env[variable] ?? standIn, parse, "; leave it out to have the default"),
+    optional(variable, parse) {
+      const text = env[variable];
+      return text === undefined ? null : parsed(variable, text, parse, "; leave it out instead");
+    },
     required(variable, because, parse) {
       const text = env[variable];
       if (text === undefined) throw new ConfigError(variable, `must be set, since ${because}`);
-      return parsed(variable, text, parse);
+      return parsed(variable, text, parse, `, since ${because}`);
     },
   };
 }

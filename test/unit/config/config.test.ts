@@ -150,9 +150,18 @@ describe("configuration", () => {
   ];
   for (const [missing, env] of together) {
     it(`asks for ${missing} where it is needed`, () => {
-      expect(complaint(env)).to.match(new RegExp(`^${missing}: must be set, since `));
+      const message = complaint(env);
+      expect(message).to.match(new RegExp(`^${missing}: must be set, since `));
+      expect(complaint({ ...env, [missing]: " " })).to.equal(message.replace("must be set", "must not be empty"));
     });
   }
+
+  it("says of a variable that is empty what leaving it out comes to", () => {
+    expect(complaint({ RELAY_PORT: "" })).to.equal("RELAY_PORT: must not be empty; leave it out to have the default");
+    for (const variable of ["RELAY_MASTER_KEY", "RELAY_ALLOWED_NETWORKS", "RELAY_EXTRA_CA_FILE"]) {
+      expect(complaint({ [variable]: "" })).to.equal(`${variable}: must not be empty; leave it out instead`);
+    }
+  });
 
   const badAtScale: readonly (readonly [variable: string, value: string])[] = [
     ["RELAY_EVENTSTOREDB_URL", "http://hidden@x"], ["RELAY_EVENTSTOREDB_URL", "esdb://"],
