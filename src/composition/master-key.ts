@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { loadMasterKey, loadOrCreateMasterKey } from "../adapters/aes-sealing/master-key-file.ts";
+import { exposedMasterKey, loadMasterKey, loadOrCreateMasterKey } from "../adapters/aes-sealing/master-key-file.ts";
 import { logPath } from "../adapters/embedded-event-store/log-file.ts";
 import { MasterKeyMissing, type KeyRotation } from "../application/key-rotation.ts";
 import type { PlatformKeys } from "../application/platform-keys.ts";
@@ -10,6 +10,7 @@ import type { Logger } from "../ports/telemetry.ts";
 import { variableProblem } from "./variable-problem.ts";
 
 const backItUp = "made a master key; whoever has it can read every secret: back it up, apart from the data";
+const exposed = "others than its owner may read the master key, and with it every secret: chmod 600 the file";
 
 /** The master key of the environment, or the data folder's own. Throws an error that says what is missing. */
 export function masterKeyOf(config: Config, secrets: Secrets): Uint8Array {
@@ -21,8 +22,15 @@ export function masterKeyOf(config: Config, secrets: Secrets): Uint8Array {
 /** The same for the relay itself, whose first start makes one. Where there is a log, there has been a first start. */
 export function startingMasterKeyOf(config: Config, secrets: Secrets, logger: Logger): Uint8Array {
   const { dataDir, eventStore } = config;
+  if (secrets.masterKey) return secrets.masterKey;
   const begun = eventStore.engine === "embedded" && existsSync(logPath(dataDir));
-  if (secrets.masterKey || begun) return masterKeyOf(config, secrets);
+  const key = begun ? masterKeyOf(config, secrets) : keyOfFirstStart(dataDir, logger);
+  const path = exposedMasterKey(dataDir);
+  if (path !== null) logger.warn({ path }, exposed);
+  return key;
+}
+
+function keyOfFirstStart(dataDir: string, logger: Logger): Uint8Array {
   const { key, path, created } = inFolder(() => loadOrCreateMasterKey(dataDir));
   if (created) logger.warn({ path }, backItUp);
   return key;

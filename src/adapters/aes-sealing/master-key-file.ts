@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../file-system/folder.ts";
 import { sync } from "../file-system/sync.ts";
@@ -31,6 +31,12 @@ export function loadOrCreateMasterKey(dataDir: string): MasterKeyFile {
   const key = read(path);
   if (!key) throw new Error(`${path} vanished while it was made`);
   return { key, path, created };
+}
+
+/** The file's path where its mode lets others than its owner at it, else null. There must be one. */
+export function exposedMasterKey(dataDir: string): string | null {
+  const path = pathIn(dataDir);
+  return (statSync(path).mode & 0o077) === 0 ? null : path;
 }
 
 function pathIn(dataDir: string): string {
