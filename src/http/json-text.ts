@@ -18,6 +18,7 @@ export function parseJsonObject(bytes: Buffer, field = "body"): JsonObject {
   const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   if (marked) refuse("invalid", `${field}: must not begin with a byte order mark`);
   if (!isUtf8(bytes)) refuse("invalid", `${field}: must be UTF-8`);
+  if (bytes.length === 0) refuse("invalid", `${field}: is empty; send a JSON object`);
   const text = bytes.toString("utf8");
   if (isDeeperThan(text, deepest)) refuse("invalid", `${field}: must not be nested deeper than ${deepest}`);
   let value: unknown;

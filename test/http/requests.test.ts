@@ -79,6 +79,14 @@ describeOnEngines("requests", (freshEngines) => {
       }
     });
 
+    it("say what is wanted where there is none, with a type or without", async () => {
+      const wanted = { status: 400, text: "body: is empty; send a JSON object" };
+      for (const path of [...paths(), "/api/v1/events/purge", "/api/v1/events/replay"]) {
+        expect(await post(path, ""), path).to.include(wanted);
+      }
+      expect(await one.owner.client.call("POST", "/api/v1/events/purge")).to.include(wanted);
+    });
+
     it("may come in pieces, cut wherever", async () => {
       const head =
         `POST ${ingest.path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-Api-Key: ${ingest.apiKey}\r\n` +

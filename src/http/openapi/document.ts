@@ -77,7 +77,7 @@ const shared = {
   ),
   BadBody: problem(
     "The body is no JSON object in UTF-8, or a field of it is missing or not valid.",
-    "body: must be valid JSON", "email: is required",
+    "body: must be valid JSON", "body: is empty; send a JSON object", "email: is required",
   ),
   BadQuery: problem(
     "A parameter is not valid, is given twice, or is spelt in another case.",
