@@ -1,11 +1,11 @@
 import { forgetting } from "../../projections/forgetting/forgetting.ts";
-import { invites as inviteDocuments } from "../../projections/invites/invites.ts";
+import { invites as inviteDocuments, type InviteDocument } from "../../projections/invites/invites.ts";
 import { decide as decideInvite } from "../domain/invite/invite.ts";
 import { comparableEmail } from "../domain/reservation/reservation.ts";
 import { streams } from "../domain/streams.ts";
 import { decide } from "../domain/tenant/decide.ts";
 import type { Tenant, UserEvent } from "../domain/tenant/state.ts";
-import { timestamp } from "../domain/time.ts";
+import { millis, timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EventStore } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
@@ -68,24 +68,25 @@ export class Forgetting {
   }
 
   /**
-   * Invites of the tenant to the user's address that nobody came by: they would let the user in again. What the user
-   * gave up before may be somebody else's address by now.
+   * Invites of the tenant to one of the user's addresses that nobody came by: they would let the user in again. One
+   * that was made after the user had given its address up is for somebody else.
    */
   async #forgetInvites(tenant: Tenant, userId: string, facts: readonly UserEvent[], origin: Origin): Promise<void> {
     const { aggregates, people, readModels, freshness, clock } = this.#parts;
-    const address = await this.#addressIn(facts, tenant, userId);
-    if (address === null) return;
+    const addresses = await this.#addressesIn(facts, tenant, userId);
+    if (addresses.size === 0) return;
     await freshness.wait();
     const { name: collection, key } = inviteDocuments;
     const ofTenant = { collection, where: { tenantId: tenant.id } };
     for await (const found of pagesByKey(readModels, ofTenant, { key, size: page })) {
-      for (const { id, email } of found) {
-        if (email === null || id === userId || comparableEmail(email as string) !== address) continue;
+      for (const { id, email, createdAt } of found as unknown as readonly InviteDocument[]) {
+        const givenUp = email === null || id === userId ? undefined : addresses.get(comparableEmail(email));
+        if (givenUp === undefined || millis(createdAt) >= givenUp) continue;
         const command = { type: "ForgetInvite", at: timestamp(clock.now()) } as const;
-        const { state } = await aggregates.current(invites, id as string);
+        const { state } = await aggregates.current(invites, id);
         if (state?.status === "Accepted") continue;
-        await aggregates.change(invites, id as string, origin, (current) => decideInvite(current, command));
-        await people.forget(id as string);
+        await aggregates.change(invites, id, origin, (current) => decideInvite(current, command));
+        await people.forget(id);
       }
     }
   }
@@ -96,10 +97,17 @@ export class Forgetting {
     return facts.filter(({ data }) => data.userId === userId);
   }
 
-  /** The address the user had at the end, in comparable form; null once its key is gone. */
-  async #addressIn(facts: readonly UserEvent[], tenant: Tenant, userId: string): Promise<string | null> {
-    const last = facts.findLast((fact) => fact.type === "UserCreated" || fact.type === "UserEmailChanged");
-    const email = last && (await this.#parts.people.open(tenant, userId, last.data.email));
-    return email ? comparableEmail(email) : null;
+  /** When the user gave up each address it had (comparable form, ms since 1970); none once its key is gone. */
+  async #addressesIn(
+    facts: readonly UserEvent[], tenant: Tenant, userId: string,
+  ): Promise<ReadonlyMap<string, number>> {
+    const taken = facts.filter((fact) => fact.type === "UserCreated" || fact.type === "UserEmailChanged");
+    const addresses = new Map<string, number>();
+    for (const [at, { data }] of taken.entries()) {
+      const email = await this.#parts.people.open(tenant, userId, data.email);
+      const next = taken[at + 1];
+      if (email !== null) addresses.set(comparableEmail(email), next ? millis(next.data.at) : Infinity);
+    }
+    return addresses;
   }
 }

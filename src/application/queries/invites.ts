@@ -16,7 +16,7 @@ import { listed, type Page, type PageRequest } from "./paging.ts";
 export interface InviteView {
   readonly id: string;
   readonly tenantId: string;
-  /** Null once the user that came of it was deleted. */
+  /** Null once the user who came of it, or who had the address, was deleted. */
   readonly email: string | null;
   readonly role: Role;
   readonly status: InviteStatus | "Expired";

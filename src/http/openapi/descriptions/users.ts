@@ -77,7 +77,8 @@ export const userDescriptions: Descriptions = {
     summary: "Delete a user for good",
     description:
       "Admin or Owner; an Owner only by an Owner. Its sessions end, its email is free again and can be read " +
-      "nowhere any more, the log included. The tenant's open invites to that email are taken back.",
+      "nowhere any more, the log included. The tenant's open invites to an email it had are taken back, " +
+      "unless they were made after it had given that email up.",
     parameters: { id },
     answers: {
       204: nothing("Deleted."),
