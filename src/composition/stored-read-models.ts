@@ -11,7 +11,7 @@ import { asSaidBy } from "./variable-problem.ts";
 
 /** The read models beside a relay that may be using them. */
 export interface OpenReadModels {
-  readonly readModels: Omit<ReadModels, "checkpoint" | "caughtUp">;
+  readonly readModels: Omit<ReadModels, "checkpoint" | "standsAt" | "caughtUp">;
   readonly close: () => void | Promise<void>;
 }
 

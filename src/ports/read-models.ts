@@ -146,6 +146,11 @@ export interface ReadModels {
   buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]>;
   /** The position up to which the log is projected. */
   checkpoint(): Promise<Position>;
+  /**
+   * Whether they are still those of this {@link checkpoint}, and nothing of what follows is being written. Then all
+   * answers since that was told are what the log up to there comes to.
+   */
+  standsAt(checkpoint: Position): Promise<boolean>;
   /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */
   caughtUp(position: Position, timeoutMs: number): Promise<boolean>;
 }

@@ -178,6 +178,19 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(await tested.models.writer.state()).to.deep.equal({ checkpoint: position(7), fingerprint: "first" });
     });
 
+    it("is where they stand, and no other place is", async () => {
+      expect(await tested.models.reader.standsAt("")).to.equal(true);
+      await prepare();
+      expect(await tested.models.reader.standsAt("")).to.equal(true);
+      await apply([add("s0", 0, 1), add("s0", 0, 1)]);
+      const [before, at, after] = [position(1), position(2), position(3)];
+      const stands = [];
+      for (const place of ["", before, at, after]) stands.push(await tested.models.reader.standsAt(place));
+      expect(stands).to.deep.equal([false, false, true, false]);
+      await tested.models.writer.amend([add("s0", 0, 1)]);
+      expect(await tested.models.reader.standsAt(at)).to.equal(true);
+    });
+
     it("lets a batch that comes again change nothing", async () => {
       await prepare();
       const changes = [put(thing(1, { size: 1 })), add("s0", 0, 1), set(1, { size: 2 }), add("s0", 0, 1)];

@@ -45,6 +45,7 @@ export class SimulatedReadModels {
       sum: (scope, from, to) => ask(() => contents.sum(scope, from, to)),
       buckets: (scope, from, to) => ask(() => contents.buckets(scope, from, to)),
       checkpoint: () => ask(() => contents.checkpoint()),
+      standsAt: (checkpoint) => ask(() => contents.standsAt(checkpoint)),
       caughtUp: (position, timeoutMs) => this.#caughtUp(process, position, timeoutMs),
       state: () => ask(async () => {
         this.#writer = process;

@@ -65,6 +65,10 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     return this.#state?.checkpoint ?? logStart;
   }
 
+  async standsAt(checkpoint: Position): Promise<boolean> {
+    return checkpoint === (await this.checkpoint());
+  }
+
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
     if (position <= (this.#state?.checkpoint ?? logStart)) return true;
     return new Promise((resolve) => {

@@ -94,6 +94,10 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#state?.checkpoint ?? logStart;
   }
 
+  async standsAt(checkpoint: Position): Promise<boolean> {
+    return checkpoint === (await this.checkpoint());
+  }
+
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
     return this.#waiters.wait(position, timeoutMs);
   }

@@ -16,7 +16,7 @@ import { Queries } from "./queries.ts";
  * Read models as they are stored, over a connection that sees whole batches only, whoever writes them. For tables that
  * were made anew there must be another.
  */
-export class StoredReadModels implements Omit<ReadModels, "checkpoint" | "caughtUp"> {
+export class StoredReadModels implements Omit<ReadModels, "checkpoint" | "standsAt" | "caughtUp"> {
   /** The collections there are, by name; none before the read models are first built. */
   readonly definitions: ReadonlyMap<string, CollectionDefinition>;
   readonly #database: DatabaseSync;

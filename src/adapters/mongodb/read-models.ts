@@ -17,6 +17,8 @@ import { Questions } from "./questions.ts";
 interface Seen {
   readonly generation: number;
   readonly checkpoint: Position;
+  /** Whether a batch is being written: answers may show parts of it. */
+  readonly isWriting: boolean;
   readonly at: number;
 }
 
@@ -68,6 +70,12 @@ export class MongoReadModels implements ReadModels {
     return (await this.#look())?.checkpoint ?? logStart;
   }
 
+  /** A look that began before could not tell what was written since. */
+  async standsAt(checkpoint: Position): Promise<boolean> {
+    const seen = await this.#lookNow();
+    return checkpoint === (seen?.checkpoint ?? logStart) && !seen?.isWriting;
+  }
+
   /** Asks again and again, once for everybody who waits. */
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
     const { clock } = this.#connection;
@@ -100,11 +108,13 @@ export class MongoReadModels implements ReadModels {
 
   async #lookNow(): Promise<Seen | null> {
     const at = this.#connection.clock.monotonic();
-    const projection = { "current.number": 1, "current.checkpoint": 1 };
+    const projection = { "current.number": 1, "current.checkpoint": 1, "current.pending.batch": 1 };
     const state = await this.#connection.reach(ReadModelsUnavailable, patience.questionMs, (signal) =>
       states(this.#connection).findOne({ _id: stateId }, { projection, signal }));
     const current = state?.current;
-    this.#seen = current ? { generation: current.number, checkpoint: current.checkpoint, at } : null;
+    this.#seen = current
+      ? { generation: current.number, checkpoint: current.checkpoint, isWriting: current.pending != null, at }
+      : null;
     return this.#seen;
   }
 }

@@ -1,0 +1,54 @@
+import { expect } from "chai";
+import { add, entriesOf, id, position, put, remove, set, thing } from "../../contract/read-models-things.ts";
+import { mongoDbOrSkip, newDatabase } from "../../support/engines/mongodb.ts";
+import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
+import { contentsOf, definitions } from "./histories.ts";
+import { openProcess } from "./support.ts";
+
+const atFirst = entriesOf([put(thing(1, { size: 1 })), put(thing(2, { size: 1 })), add("a", 0, 1)]);
+const next = entriesOf([put(thing(3)), set(1, { size: 5 }), remove(2), add("a", 0, 4)], atFirst.length + 1);
+const [begun, end] = [position(atFirst.length), position(atFirst.length + next.length)];
+
+describe("Read models in MongoDB, in the middle of a batch", function () {
+  this.timeout(120_000);
+  let server: Awaited<ReturnType<typeof mongoDbOrSkip>>;
+  before(async function () {
+    server = await mongoDbOrSkip(this);
+  });
+
+  it("stand nowhere, from when any of it may be seen until all of it is", async () => {
+    const url = newDatabase(server);
+    const proxy = await WireProxy.start(url);
+    const [writing, asking] = [openProcess(proxy.url), openProcess(url)];
+    try {
+      await writing.writer.reset(definitions, "any");
+      await writing.writer.apply(atFirst, begun);
+      const old = await contentsOf(asking.reader);
+      proxy.fateOf = () => "held";
+      const applying = writing.writer.apply(next, end).then(() => true);
+      const turn = () => new Promise<false>((resolve) => setImmediate(() => resolve(false)));
+      const stood: boolean[] = [];
+      while (!(await Promise.race([applying, turn()]))) {
+        if (proxy.held === 0) continue;
+        const contents = await contentsOf(asking.reader);
+        const stands = await asking.reader.standsAt(begun);
+        expect(await asking.reader.standsAt(end)).to.equal(false);
+        if (stands) expect(contents).to.deep.equal(old);
+        stood.push(stands);
+        await proxy.release();
+      }
+      await applying;
+      expect(stood.slice(0, 2)).to.deep.equal([true, false]);
+      expect(stood.slice(1)).to.not.include(true);
+      expect(await asking.reader.standsAt(begun)).to.equal(false);
+      expect(await asking.reader.standsAt(end)).to.equal(true);
+      expect((await asking.reader.get("things", id(1)))?.["size"]).to.equal(5);
+    } finally {
+      proxy.fateOf = () => "pass";
+      await proxy.release();
+      await asking.connection.db.dropDatabase();
+      await Promise.all([writing.close(), asking.close()]);
+      await proxy.close();
+    }
+  });
+});
