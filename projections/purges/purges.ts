@@ -16,6 +16,8 @@ export type PurgeDocument = {
   readonly destinationId: string | null;
   /** Its place in the log. */
   readonly position: string;
+  /** The place in the log up to which was counted what it takes. */
+  readonly upTo: string;
   /** Whether events that it took may still be among the others. */
   readonly hiding: boolean;
   /** Whether the streams of all events that it took are deleted. */
@@ -36,6 +38,7 @@ export const purges: Collection<PurgeDocument> = {
     status: "text",
     destinationId: "id",
     position: "text",
+    upTo: "text",
     hiding: "boolean",
     completed: "boolean",
   },
@@ -59,11 +62,21 @@ export const purging: Collection<PurgingDocument> = {
  */
 export const purgesProjection: Projection = {
   name: "purges",
-  version: 1,
+  version: 2,
   collections: [purges, purging],
   on: {
-    EventsPurged: ({ purgeId: id, tenantId, before, status, destinationId }, position) => [
-      create(purges, { id, tenantId, before, status, destinationId, position, hiding: true, completed: false }),
+    EventsPurged: ({ purgeId: id, tenantId, before, status, destinationId, upTo }, position) => [
+      create(purges, {
+        id,
+        tenantId,
+        before,
+        status,
+        destinationId,
+        position,
+        upTo: upTo ?? position,
+        hiding: true,
+        completed: false,
+      }),
     ],
     PurgeCompleted: ({ purgeId }) => [set(purges, purgeId, { completed: true })],
   },
@@ -82,10 +95,10 @@ export function candidatesOf({ tenantId, before, status, destinationId }: PurgeD
   );
 }
 
-/** Whether a purge took the event of a document: it was meant, and finished by then. */
+/** Whether a purge took the event of a document, as it stands at the purge: it is meant, and had finished in time. */
 export function isTaken(purge: PurgeDocument, event: EventDocument): boolean {
   const { tenantId, destinationUrlId: destinationId, finishedIn } = event;
-  const finished = finishedIn !== null && finishedIn < purge.position;
+  const finished = finishedIn !== null && finishedIn <= purge.upTo;
   return finished && tenantId === purge.tenantId && isMeant(purge, { ...event, destinationId });
 }
 

@@ -5,6 +5,7 @@ import {
 import { planTotal } from "../../projections/events/totals.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { Clock } from "../ports/clock.ts";
+import type { Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Freshness } from "./freshness.ts";
 import { everyDocument } from "./pages.ts";
@@ -43,8 +44,29 @@ export class ShownEvents {
       if (!after.includes(hiding) && after === before) return answer;
       before = after;
       if (clock.monotonic() >= end) throw new Refusal("unavailable", "a purge is not through yet; try again");
-      await new Promise<void>((resolve) => clock.schedule(lookAgainMs, resolve));
+      await this.#moment();
     }
+  }
+
+  /**
+   * How many of a tenant's events the filters mean, and up to which place in the log that is so. Where the read models
+   * do not stand still for a count within 2 s, what moved since that place may be counted as it stood a moment later.
+   * Throws as {@link ask} does.
+   */
+  async countUpTo(
+    tenantId: string, filters: readonly EventFilter[],
+  ): Promise<{ readonly count: number; readonly upTo: Position }> {
+    const { readModels, clock } = this.#parts;
+    const end = clock.monotonic() + patienceMs;
+    return this.ask(tenantId, async () => {
+      for (;;) {
+        const upTo = await readModels.checkpoint();
+        const counts = await Promise.all(filters.map((filter) => this.count(filter)));
+        const isExact = await readModels.standsAt(upTo);
+        if (isExact || clock.monotonic() >= end) return { count: counts.reduce((sum, one) => sum + one, 0), upTo };
+        await this.#moment();
+      }
+    });
   }
 
   /** How many events a filter means, without a look at each. To be asked by way of {@link ask}. */
@@ -67,6 +89,10 @@ export class ShownEvents {
     const order = eventsOrdered(descending);
     const found = await readModels.find({ ...eventsSelected(place.filter), order, offset: place.offset, limit });
     return found as unknown as readonly EventDocument[];
+  }
+
+  #moment(): Promise<void> {
+    return new Promise((resolve) => this.#parts.clock.schedule(lookAgainMs, resolve));
   }
 
   /** The purges of a tenant that are under way, and which of them are in the middle of things. */

@@ -165,6 +165,22 @@ describeOnEngines("purge", (freshEngines) => {
     expect(await listed()).to.deep.equal([]);
   });
 
+  it("counts what it takes, no more and no less, while events finish", async () => {
+    const accepted = await Promise.all(Array.from({ length: 120 }, () => accept()));
+    const left = [...accepted];
+    const finish = async () => {
+      for (let id = left.pop(); id !== undefined; id = left.pop()) await deliveries.succeed(id);
+    };
+    const purgeOften = async ({ url }: TestApi) => {
+      while (left.length > 0) expect((await purge({}, one.admin.client.at(url))).status).to.equal(204);
+    };
+    await Promise.all([finish(), finish(), finish(), ...processes.map(purgeOften)]);
+    const matched = (await purges()).map(({ data }) => (data as { matched: number }).matched);
+    const { total } = (await one.viewer.client.get("/api/v1/events?Qt=1")).json as { total: number };
+    expect(matched.reduce((sum, count) => sum + count, 0), matched.join()).to.equal(accepted.length - total);
+    expect(matched.filter((count) => count > 0)).to.have.length.greaterThan(1);
+  });
+
   it("shows through any process at once", async () => {
     const [, second] = processes;
     for (let round = 0; round < 5; round += 1) {

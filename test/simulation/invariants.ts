@@ -19,6 +19,8 @@ export const invariants = [
   "cancelled for a deletion that was",
   "nothing of a deleted destination waits",
   "only purged events are deleted",
+  "a purge counts what it takes",
+  "a purge takes what was finished before it",
   // Attempts.
   "an attempt's start leads to Processing",
   "attempts are numbered on",

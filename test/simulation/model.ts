@@ -1,6 +1,7 @@
 import type { RecordedEvent } from "../../src/ports/event-store.ts";
 import { hold } from "./broken.ts";
 import type { SimulatedProcess } from "./process.ts";
+import { finished, takeAway, type Purgeable, type PurgeOrder } from "./purged.ts";
 import type { Call } from "./receivers.ts";
 
 /** One attempt, as the log and the receivers told of it. */
@@ -20,21 +21,15 @@ export interface AttemptRecord {
 }
 
 /** One accepted event, from its acceptance on. */
-export interface EventRecord {
+export interface EventRecord extends Purgeable {
   readonly id: string;
-  readonly tenantId: string;
-  readonly destinationId: string;
   readonly idempotencyKey: string | null;
   readonly payload: string;
-  readonly acceptedAt: string;
   /** When it was accepted, ms of the simulation. */
   readonly since: number;
   readonly attempts: AttemptRecord[];
-  status: string;
   retryCount: number;
   nextAttemptAt: string | null;
-  /** When a purge took it, ms of the simulation. */
-  purgedAt: number | null;
   /** Its stream is gone. */
   deleted: boolean;
 }
@@ -72,6 +67,8 @@ export interface TenantRecord {
   readonly emailHashes: Set<string>;
   readonly maxTrys: Past<number>;
   readonly timers: Past<number>;
+  /** The place in the log up to which its newest purge counted. */
+  purgedUpTo: string;
 }
 
 /** What the relay was told to do. */
@@ -105,7 +102,6 @@ const moves = new Set([
   "Failed>WaitingRetry", "Failed>CriticalFailure", "Failed>Cancelled", "Pending>Cancelled", "WaitingRetry>Cancelled",
   "CriticalFailure>Pending", "Pending>Succeeded", "WaitingRetry>Succeeded", "CriticalFailure>Succeeded",
 ]);
-const finished = ["Succeeded", "CriticalFailure", "Cancelled"];
 
 /** What of a past was in force at some time since `from`. */
 export function inForce<Value>(past: Past<Value>, from: number): Value[] {
@@ -126,6 +122,8 @@ export class Model {
   readonly #reserved = new Map<string, boolean>();
   /** When something was last written, ms of the simulation. */
   changedAt = 0;
+  /** The place in the log of what was written last. */
+  head = "";
   /** The event that a stream tells of, or told of last. */
   readonly #ofStream = new Map<string, EventRecord>();
   readonly #now: () => number;
@@ -169,12 +167,13 @@ export class Model {
     for (const entry of entries) {
       const kind = entry.stream.slice(0, entry.stream.indexOf("-"));
       const data = entry.data as Data;
-      if (entry.type === "EventAccepted") this.#accept(entry.stream, data);
-      else if (kind === "event") this.#event(entry.type, data, by);
+      this.head = entry.position;
+      if (entry.type === "EventAccepted") this.#accept(entry, data);
+      else if (kind === "event") this.#event(entry, data, by);
       else if (kind === "destination") this.#destination(entry.type, data);
       else if (kind === "circuit") this.#circuit(entry.type, data);
       else if (kind === "tenant") this.#tenant(entry.type, data);
-      else if (entry.type === "EventsPurged") this.#purged(data);
+      else if (entry.type === "EventsPurged") takeAway(data as unknown as PurgeOrder, this, this.#now());
       else if (kind === "tenantName" || kind === "email") {
         this.#reserved.set(entry.stream, entry.type === "NameReserved");
       }
@@ -191,7 +190,7 @@ export class Model {
     event.deleted = true;
   }
 
-  #event(type: string, data: Data, by: SimulatedProcess): void {
+  #event({ type, position }: RecordedEvent, data: Data, by: SimulatedProcess): void {
     const event = this.events.get(data.eventId);
     const where = () => `${type} of ${data.eventId}: ${data.from} to ${data.to}, attempt ${data.attempt}`;
     hold(event !== undefined && !event.deleted, "facts are told of events there are", where);
@@ -201,6 +200,8 @@ export class Model {
     const stays = data.from === data.to;
     hold(stays || moves.has(`${data.from}>${data.to}`), "states move only as specified", where);
     event.status = data.to;
+    if (!stays) event.movedIn = position;
+    if (!stays && finished.includes(data.from)) event.leftIn = position;
     switch (type) {
       case "DeliveryAttemptStarted":
         hold(data.to === "Processing" && !stays, "an attempt's start leads to Processing", where);
@@ -290,7 +291,7 @@ export class Model {
     destination.underWay -= 1;
   }
 
-  #accept(stream: string, data: Data): void {
+  #accept({ stream, position }: RecordedEvent, data: Data): void {
     const { eventId: id, at: acceptedAt } = data;
     const before = this.#ofStream.get(stream);
     hold(!before || (before.purgedAt !== null && before.deleted), "an event begins once", () => id);
@@ -303,7 +304,7 @@ export class Model {
     const event: EventRecord = {
       id, tenantId, destinationId, acceptedAt, since: this.#now(), attempts: [], status: "Pending", retryCount: 0,
       idempotencyKey: data["idempotencyKey"] as string | null, payload: String(data["payload"]),
-      nextAttemptAt: acceptedAt, purgedAt: null, deleted: false,
+      nextAttemptAt: acceptedAt, movedIn: position, leftIn: "", purgedAt: null, deleted: false,
     };
     this.events.set(id, event);
     this.#ofStream.set(stream, event);
@@ -333,24 +334,12 @@ export class Model {
     const id = String(data["tenantId"]);
     const since = this.#now();
     if (type === "TenantCreated") {
-      this.tenants.set(id, { id, nameHash: "", emailHashes: new Set(), maxTrys: [], timers: [] });
+      this.tenants.set(id, { id, nameHash: "", emailHashes: new Set(), maxTrys: [], timers: [], purgedUpTo: "" });
     }
     this.#names(id, data);
     if (type === "TenantCreated" || type === "TenantDeliveryPolicyChanged") {
       this.tenants.get(id)?.maxTrys.push({ since, value: Number(data["maxTrys"]) });
       this.tenants.get(id)?.timers.push({ since, value: Number(data["circuitBreakerTimer"]) });
-    }
-  }
-
-  #purged(data: Data): void {
-    const { tenantId, before, status, destinationId } = data as unknown as Readonly<Record<string, string | null>>;
-    const since = this.#now();
-    for (const event of this.events.values()) {
-      if (event.tenantId !== tenantId || !finished.includes(event.status)) continue;
-      if (status != null && event.status !== status) continue;
-      if (destinationId != null && event.destinationId !== destinationId) continue;
-      if (before != null && event.acceptedAt >= before) continue;
-      event.purgedAt ??= since;
     }
   }
 

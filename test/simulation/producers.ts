@@ -159,11 +159,15 @@ export class Producers {
       }
       case "purge": {
         const before = timestamp(node.process.clock.now() - random.below(20_000));
+        const { model } = this.#parts;
+        const asked = model.head;
         await commands.purge.purge(caller, {
           ...(random.chance(0.4) && { status: random.pick(finishedStatuses) }),
           ...(random.chance(0.4) && { destinationUrlId: destination.id }),
           ...(random.chance(0.3) && { before }),
         }, origin);
+        const upTo = model.tenants.get(caller.tenantId)?.purgedUpTo ?? "";
+        hold(upTo >= asked, "a purge takes what was finished before it", () => `${upTo}, asked at ${asked}`);
         return undefined;
       }
       case "list":

@@ -1,7 +1,8 @@
 import { collections, fingerprint } from "../../projections/index.ts";
 import { SqliteExpiringState } from "../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
-import { isPurged, type Placed, type Purge, type PurgeFilter } from "../../src/domain/event/purge.ts";
+import { isPurged, type Placed, type Purge } from "../../src/domain/event/purge.ts";
+import { evolve, type PurgesEvent } from "../../src/domain/purges/purges.ts";
 import type { Timer } from "../../src/ports/clock.ts";
 import { logStart } from "../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type Change, type PositionedChanges } from "../../src/ports/read-models.ts";
@@ -20,6 +21,20 @@ class FailingReadModels extends InMemoryReadModels {
   failingAmends = 0;
   /** What amendments wait for. */
   held: Promise<void> = Promise.resolve();
+  /** Called before each sum, and before whoever counted is told whether the read models stood still. */
+  beforeSum: () => Promise<void> = async () => undefined;
+  whenCounted: () => Promise<void> = async () => undefined;
+
+  override async sum(...[scope, from, to]: Parameters<InMemoryReadModels["sum"]>): Promise<number> {
+    await this.beforeSum();
+    return super.sum(scope, from, to);
+  }
+
+  override async standsAt(checkpoint: string): Promise<boolean> {
+    const stands = await super.standsAt(checkpoint);
+    await this.whenCounted();
+    return stands;
+  }
 
   override apply(batch: readonly PositionedChanges[], checkpoint: string): Promise<void> {
     return this.#perhaps(() => super.apply(batch, checkpoint));
@@ -74,8 +89,7 @@ class GuardedEventStore extends InMemoryEventStore {
     const { entries } = await this.readLog(logStart, 1_000_000);
     return entries.flatMap((entry) => {
       if (entry.unreadable !== undefined || entry.type !== "EventsPurged") return [];
-      const { purgeId: id, ...filter } = entry.data as PurgeFilter & { readonly purgeId: string };
-      return [{ ...filter, id, position: entry.position }];
+      return evolve(undefined, entry as unknown as PurgesEvent, entry.position).underWay.slice(-1);
     });
   }
 }

@@ -3,6 +3,7 @@ import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
 import type { CircuitEvent } from "../../domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../../domain/destination/events.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
+import type { Purge } from "../../domain/event/purge.ts";
 import type { InviteEvent } from "../../domain/invite/events.ts";
 import type { PersonEvent } from "../../domain/person/person.ts";
 import type { PlatformEvent } from "../../domain/platform/platform.ts";
@@ -66,7 +67,7 @@ const versions = {
   EventAccepted: 1,
   EventCancelled: 1,
   EventReplayed: 1,
-  EventsPurged: 2,
+  EventsPurged: 3,
   IngestTokenRegenerated: 1,
   InviteAccepted: 1,
   InviteCreated: 1,
@@ -77,7 +78,7 @@ const versions = {
   PersonKeyCreated: 1,
   PlatformKeysCreated: 1,
   PlatformKeysRewrapped: 1,
-  PurgeCompleted: 2,
+  PurgeCompleted: 3,
   ReservationRefused: 1,
   RetryScheduled: 1,
   SenderActivated: 1,
@@ -105,6 +106,11 @@ const versions = {
   WebhookSecretRegenerated: 1,
 } as const satisfies Record<AnyEvent["type"], number>;
 
+/** Purges that took what had finished by their own places. */
+function upToTheirPlaces(purges: unknown): object[] {
+  return (purges as readonly Purge[]).map((purge) => ({ ...purge, upTo: purge.position }));
+}
+
 const schemaFolder = new URL("../../../schemas/events/", import.meta.url);
 
 /** The domain's own facts. */
@@ -114,8 +120,14 @@ export const catalogue = {
     DeliveryFailed: {
       1: (data) => (data["reason"] === "outcome unknown" ? { ...data, durationMs: null, requestHeaders: null } : data),
     },
-    EventsPurged: { 1: (data) => ({ ...data, earlier: [] }) },
-    PurgeCompleted: { 1: (data) => ({ ...data, left: [] }) },
+    EventsPurged: {
+      1: (data) => ({ ...data, earlier: [] }),
+      2: (data) => ({ ...data, upTo: null, earlier: upToTheirPlaces(data["earlier"]) }),
+    },
+    PurgeCompleted: {
+      1: (data) => ({ ...data, left: [] }),
+      2: (data) => ({ ...data, left: upToTheirPlaces(data["left"]) }),
+    },
   },
   schema: (name: string) => JSON.parse(readFileSync(new URL(`${name}.json`, schemaFolder), "utf8")) as object,
 } as const satisfies Catalogue;

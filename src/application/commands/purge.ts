@@ -1,7 +1,7 @@
 import type { EventFilter } from "../../../projections/events/events.ts";
 import { finishedStatuses, type FinishedStatus, type PurgeFilter } from "../../domain/event/purge.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { decide, noPurges, type Purges } from "../../domain/purges/purges.ts";
+import { decide, noPurges } from "../../domain/purges/purges.ts";
 import { requireRole } from "../../domain/tenant/decide.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -20,7 +20,7 @@ export interface PurgeInput {
   readonly destinationUrlId?: string;
 }
 
-/** Another purge of the tenant's came in between: what it took must not be counted twice. */
+/** Something came of another purge of the tenant's in between: what that took must not be counted twice. */
 class CountedTooEarly extends Error {}
 
 /** Having finished events forgotten: at once out of sight, soon out of the log. */
@@ -53,15 +53,14 @@ export class PurgeCommands {
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     if (!tenant) refuse("not-found", "tenant not found");
     for (;;) {
-      const { state: counted } = await aggregates.current(purges, tenantId);
-      const matched = await shown.ask(tenantId, () => this.#count(tenantId, filter));
+      const { count: matched, upTo } = await shown.countUpTo(tenantId, eventsMeant(tenantId, filter));
       if (matched < least) return;
       const at = timestamp(clock.now());
-      const command = { type: "PurgeEvents", tenantId, purgeId: ids.uuid(), filter, matched, at } as const;
+      const command = { type: "PurgeEvents", tenantId, purgeId: ids.uuid(), filter, upTo, matched, at } as const;
       try {
-        await aggregates.change(purges, tenantId, origin, (state) => {
-          if (newestOf(state) !== newestOf(counted)) throw new CountedTooEarly();
-          return decide(state ?? noPurges, command);
+        await aggregates.change(purges, tenantId, origin, (state = noPurges) => {
+          if (state.newest > upTo) throw new CountedTooEarly();
+          return decide(state, command);
         });
         return;
       } catch (error) {
@@ -69,16 +68,11 @@ export class PurgeCommands {
       }
     }
   }
-
-  async #count(tenantId: string, { before, status, destinationId }: PurgeFilter): Promise<number> {
-    const to = before === null ? undefined : timestamp(millis(before) - 1);
-    const filter: EventFilter = { tenantId, destinationUrlId: destinationId ?? undefined, to };
-    const statuses = status === null ? finishedStatuses : [status];
-    const counts = await Promise.all(statuses.map((one) => this.#parts.shown.count({ ...filter, status: one })));
-    return counts.reduce((sum, count) => sum + count, 0);
-  }
 }
 
-function newestOf(state: Purges | undefined): string | undefined {
-  return state?.underWay.at(-1)?.id;
+/** What a purge means, as lists are asked for it. */
+function eventsMeant(tenantId: string, { before, status, destinationId }: PurgeFilter): EventFilter[] {
+  const to = before === null ? undefined : timestamp(millis(before) - 1);
+  const statuses = status === null ? finishedStatuses : [status];
+  return statuses.map((one) => ({ tenantId, destinationUrlId: destinationId ?? undefined, to, status: one }));
 }

@@ -25,7 +25,8 @@ const sender = ["senderId", "tenantId", "at"] as const;
 
 /**
  * The facts of every history, and what of them is shown: what is not named here, a new field too, is hidden. Hidden are
- * sealed secrets, credentials and addresses, wrapped keys, all hashes, and what a purge's facts repeat of other purges.
+ * sealed secrets, credentials and addresses, wrapped keys, all hashes, what a purge's facts repeat of other purges, and
+ * the place in the log up to which a purge counted.
  */
 export const histories = {
   tenant: {

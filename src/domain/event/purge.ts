@@ -15,10 +15,14 @@ export interface PurgeFilter {
   readonly destinationId: string | null;
 }
 
-/** A purge that is under way. It takes what its filter means at the purge's own place in the log. */
+/**
+ * A purge that is under way. It takes what was counted: what its filter means at the purge's own place in the log
+ * (`position`), and had finished by the place up to which it was counted (`upTo`).
+ */
 export interface Purge extends PurgeFilter {
   readonly id: string;
   readonly position: string;
+  readonly upTo: string;
 }
 
 /** A fact and its place in the log; places compare as texts. */
@@ -50,6 +54,8 @@ export function isPurged(purges: readonly Purge[], facts: readonly Placed[]): bo
   return purges.some((purge) => {
     const earlier = facts.filter(({ position }) => position < purge.position);
     const state = earlier.reduce<WebhookState>((folded, fact) => evolve(folded, fact), undefined);
-    return state !== undefined && isMeant(purge, state);
+    if (!state || !isMeant(purge, state)) return false;
+    const finishing = earlier.findLast(({ data }) => "to" in data && data.from !== data.to);
+    return finishing !== undefined && finishing.position <= purge.upTo;
   });
 }

@@ -7,19 +7,24 @@ import type { Timestamp } from "../time.ts";
 export interface Purges {
   /** Purges whose events are gone from sight but not yet all from the log, oldest first. */
   readonly underWay: readonly Purge[];
+  /** The place in the log of the newest fact; before every other where there is none. */
+  readonly newest: string;
 }
 
 /** What happened to a tenant's purges; each carries all that is needed to go on from it. */
 export type PurgesEvent =
   /**
-   * From here on the events that the filter means are gone, `matched` of them as far as was known. `earlier`: the
-   * purges that were under way before it, oldest first.
+   * From here on the events are gone that the filter means and that had finished by `upTo`: `matched` of them, but for
+   * those that were replayed, or that a late outcome settled, between that place in the log and this fact's. Facts
+   * of older programs have null: by this fact's own place. `earlier`: the purges that were under way before it,
+   * oldest first.
    */
   | DomainEvent<
       "EventsPurged",
       PurgeFilter & {
         purgeId: string;
         tenantId: string;
+        upTo: string | null;
         matched: number;
         earlier: readonly Purge[];
         at: Timestamp;
@@ -35,6 +40,8 @@ export type PurgesCommand =
       readonly tenantId: string;
       readonly purgeId: string;
       readonly filter: PurgeFilter;
+      /** The place in the log up to which was counted. */
+      readonly upTo: string;
       readonly matched: number;
       readonly at: Timestamp;
     }
@@ -44,13 +51,14 @@ export type PurgesCommand =
 const mostUnderWay = 100;
 
 /** The purges of a tenant that never had one. */
-export const noPurges: Purges = { underWay: [] };
+export const noPurges: Purges = { underWay: [], newest: "" };
 
 /** The newest fact is the state; `position` is its place in the log. */
 export function evolve(_state: Purges | undefined, event: PurgesEvent, position = ""): Purges {
-  if (event.type === "PurgeCompleted") return { underWay: event.data.left };
-  const { purgeId: id, before, status, destinationId, earlier } = event.data;
-  return { underWay: [...earlier, { id, position, before, status, destinationId }] };
+  if (event.type === "PurgeCompleted") return { underWay: event.data.left, newest: position };
+  const { purgeId: id, upTo, before, status, destinationId, earlier } = event.data;
+  const purge = { id, position, upTo: upTo ?? position, before, status, destinationId };
+  return { underWay: [...earlier, purge], newest: position };
 }
 
 /** What a command changes; an empty list when it changes nothing. Throws a Refusal (unavailable). */
@@ -62,6 +70,6 @@ export function decide({ underWay }: Purges, command: PurgesCommand): PurgesEven
     return [{ type: "PurgeCompleted", data: { purgeId, tenantId, left, at } }];
   }
   if (underWay.length >= mostUnderWay) refuse("unavailable", "too many purges are under way; try again");
-  const { filter, matched } = command;
-  return [{ type: "EventsPurged", data: { purgeId, tenantId, ...filter, matched, earlier: underWay, at } }];
+  const { filter, upTo, matched } = command;
+  return [{ type: "EventsPurged", data: { purgeId, tenantId, ...filter, upTo, matched, earlier: underWay, at } }];
 }

@@ -20,8 +20,8 @@ const types = Object.entries(catalogue.versions).map(([type, version]) => ({
 }));
 
 const sealed = "^[\\w.-]+$";
-/** What purges repeat of one another. */
-const repeated = ["earlier", "left"];
+/** What purges repeat of one another, and by what they go on. */
+const ownUse = ["earlier", "left", "upTo"];
 /** A name that tells secrets apart and opens nothing, and the producer's own word for its request. */
 const harmless = ["secretFingerprint", "webhookSecretFingerprint", "idempotencyKey"];
 /** By its name or by what its schema says of it, whichever is the more careful. */
@@ -58,7 +58,7 @@ describe("facts as histories show them", () => {
       for (const { data } of examples) {
         const { auth, ...open } = Object.fromEntries(
           Object.entries(data).filter(([name]) =>
-            !repeated.includes(name) && !isSecret(name, schema.properties?.[name] ?? {})),
+            !ownUse.includes(name) && !isSecret(name, schema.properties?.[name] ?? {})),
         );
         const kind = auth === undefined ? {} : { authType: (auth as { type: string } | null)?.type ?? null };
         expect(shownData({ type, data }), type).to.deep.equal({ ...open, ...kind });

@@ -71,8 +71,16 @@ describe("what a purge took", () => {
     data: { ...moved, from: "CriticalFailure", to: "Pending", nextAttemptAt: at },
     position: position(n),
   });
-  const purge = (n: number, filter: Partial<PurgeFilter> = {}): Purge => ({
-    ...all, ...filter, id: purgeId, position: position(n),
+  const purge = (n: number, filter: Partial<PurgeFilter> = {}, upTo = n): Purge => ({
+    ...all, ...filter, id: purgeId, position: position(n), upTo: position(upTo),
+  });
+  const lateSuccess = (n: number): Placed => ({
+    type: "DeliverySucceeded",
+    data: {
+      ...moved, from: "CriticalFailure", to: "Succeeded", attempt: 1, durationMs: 1, requestHeaders: {},
+      answer: { statusCode: 204, headers: {}, body: "", truncated: false },
+    },
+    position: position(n),
   });
 
   it("had finished by then", () => {
@@ -81,6 +89,24 @@ describe("what a purge took", () => {
     expect(isPurged([purge(2)], [accepted(1), cancelled(3)])).to.equal(false);
     expect(isPurged([], [accepted(1), cancelled(2)])).to.equal(false);
     expect(isPurged([purge(9)], [])).to.equal(false);
+  });
+
+  it("had finished by when it was counted, not later", () => {
+    expect(isPurged([purge(9, {}, 2)], [accepted(1), cancelled(2)])).to.equal(true);
+    expect(isPurged([purge(9, {}, 2)], [accepted(1), cancelled(3)])).to.equal(false);
+    expect(isPurged([purge(9, {}, 2), purge(10, {}, 9)], [accepted(1), cancelled(3)])).to.equal(true);
+  });
+
+  it("is nothing that was replayed, or that a late outcome settled, since it was counted", () => {
+    expect(isPurged([purge(9, {}, 2)], [accepted(1), exhausted(2), replayed(3)])).to.equal(false);
+    expect(isPurged([purge(9, {}, 2)], [accepted(1), exhausted(2), replayed(3), cancelled(4)])).to.equal(false);
+    expect(isPurged([purge(9, {}, 2)], [accepted(1), exhausted(2), lateSuccess(3)])).to.equal(false);
+  });
+
+  it("is taken also where an outcome came late that moved nothing", () => {
+    const { data, position: place, type } = lateSuccess(3);
+    const unmoved = { type, data: { ...data, from: "Cancelled", to: "Cancelled" }, position: place } as Placed;
+    expect(isPurged([purge(9, {}, 2)], [accepted(1), cancelled(2), unmoved])).to.equal(true);
   });
 
   it("stays taken, whatever comes after", () => {

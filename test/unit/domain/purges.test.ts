@@ -12,11 +12,12 @@ const tenantId = "0193a1b2-c3d4-7000-8000-000000000001";
 const [first, second] = ["0193a1b2-c3d4-7000-8000-00000000000c", "0193a1b2-c3d4-7000-8000-00000000000d"];
 const at = "2026-01-15T09:30:00.000Z";
 const all: PurgeFilter = { before: null, status: null, destinationId: null };
-const under = (id: string, place: string): Purge => ({ id, position: place, ...all });
-const order = (purgeId: string) => ({ type: "PurgeEvents", tenantId, purgeId, filter: all, matched: 7, at }) as const;
+const under = (id: string, place: string, upTo = "0"): Purge => ({ id, position: place, upTo, ...all });
+const order = (purgeId: string) =>
+  ({ type: "PurgeEvents", tenantId, purgeId, filter: all, upTo: "0", matched: 7, at }) as const;
 const complete = (purgeId: string) => ({ type: "CompletePurge", tenantId, purgeId, at }) as const;
 const purged = (purgeId: string, ...earlier: readonly Purge[]): PurgesEvent =>
-  ({ type: "EventsPurged", data: { purgeId, tenantId, ...all, matched: 7, earlier, at } });
+  ({ type: "EventsPurged", data: { purgeId, tenantId, ...all, upTo: "0", matched: 7, earlier, at } });
 const completed = (purgeId: string, ...left: readonly Purge[]): PurgesEvent =>
   ({ type: "PurgeCompleted", data: { purgeId, tenantId, left, at } });
 
@@ -39,7 +40,13 @@ describe("purges of a tenant", () => {
     const both = purged(second, under(first, "1"));
     given([both]).when(complete(first)).gives(completed(first, under(second, "2")));
     given([both]).when(complete(second)).gives(completed(second, under(first, "1")));
-    expect(given([both]).when(complete(second)).state()).to.deep.equal({ underWay: [under(first, "1")] });
+    const expected = { underWay: [under(first, "1")], newest: "2" };
+    expect(given([both]).when(complete(second)).state()).to.deep.equal(expected);
+  });
+
+  it("of older programs took what had finished by their own place in the log", () => {
+    const older = { type: "EventsPurged", data: { ...purged(first).data, upTo: null } } as PurgesEvent;
+    given([older]).when(order(second)).gives(purged(second, under(first, "1", "1")));
   });
 
   it("are a hundred at most, until one is completed", () => {

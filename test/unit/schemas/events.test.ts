@@ -87,6 +87,7 @@ const kinds: Kinds = {
     before: "string?",
     status: "string?",
     destinationId: "string?",
+    upTo: "string?",
     matched: n,
     earlier: "array",
     at: s,
@@ -232,6 +233,20 @@ describe("event schemas", () => {
       expect(now.data).to.deep.equal(isLost ? { ...data, durationMs: null, requestHeaders: null } : data);
     }
     expect(examples.map(({ data }) => data["reason"])).to.include("outcome unknown").and.include("timeout");
+  });
+
+  it("brought up to date, have purges take what had finished by their own places in the log", () => {
+    for (const [name, field] of [["EventsPurged", "earlier"], ["PurgeCompleted", "left"]] as const) {
+      const [first] = read(`examples/${name}.v1.json`) as readonly [Example];
+      const own = name === "EventsPurged" ? { upTo: null } : {};
+      expect(decode(first)).to.deep.include({ event: { type: name, data: { ...first.data, ...own, [field]: [] } } });
+      for (const example of read(`examples/${name}.v2.json`) as readonly Example[]) {
+        const others = example.data[field] as readonly { readonly position: string }[];
+        const carried = others.map((other) => ({ ...other, upTo: other.position }));
+        const data = { ...example.data, ...own, [field]: carried };
+        expect(decode(example)).to.deep.include({ event: { type: name, data } });
+      }
+    }
   });
 
   it("know the domain's words", () => {

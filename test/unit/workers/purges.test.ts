@@ -38,9 +38,9 @@ describe("in the middle of a purge", () => {
       json: {},
       headers: { "x-api-key": apiKey, "x-idempotency-key": key },
     });
-  const accept = async (apiKey?: string) => {
+  const accept = async (apiKey?: string, key?: string) => {
     bench.clock.advance(1);
-    const answer = await send(apiKey);
+    const answer = await send(apiKey, key);
     expect(answer.status, answer.text).to.equal(202);
     return String(answer.json["eventId"]);
   };
@@ -68,6 +68,72 @@ describe("in the middle of a purge", () => {
     bench.models.held = promise;
     return resolve;
   };
+
+  const matched = async () => {
+    const facts = (await bench.store.readStream(`purges-${tenant.tenantId}`)) as readonly RecordedEvent[];
+    return facts.flatMap(({ type, data }) =>
+      type === "EventsPurged" ? [(data as unknown as { readonly matched: number }).matched] : []);
+  };
+
+  it("what finishes after it was counted stays, until the next", async () => {
+    const [first, late] = [await accept(undefined, "one"), await accept(undefined, "two")];
+    await bench.deliveries.succeed(first);
+    bench.store.beforeAppend = async (stream) => {
+      if (!stream.startsWith("purges-")) return;
+      bench.store.beforeAppend = () => undefined;
+      await bench.deliveries.succeed(late);
+    };
+    await purge();
+    expect([await matched(), await shown()]).to.deep.equal([[1], [late]]);
+    expect((await tenant.owner.client.get(`/api/v1/events/${late}`)).json).to.include({ status: "Succeeded" });
+    expect((await send(undefined, "two")).status).to.equal(200);
+    await bench.settle();
+    expect([bench.store.deleted, await shown()]).to.deep.equal([1, [late]]);
+    expect(await bench.rebuilt()).to.deep.equal(bench.models.contents());
+    await purge();
+    expect([await matched(), await shown()]).to.deep.equal([[1, 1], []]);
+  });
+
+  it("what finishes while it is counted is counted where it is taken", async () => {
+    const [first, meanwhile] = [await accept(undefined, "one"), await accept(undefined, "two")];
+    await bench.deliveries.succeed(first);
+    bench.models.beforeSum = async () => {
+      bench.models.beforeSum = async () => undefined;
+      await bench.deliveries.succeed(meanwhile);
+      await bench.drained();
+    };
+    await purge();
+    expect([await matched(), await shown()]).to.deep.equal([[2], []]);
+  });
+
+  it("what is replayed after it was counted stays", async () => {
+    const id = await accept();
+    await bench.deliveries.fail(id, 1);
+    bench.store.beforeAppend = async (stream) => {
+      if (!stream.startsWith("purges-")) return;
+      bench.store.beforeAppend = () => undefined;
+      const answer = await tenant.owner.client.post(`/api/v1/events/${id}/replay`);
+      expect(answer.status).to.equal(200);
+      // Finished again at once: that is not what was counted.
+      await bench.deliveries.succeed(id);
+    };
+    await purge();
+    expect(await shown()).to.deep.equal([id]);
+    await bench.settle();
+    expect([bench.store.deleted, await shown()]).to.deep.equal([0, [id]]);
+    expect(await bench.rebuilt()).to.deep.equal(bench.models.contents());
+  });
+
+  it("what another purge took, and was through with, since it was counted is not counted again", async () => {
+    await bench.deliveries.succeed(await accept());
+    bench.models.whenCounted = async () => {
+      bench.models.whenCounted = async () => undefined;
+      await purge();
+      await bench.settle();
+    };
+    await purge();
+    expect(await matched()).to.deep.equal([1, 0]);
+  });
 
   it("all that was purged is deleted in one go, unless that is over before", async () => {
     const eventId = await accept();

@@ -75,9 +75,9 @@ export const tenantDescriptions: Descriptions = {
     tag: "Tenants",
     summary: "List every purge of the tenant's events",
     description:
-      "Any role. Who purged, when, by which filter and how many events; a purge that `retentionDays` asked for " +
-      "is the service's own. PurgeCompleted: all that it took is deleted. Purges made before they had a history of " +
-      `their own stand in the tenant's.\n\n${typesOf("purges")}`,
+      "Any role. Who purged, when, by which filter, and how many events that took (`matched`); a purge that " +
+      "`retentionDays` asked for is the service's own. PurgeCompleted: all that it took is deleted. Purges made " +
+      `before they had a history of their own stand in the tenant's.\n\n${typesOf("purges")}`,
     parameters: { id },
     answers: {
       200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(purgeFact)),

@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import type { EventDocument } from "../../../projections/events/events.ts";
+import { isTaken, purges, purgesProjection, type PurgeDocument } from "../../../projections/purges/purges.ts";
+import { idOf } from "../../support/histories.ts";
+import { position } from "../../support/position.ts";
+
+const at = "2026-01-15T09:30:00.000Z";
+const [tenantId, destinationId, id] = [idOf("tenant", 0), idOf("destination", 0), idOf("purge", 0)];
+const all = { before: null, status: null, destinationId: null };
+
+/** The document of a purge that counted up to `upTo` and stands at 9. */
+const purged = (upTo: string | null): PurgeDocument => {
+  const data = { purgeId: id, tenantId, ...all, upTo, matched: 1, earlier: [], at };
+  const [change] = purgesProjection.on.EventsPurged?.(data, position(9)) ?? [];
+  expect(change).to.deep.include({ op: "put", collection: purges.name, key: id });
+  return (change as unknown as { readonly document: PurgeDocument }).document;
+};
+
+const finished = (n: number): EventDocument => ({
+  id: idOf("event", 0), tenantId, destinationUrlId: destinationId, status: "Succeeded", idempotencyKey: null,
+  currentRetryCount: 0, nextAttemptAt: null, acceptedAt: at, deliveredAt: at, acceptedIn: position(1),
+  finishedIn: position(n),
+});
+const taken = (purge: PurgeDocument) => [5, 6, 7, 8, 10].filter((n) => isTaken(purge, finished(n)));
+
+describe("purges, as documents", () => {
+  it("take what had finished by the place up to which they counted", () => {
+    expect(purged(position(6))).to.include({ position: position(9), upTo: position(6) });
+    expect(taken(purged(position(6)))).to.deep.equal([5, 6]);
+  });
+
+  it("of older programs take what had finished by their own place", () => {
+    expect(purged(null)).to.include({ position: position(9), upTo: position(9) });
+    expect(taken(purged(null))).to.deep.equal([5, 6, 7, 8]);
+  });
+
+  it("take nothing that is at work again", () => {
+    expect(isTaken(purged(position(6)), { ...finished(5), status: "Pending" })).to.equal(false);
+  });
+});
