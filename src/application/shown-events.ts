@@ -36,7 +36,9 @@ export class ShownEvents {
   async ask<Answer>(tenantId: string, question: () => Promise<Answer>): Promise<Answer> {
     const { freshness, clock } = this.#parts;
     const end = clock.monotonic() + patienceMs;
-    let [before] = await Promise.all([this.#purgesOf(tenantId), freshness.wait()]);
+    // First of all: read models that are built anew may meanwhile go through purges that these were through with.
+    await freshness.wait();
+    let before = await this.#purgesOf(tenantId);
     for (;;) {
       const answer = await question();
       const after = await this.#purgesOf(tenantId);

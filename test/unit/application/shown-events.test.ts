@@ -42,8 +42,8 @@ describe("events as they are shown", () => {
   };
 
   /** How often a question was asked, where something happens while it is asked for the first time. */
-  const asked = async (meanwhile: () => Promise<void>) => {
-    const shown = new ShownEvents({ readModels: models, freshness: unawaited, clock });
+  const asked = async (meanwhile: () => Promise<void>, freshness = unawaited) => {
+    const shown = new ShownEvents({ readModels: models, freshness, clock });
     let times = 0;
     return inTime(shown.ask(tenantId, async () => {
       times += 1;
@@ -69,6 +69,12 @@ describe("events as they are shown", () => {
       await begin(purge);
       await hidden(purge);
     })).to.equal(2);
+  });
+
+  it("are asked about again where read models that were built anew went through an old purge once more", async () => {
+    const rebuilt = { wait: () => begin(purge) } as unknown as Freshness;
+    const through = () => models.amend([{ op: "remove", collection: purges.name, key: purge }]);
+    expect(await asked(through, rebuilt)).to.equal(2);
   });
 
   it("are not shown while a purge that began meanwhile is in the middle of things", async () => {
