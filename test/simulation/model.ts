@@ -1,7 +1,7 @@
 import type { RecordedEvent } from "../../src/ports/event-store.ts";
 import { hold } from "./broken.ts";
 import type { SimulatedProcess } from "./process.ts";
-import { finished, takeAway, type Purgeable, type PurgeOrder } from "./purged.ts";
+import { finished, neverPurged, takeAway, type Purgeable, type PurgeOrder, type Purging } from "./purged.ts";
 import type { Call } from "./receivers.ts";
 
 /** One attempt, as the log and the receivers told of it. */
@@ -59,7 +59,7 @@ export interface DestinationRecord {
   active: boolean;
 }
 
-export interface TenantRecord {
+export interface TenantRecord extends Purging {
   readonly id: string;
   /** What its name is compared by. */
   nameHash: string;
@@ -67,8 +67,6 @@ export interface TenantRecord {
   readonly emailHashes: Set<string>;
   readonly maxTrys: Past<number>;
   readonly timers: Past<number>;
-  /** The place in the log up to which its newest purge counted. */
-  purgedUpTo: string;
 }
 
 /** What the relay was told to do. */
@@ -330,11 +328,22 @@ export class Model {
     return inForce(this.tenants.get(tenantId)?.maxTrys ?? [], this.#now() - 30_000);
   }
 
+  /** Waits for a purge of a tenant's that somebody asked for. */
+  async whilePurging(tenantId: string, purge: () => Promise<void>): Promise<void> {
+    const { head } = this;
+    const tenant = this.tenants.get(tenantId) ?? neverPurged();
+    const asked = this.#now();
+    tenant.purgesAsked.add(asked);
+    await purge().finally(() => tenant.purgesAsked.delete(asked));
+    const { purgedUpTo } = tenant;
+    hold(purgedUpTo >= head, "a purge takes what was finished before it", () => `${purgedUpTo}, asked at ${head}`);
+  }
+
   #tenant(type: string, data: Data): void {
     const id = String(data["tenantId"]);
     const since = this.#now();
     if (type === "TenantCreated") {
-      this.tenants.set(id, { id, nameHash: "", emailHashes: new Set(), maxTrys: [], timers: [], purgedUpTo: "" });
+      this.tenants.set(id, { id, nameHash: "", emailHashes: new Set(), maxTrys: [], timers: [], ...neverPurged() });
     }
     this.#names(id, data);
     if (type === "TenantCreated" || type === "TenantDeliveryPolicyChanged") {

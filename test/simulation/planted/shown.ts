@@ -34,8 +34,8 @@ export const shown: readonly PlantedBug[] = [
     name: "a purge counts in read models that are behind",
     breaks: "a purge takes what was finished before it",
     file: shownEvents,
-    from: "Promise.all([this.#purgesOf(tenantId), freshness.wait()]);",
-    to: "Promise.all([this.#purgesOf(tenantId), freshness.cover(\"\")]);",
+    from: "await freshness.wait();",
+    to: "await freshness.cover(\"\");",
   },
   {
     name: "a purge deletes whatever has the stream by now",
