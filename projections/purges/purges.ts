@@ -1,9 +1,9 @@
-import { finishedStatuses, isMeant, type FinishedStatus } from "../../src/domain/event/purge.ts";
+import { finishedStatuses, isMeant, type FinishedStatus, type PurgeFilter } from "../../src/domain/event/purge.ts";
 import { millis, timestamp } from "../../src/domain/time.ts";
 import type { Change, Selection } from "../../src/ports/read-models.ts";
 import { leases } from "../due/due.ts";
 import { uncounted } from "../events/counters.ts";
-import { events, eventsSelected, type EventDocument } from "../events/events.ts";
+import { events, eventsSelected, type EventDocument, type EventFilter } from "../events/events.ts";
 import { create, remove, set, type Collection, type Projection } from "../projection.ts";
 
 /** A purge, until nothing of it is left to do. */
@@ -82,17 +82,18 @@ export const purgesProjection: Projection = {
   },
 };
 
-/** Where to look for the events that a purge took, each in the order of their acceptance. */
-export function candidatesOf({ tenantId, before, status, destinationId }: PurgeDocument): Selection[] {
+/** What a purge means, as lists are asked for it: a filter for each status. */
+export function eventsMeant(
+  { tenantId, before, status, destinationId }: Pick<PurgeDocument, "tenantId"> & PurgeFilter,
+): EventFilter[] {
   const statuses = status === null ? finishedStatuses : [status];
-  return statuses.map((one) =>
-    eventsSelected({
-      tenantId,
-      status: one,
-      ...(destinationId !== null && { destinationUrlId: destinationId }),
-      ...(before !== null && { to: timestamp(millis(before) - 1) }),
-    }),
-  );
+  const to = before === null ? undefined : timestamp(millis(before) - 1);
+  return statuses.map((one) => ({ tenantId, status: one, destinationUrlId: destinationId ?? undefined, to }));
+}
+
+/** Where to look for the events that a purge took, each in the order of their acceptance. */
+export function candidatesOf(purge: PurgeDocument): Selection[] {
+  return eventsMeant(purge).map(eventsSelected);
 }
 
 /** Whether a purge took the event of a document, as it stands at the purge: it is meant, and had finished in time. */

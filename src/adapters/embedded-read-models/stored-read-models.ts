@@ -58,11 +58,11 @@ export class StoredReadModels implements Omit<ReadModels, "checkpoint" | "stands
   }
 
   async sum(scope: string, from?: number, to?: number): Promise<number> {
-    return this.#counters(() => this.#queries.sum(scope, from, to));
+    return this.#answered(() => this.#queries.sum(scope, from, to));
   }
 
   async buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]> {
-    return this.#counters(() => this.#queries.buckets(scope, from, to));
+    return this.#answered(() => this.#queries.buckets(scope, from, to));
   }
 
   /** Ends the connection; no question may be asked after it. */
@@ -70,7 +70,7 @@ export class StoredReadModels implements Omit<ReadModels, "checkpoint" | "stands
     this.#database.close();
   }
 
-  #counters<Answer>(question: () => Answer): Answer {
+  #answered<Answer>(question: () => Answer): Answer {
     try {
       return question();
     } catch (error) {
@@ -83,10 +83,6 @@ export class StoredReadModels implements Omit<ReadModels, "checkpoint" | "stands
     if (!definition) {
       throw new ReadModelsUnavailable(`the read models have no collection ${collection} until a relay starts`);
     }
-    try {
-      return question(definition);
-    } catch (error) {
-      throw unavailable(error);
-    }
+    return this.#answered(() => question(definition));
   }
 }

@@ -1,9 +1,9 @@
-import type { EventFilter } from "../../../projections/events/events.ts";
-import { finishedStatuses, type FinishedStatus, type PurgeFilter } from "../../domain/event/purge.ts";
+import { eventsMeant } from "../../../projections/purges/purges.ts";
+import type { FinishedStatus, PurgeFilter } from "../../domain/event/purge.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { decide, noPurges } from "../../domain/purges/purges.ts";
 import { requireRole } from "../../domain/tenant/decide.ts";
-import { millis, timestamp } from "../../domain/time.ts";
+import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { purges, tenants } from "../aggregate-types.ts";
@@ -53,7 +53,7 @@ export class PurgeCommands {
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     if (!tenant) refuse("not-found", "tenant not found");
     for (;;) {
-      const { count: matched, upTo } = await shown.countUpTo(tenantId, eventsMeant(tenantId, filter));
+      const { count: matched, upTo } = await shown.countUpTo(tenantId, eventsMeant({ tenantId, ...filter }));
       if (matched < least) return;
       const at = timestamp(clock.now());
       const command = { type: "PurgeEvents", tenantId, purgeId: ids.uuid(), filter, upTo, matched, at } as const;
@@ -68,11 +68,4 @@ export class PurgeCommands {
       }
     }
   }
-}
-
-/** What a purge means, as lists are asked for it. */
-function eventsMeant(tenantId: string, { before, status, destinationId }: PurgeFilter): EventFilter[] {
-  const to = before === null ? undefined : timestamp(millis(before) - 1);
-  const statuses = status === null ? finishedStatuses : [status];
-  return statuses.map((one) => ({ tenantId, destinationUrlId: destinationId ?? undefined, to, status: one }));
 }
