@@ -1,14 +1,12 @@
-import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { PlacedRead } from "./entry-readers.ts";
+import { openToRead, selectRow, type Row } from "./log-file.ts";
 import type { Answer, StreamRows } from "./protocol.ts";
 
 /** Entry of a thread that reads entries at known places, through a read-only connection of its own. */
 const port = parentPort!;
-const db = new DatabaseSync(workerData as string, { readOnly: true, timeout: 1000 });
-const select = db.prepare(`
-  SELECT revision, id, type, metadata, data FROM log WHERE sequence = ? AND stream = ? AND type <> ''`);
-select.setReturnArrays(true);
+const db = openToRead(workerData as string);
+const select = db.prepare(selectRow);
 
 port.on("message", (message: readonly PlacedRead[] | "stop") => {
   if (message !== "stop") return port.postMessage(message.map(answerTo));
@@ -26,8 +24,7 @@ function answerTo({ request, stream, sequence }: PlacedRead): Answer {
 
 /** One row; none where the entry is gone, or is another stream's. */
 function rowsAt(stream: string, sequence: number): StreamRows {
-  const row = select.get(sequence, stream) as unknown as [number, string, string, string, string] | undefined;
+  const row = select.get(sequence, stream) as unknown as Row | undefined;
   if (!row) return { revisions: [], sequences: [], texts: [] };
-  const [revision, ...texts] = row;
-  return { revisions: [revision], sequences: [sequence], texts };
+  return { revisions: [row.revision], sequences: [sequence], texts: [row.id, row.type, row.metadata, row.data] };
 }

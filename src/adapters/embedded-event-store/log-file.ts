@@ -34,6 +34,15 @@ const schemaVersion = 2;
 /** How long others may hold a lock before it is an error; only tools from outside ever do. */
 const lockPatienceMs = 1000;
 
+/** Selects the {@link Row} at a sequence, if it is this stream's and not deleted. */
+export const selectRow = `
+  SELECT sequence, revision, id, type, metadata, data FROM log WHERE sequence = ? AND stream = ? AND type <> ''`;
+
+/** A connection to the log at a path that writes nothing. */
+export function openToRead(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: lockPatienceMs });
+}
+
 /**
  * The log in SQLite: one table, written in the order of its key, and the manifest of the index's segments.
  *
@@ -79,9 +88,7 @@ export class LogFile {
     sync(dirname(path));
     this.#insert = this.#db.prepare("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#rowHead = this.#db.prepare("SELECT stream, type FROM log WHERE sequence = ?");
-    this.#row = this.#db.prepare(
-      "SELECT sequence, revision, id, type, metadata, data FROM log WHERE sequence = ? AND stream = ? AND type <> ''",
-    );
+    this.#row = this.#db.prepare(selectRow);
     this.#empty = this.#db.prepare("UPDATE log SET id = '', type = '', metadata = '', data = '' WHERE sequence = ?");
     this.#begin = this.#db.prepare("BEGIN IMMEDIATE");
     this.#commit = this.#db.prepare("COMMIT");

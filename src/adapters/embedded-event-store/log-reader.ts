@@ -1,6 +1,7 @@
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
 import type { LogEntry } from "../../ports/event-store.ts";
+import { openToRead } from "./log-file.ts";
 import { positionOf, type Sequence } from "./positions.ts";
 
 /** A part of the log. */
@@ -26,7 +27,7 @@ export class LogReader {
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(path: string, codec: EventCodec) {
-    this.#db = new DatabaseSync(path, { readOnly: true, timeout: 1000 });
+    this.#db = openToRead(path);
     this.#codec = codec;
   }
 
