@@ -45,7 +45,8 @@ export class Listener {
     const server = this.#server;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
-    // A connection whose answer comes now was promised to be kept alive, and turns idle only then.
+    // A connection whose answer comes now was promised to be kept alive, and turns idle only then. Of one by which
+    // nothing came yet the first bytes may be about to be read.
     const again = setInterval(() => {
       server.closeIdleConnections();
       this.#endSilentConnections();

@@ -7,6 +7,7 @@ import {
   type Subscription, type SubscriptionOptions,
 } from "../../ports/event-store.ts";
 import { AppendQueue } from "./append-queue.ts";
+import { endThread } from "./end-thread.ts";
 import { EntryReaders } from "./entry-readers.ts";
 import { logPath } from "./log-file.ts";
 import { decoded, LogReader, type Wanted } from "./log-reader.ts";
@@ -238,12 +239,7 @@ export class EmbeddedEventStore implements EventStore {
     this.#unavailable ??= new LogUnavailable("the event store is closed");
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
     await this.#entryReaders?.close();
-    const thread = this.#thread;
-    if (thread && thread.threadId !== -1) {
-      const ended = new Promise((resolve) => thread.once("exit", resolve));
-      thread.postMessage({ kind: "close" } satisfies Control);
-      await ended;
-    }
+    if (this.#thread) await endThread(this.#thread, { kind: "close" } satisfies Control);
     this.#port.close();
     this.#reader.close();
   }

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { endThread } from "./end-thread.ts";
 import type { Sequence } from "./positions.ts";
 import type { Answer } from "./protocol.ts";
 
@@ -42,12 +43,7 @@ export class EntryReaders {
   /** Answers what was sent; resolves when the threads have let go of the log. Nothing may be sent any more. */
   async close(): Promise<void> {
     this.#share();
-    await Promise.all(this.#threads.map(async (thread) => {
-      if (thread.threadId === -1) return;
-      const ended = new Promise((resolve) => thread.once("exit", resolve));
-      thread.postMessage("stop");
-      await ended;
-    }));
+    await Promise.all(this.#threads.map((thread) => endThread(thread, "stop")));
   }
 
   #share(): void {

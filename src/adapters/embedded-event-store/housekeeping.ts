@@ -2,9 +2,10 @@ import { rmSync } from "node:fs";
 import { basename } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { CommitEngine } from "./commit-engine.ts";
+import { endThread } from "./end-thread.ts";
 import type { IndexFolder } from "./index-folder.ts";
 import type { LogFile } from "./log-file.ts";
-import type { Job, JobResult, MaintainedLog } from "./maintenance.ts";
+import type { Job, JobMessage, JobResult, MaintainedLog } from "./maintenance.ts";
 import type { Tuning } from "./protocol.ts";
 import type { SegmentSummary } from "./segment-format.ts";
 import { dueForMerge } from "./merge-policy.ts";
@@ -87,9 +88,7 @@ export class Housekeeping {
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#jobs.clear();
-    const ended = new Promise((resolve) => this.#worker.once("exit", resolve));
-    this.#worker.postMessage("stop");
-    await ended;
+    await endThread(this.#worker, "stop" satisfies JobMessage);
   }
 
   async #flush(): Promise<void> {
