@@ -1,3 +1,4 @@
+import type { Outcome } from "../../src/application/delivery/outcomes.ts";
 import { entriesOf } from "../../src/application/origin.ts";
 import type { ServiceParts } from "../../src/application/services.ts";
 import { loadWebhook } from "../../src/application/webhooks.ts";
@@ -13,6 +14,17 @@ const answered = (statusCode: number): Answer => ({
   body: "seen",
   truncated: false,
 });
+
+/** A 2xx, as a worker sees it. */
+export const success = {
+  ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },
+} as const satisfies Outcome;
+
+/** No answer, for there was no connection. */
+export const refusal = {
+  ok: false, reason: "connection", error: "refused", durationMs: 9, requestHeaders: {}, answer: null,
+  retryAfterMs: null,
+} as const satisfies Outcome;
 
 /** Does to an event what a delivery worker would. */
 export class Deliveries {

@@ -85,7 +85,10 @@ interface OutcomeParts {
   readonly metrics: Pick<Metrics, "finished">;
 }
 
-/** Writes the ends of attempts into the log: first the event's own stream, then the destination's circuit. */
+/**
+ * Writes the ends of attempts into the log: into the event's own stream, then the destination's circuit. Only the count
+ * of failures that a success ends comes before it.
+ */
 export class Outcomes {
   readonly #parts: OutcomeParts;
 
@@ -107,6 +110,8 @@ export class Outcomes {
     again = false,
   ): Promise<Recorded> {
     const policy = await this.#policyOf(known.state.tenantId);
+    // First: who dies in between has ended the count for a success nobody heard of, not left it in spite of one.
+    if (outcome.ok) await this.#endCount(known.state, origin);
     const { status, late, written, facts } = await this.#recordEvent(known, attempt, outcome, policy, origin);
     const isOwn = written === "now" || (written === "before" && again);
     if (isOwn) {
@@ -124,6 +129,12 @@ export class Outcomes {
     command: CircuitCommand,
   ): Promise<boolean> {
     return changeCircuit(this.#parts, destination, origin, command);
+  }
+
+  async #endCount({ tenantId, destinationId }: Webhook, origin: Origin): Promise<void> {
+    if (await this.#isDeleted(destinationId)) return;
+    const at = timestamp(this.#parts.clock.now());
+    await this.changeCircuit({ tenantId, destinationId }, origin, { type: "EndCount", at });
   }
 
   async #count(

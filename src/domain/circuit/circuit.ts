@@ -61,6 +61,8 @@ export type CircuitCommand =
       readonly timerS: number;
       readonly at: Timestamp;
     }
+  /** An attempt succeeded, though this may not be written yet: failures are no longer consecutive. */
+  | { readonly type: "EndCount"; readonly at: Timestamp }
   /** `leaseOver`: the claimer saw the standing probe's lease run out. */
   | {
       readonly type: "ClaimProbe";
@@ -95,10 +97,12 @@ export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] 
         if (state.probe?.eventId !== command.eventId) return [];
         return command.ok ? fact("CircuitClosed", closed) : opened(state.failures + 1);
       }
-      if (command.ok) return state.failures === 0 ? [] : fact("CircuitCounted", { failures: 0 });
+      if (command.ok) return decide(state, { type: "EndCount", at: command.at });
       const failures = state.failures + 1;
       return failures >= command.maxTrys ? opened(failures) : fact("CircuitCounted", { failures });
     }
+    case "EndCount":
+      return state.position === "Closed" && state.failures > 0 ? fact("CircuitCounted", { failures: 0 }) : [];
     case "ClaimProbe": {
       if (!mayProbe(state, command.at) || (state.probe && !command.leaseOver)) return [];
       return fact("CircuitProbeClaimed", { probe: { eventId: command.eventId, leaseUntil: command.leaseUntil } });

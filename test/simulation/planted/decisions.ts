@@ -149,7 +149,7 @@ export const decisions: readonly PlantedBug[] = [
     name: "a success does not end a count of failures",
     breaks: "failures are counted from the last success",
     file: circuit,
-    from: "return state.failures === 0 ? [] : fact(\"CircuitCounted\", { failures: 0 });",
+    from: `return state.position === "Closed" && state.failures > 0 ? fact("CircuitCounted", { failures: 0 }) : [];`,
     to: "return [];",
   },
   {

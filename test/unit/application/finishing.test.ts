@@ -8,16 +8,10 @@ import { LogUnavailable } from "../../../src/ports/event-store.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
+import { refusal, success } from "../../support/outcomes.ts";
 import { Bench } from "../../support/purge-bench.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
-const success: Outcome = {
-  ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },
-};
-const failure: Outcome = {
-  ok: false, reason: "connection", error: "refused", durationMs: 9, requestHeaders: {}, answer: null,
-  retryAfterMs: null,
-};
 const origin = { actor: { type: "service", part: "test" }, correlationId: "c", causationId: null } as const;
 
 describe("the ledger of events", () => {
@@ -66,8 +60,8 @@ describe("the ledger of events", () => {
     const [delivered, dead, replayed, cancelled, orphan] = await Promise.all([1, 2, 3, 4, 5].map(accept));
     await attempted(delivered!, success);
     expect(counted.splice(0)).to.deep.equal(["Succeeded"]);
-    await attempted(dead!, failure);
-    await attempted(replayed!, failure);
+    await attempted(dead!, refusal);
+    await attempted(replayed!, refusal);
     expect(counted.splice(0)).to.deep.equal(["CriticalFailure", "CriticalFailure"]);
     await commands.replay(owner, replayed!, origin);
     expect(counted.splice(0)).to.deep.equal(["replayed"]);
@@ -75,7 +69,7 @@ describe("the ledger of events", () => {
     expect(counted.splice(0)).to.deep.equal(["Succeeded"]);
     await bench.drained();
     expect(await bulk.replay(owner, {}, origin)).to.deep.equal({ matched: 1, replayed: 1 });
-    await attempted(dead!, failure);
+    await attempted(dead!, refusal);
     expect(counted.splice(0)).to.deep.equal(["replayed", "CriticalFailure"]);
     await commands.cancel(owner, cancelled!, origin);
     await claims.cancel({ kind: "due", eventId: orphan! });
@@ -90,7 +84,7 @@ describe("the ledger of events", () => {
         const id = await accept();
         await bench.deliveries.start(id);
         const { state, revision } = await loadWebhook(bench.store, id);
-        const record = (again: boolean) => outcomes.record({ state: state!, revision }, 1, failure, origin, again);
+        const record = (again: boolean) => outcomes.record({ state: state!, revision }, 1, refusal, origin, again);
         const append = bench.store.append.bind(bench.store);
         let appends = 0;
         bench.store.append = async (...asked) => {
@@ -110,7 +104,7 @@ describe("the ledger of events", () => {
     const id = await accept();
     await bench.deliveries.start(id);
     await bench.deliveries.lose(id);
-    await attempted(id, failure);
+    await attempted(id, refusal);
     await recorded(id, success, 1);
     expect(counted).to.deep.equal(["CriticalFailure"]);
     expect((await loadWebhook(bench.store, id)).state?.status).to.equal("Succeeded");

@@ -63,6 +63,21 @@ const halfClaimed = fact("CircuitProbeClaimed", { position: "HalfOpen", failures
 const closed = (seconds: number) => fact("CircuitClosed", {}, seconds);
 
 describe("circuit", () => {
+  describe("a success that is not written yet", () => {
+    const end: CircuitCommand = { type: "EndCount", at: t(5) };
+
+    it("ends the count of a closed circuit", () => {
+      given([counted]).when(end).gives(fact("CircuitCounted", { failures: 0 }, 5));
+      given([]).when(end).changesNothing();
+    });
+
+    it("says nothing of a circuit that is not closed", () => {
+      given([opened]).when(end).changesNothing();
+      given([opened, openClaimed]).when(end).changesNothing();
+      given([opened, half]).when(end).changesNothing();
+    });
+  });
+
   describe("an outcome that comes late, after its attempt was given up", () => {
     const late = (ok: boolean, eventId: string) => ({ ...record(ok, eventId, 5), late: true }) as CircuitCommand;
 

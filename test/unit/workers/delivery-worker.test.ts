@@ -16,12 +16,9 @@ import { createTenant, openIngest } from "../../support/accounts.ts";
 import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
 import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { success } from "../../support/outcomes.ts";
 import { Bench } from "../../support/purge-bench.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
-
-const success = {
-  ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },
-} as const satisfies Outcome;
 
 function isHeld(aggregates: Aggregates, destinationId: string): boolean {
   const circuit = aggregates.peek(circuits, destinationId)?.state;

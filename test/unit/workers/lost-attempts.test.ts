@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { circuits } from "../../../src/application/aggregate-types.ts";
 import { DueIndex } from "../../../src/application/delivery/due-index.ts";
-import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
+import { Outcomes } from "../../../src/application/delivery/outcomes.ts";
 import type { Sender } from "../../../src/application/delivery/sender.ts";
 import { loadWebhook } from "../../../src/application/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
@@ -13,17 +13,11 @@ import { LostAttempts } from "../../../src/workers/lost-attempts.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { refusal, success } from "../../support/outcomes.ts";
 import { Bench } from "../../support/purge-bench.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
-const success = {
-  ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },
-} as const satisfies Outcome;
-const refusal = {
-  ok: false, reason: "connection", error: "refused", durationMs: 9, requestHeaders: {}, answer: null,
-  retryAfterMs: null,
-} as const satisfies Outcome;
 const origin = { actor: { type: "service", part: "delivery/w1" }, correlationId: "c", causationId: "claim" } as const;
 
 describe("an attempt that is held for lost", () => {

@@ -1,0 +1,46 @@
+import { expect } from "chai";
+import { circuits } from "../../../src/application/aggregate-types.ts";
+import { Outcomes } from "../../../src/application/delivery/outcomes.ts";
+import { loadWebhook } from "../../../src/application/webhooks.ts";
+import { streams } from "../../../src/domain/streams.ts";
+import { LogUnavailable } from "../../../src/ports/event-store.ts";
+import { createTenant, openIngest } from "../../support/accounts.ts";
+import { http } from "../../support/http.ts";
+import { refusal, success } from "../../support/outcomes.ts";
+import { Bench } from "../../support/purge-bench.ts";
+
+const origin = { actor: { type: "service", part: "test" }, correlationId: "c", causationId: null } as const;
+
+describe("outcomes", () => {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await Bench.open();
+  });
+  afterEach(() => bench.close());
+
+  it("leave no failures counted after a success, though whoever records it dies before it is written", async () => {
+    const { tenantId, owner } = await createTenant(bench.api.url, { maxTrys: 3 });
+    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    const outcomes = new Outcomes({ ...bench.api.world, retry: { scheduleMs: [0], jitter: 0 } });
+    const started = async () => {
+      const { json } = await http("POST", bench.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      await bench.deliveries.start(String(json["eventId"]));
+      const { state, revision } = await loadWebhook(bench.store, String(json["eventId"]));
+      return { state: state!, revision };
+    };
+    const [failed, succeeded] = [await started(), await started()];
+    const { destinationId } = failed.state;
+    const { aggregates } = bench.api.world;
+    const failures = async () => (await aggregates.current(circuits, destinationId)).state?.failures;
+    await outcomes.record(failed, 1, refusal, origin);
+    expect(await failures()).to.equal(1);
+
+    const append = bench.store.append.bind(bench.store);
+    bench.store.append = async (...asked) => {
+      if (asked[0] === streams.event(succeeded.state.id)) throw new LogUnavailable("gone");
+      return append(...asked);
+    };
+    expect(await outcomes.record(succeeded, 1, success, origin).catch(String)).to.include("gone");
+    expect(await failures()).to.equal(0);
+  });
+});
