@@ -18,6 +18,8 @@ export interface Bug {
 }
 
 const log = "src/adapters/embedded-event-store";
+const index = `${log}/stream-index`;
+const indexTests = "test/unit/embedded-event-store/stream-index";
 const readModels = "src/adapters/embedded-read-models";
 
 /** What the log promises. */
@@ -59,21 +61,21 @@ const store: readonly Bug[] = [
     name: "look-up-skips-a-segment",
     breaks: "a stream is found whichever segment has it",
     changes: [{
-      file: `${log}/stream-index.ts`,
+      file: `${index}/stream-index.ts`,
       from: "let at = this.#segments.length - 1; at >= 0; at--",
       to: "let at = this.#segments.length - 1; at > 0; at--",
     }],
-    tests: ["test/unit/embedded-event-store/segments.test.ts", "test/unit/embedded-event-store/stream-index.test.ts"],
+    tests: [`${indexTests}/segments.test.ts`, `${indexTests}/stream-index.test.ts`],
   },
   {
     name: "frozen-memtable-forgotten",
     breaks: "a stream is found while its memtable is being written out",
     changes: [{
-      file: `${log}/stream-index.ts`,
+      file: `${index}/stream-index.ts`,
       from: "this.#active.stateOf(stream) ?? this.#frozen?.stateOf(stream) ?? this.#stateInSegments(stream)",
       to: "this.#active.stateOf(stream) ?? this.#stateInSegments(stream)",
     }],
-    tests: ["test/unit/embedded-event-store/stream-index.test.ts"],
+    tests: [`${indexTests}/stream-index.test.ts`],
   },
   {
     name: "stays-without-an-engine",
@@ -86,11 +88,11 @@ const store: readonly Bug[] = [
     name: "damaged-segment-believed",
     breaks: "a damaged segment is noticed",
     changes: [{
-      file: `${log}/segment.ts`,
+      file: `${index}/segment.ts`,
       from: "if (partsCrc !== crcOf(bloom, crcOf(fences)))",
       to: "if (partsCrc === crcOf(bloom))",
     }],
-    tests: ["test/unit/embedded-event-store/segments.test.ts"],
+    tests: [`${indexTests}/segments.test.ts`],
   },
 ];
 

@@ -1,11 +1,11 @@
 import type { LogFile, Row } from "./log-file.ts";
-import { nextRevision } from "./memtable.ts";
 import type { Sequence } from "./positions.ts";
 import {
   entryTexts, type AppendBatch, type DeleteRequest, type Exception, type ReadRequest, type StreamRows,
 } from "./protocol.ts";
-import { SegmentDamaged } from "./segment-format.ts";
-import type { StreamIndex } from "./stream-index.ts";
+import { nextRevision } from "./stream-index/memtable.ts";
+import { SegmentDamaged } from "./stream-index/segment-format.ts";
+import type { StreamIndex } from "./stream-index/stream-index.ts";
 
 /** Writes of one commit. */
 export type Write = AppendBatch | DeleteRequest;

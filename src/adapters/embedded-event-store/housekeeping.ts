@@ -3,14 +3,14 @@ import { basename } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { CommitEngine } from "./commit-engine.ts";
 import { endThread } from "./end-thread.ts";
-import type { IndexFolder } from "./index-folder.ts";
 import type { LogFile } from "./log-file.ts";
 import type { Job, JobMessage, JobResult, MaintainedLog } from "./maintenance.ts";
 import type { Tuning } from "./protocol.ts";
-import type { SegmentSummary } from "./segment-format.ts";
-import { dueForMerge } from "./merge-policy.ts";
-import { Segment } from "./segment.ts";
-import type { StreamIndex } from "./stream-index.ts";
+import type { IndexFolder } from "./stream-index/index-folder.ts";
+import { dueForMerge } from "./stream-index/merge-policy.ts";
+import type { SegmentSummary } from "./stream-index/segment-format.ts";
+import { Segment } from "./stream-index/segment.ts";
+import type { StreamIndex } from "./stream-index/stream-index.ts";
 
 /** What failed so many times on end is told, and told again after as many: a reader is in the way for moments only. */
 const failuresTold = 20;

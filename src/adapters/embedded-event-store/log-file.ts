@@ -3,9 +3,9 @@ import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { inFile } from "../file-system/in-file.ts";
 import { sync } from "../file-system/sync.ts";
-import type { Located } from "./memtable.ts";
 import type { Sequence } from "./positions.ts";
-import type { RowHead } from "./stream-index.ts";
+import type { Located } from "./stream-index/memtable.ts";
+import type { RowHead } from "./stream-index/stream-index.ts";
 
 /** The log's own file in the data folder. */
 export function logPath(dataDir: string): string {

@@ -4,12 +4,12 @@ import { makeFolder } from "../file-system/folder.ts";
 import { CommitEngine, type Outcome, type Write } from "./commit-engine.ts";
 import { DataFolderLock } from "./data-folder-lock.ts";
 import { Housekeeping } from "./housekeeping.ts";
-import { IndexFolder } from "./index-folder.ts";
 import { LogFile, logPath } from "./log-file.ts";
 import type {
   Answer, Control, EmbeddedEventStoreStats, OtherRequest, ReadRequest, Reply, Request, Started, Trouble, Tuning,
 } from "./protocol.ts";
-import { SegmentDamaged } from "./segment-format.ts";
+import { IndexFolder } from "./stream-index/index-folder.ts";
+import { SegmentDamaged } from "./stream-index/segment-format.ts";
 
 /** Entry of the log thread: the only writer of the log. Serves clients over message ports. */
 interface Client {

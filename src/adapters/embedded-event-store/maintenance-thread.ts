@@ -3,8 +3,8 @@ import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { LogFile } from "./log-file.ts";
 import type { Job, JobMessage, JobResult, MaintainedLog } from "./maintenance.ts";
-import type { SegmentSummary } from "./segment-format.ts";
-import { mergeSegments, writeSegment } from "./segment-jobs.ts";
+import type { SegmentSummary } from "./stream-index/segment-format.ts";
+import { mergeSegments, writeSegment } from "./stream-index/segment-jobs.ts";
 
 /** Entry of the thread beside the log thread: writes and merges segments, moves the write-ahead log's bulk. */
 const port = parentPort!;

@@ -1,4 +1,4 @@
-import type { SegmentSummary } from "./segment-format.ts";
+import type { SegmentSummary } from "./stream-index/segment-format.ts";
 
 /** What the maintenance thread is started with. */
 export interface MaintainedLog {

@@ -4,11 +4,13 @@ import { expect } from "chai";
 import fc from "fast-check";
 import {
   deletedAt, neverSeen, nextRevision, type Located, type StreamState,
-} from "../../../src/adapters/embedded-event-store/memtable.ts";
-import { mergeSegments, writeSegment } from "../../../src/adapters/embedded-event-store/segment-jobs.ts";
-import { Segment } from "../../../src/adapters/embedded-event-store/segment.ts";
-import { StreamIndex } from "../../../src/adapters/embedded-event-store/stream-index.ts";
-import { temporaryFolder } from "../../support/embedded-store.ts";
+} from "../../../../src/adapters/embedded-event-store/stream-index/memtable.ts";
+import {
+  mergeSegments, writeSegment,
+} from "../../../../src/adapters/embedded-event-store/stream-index/segment-jobs.ts";
+import { Segment } from "../../../../src/adapters/embedded-event-store/stream-index/segment.ts";
+import { StreamIndex } from "../../../../src/adapters/embedded-event-store/stream-index/stream-index.ts";
+import { temporaryFolder } from "../../../support/embedded-store.ts";
 
 const names = ["a", "b", "tenant-1", "event-é", "event-x"] as const;
 const name = fc.constantFrom(...names);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { dueForMerge } from "../../../src/adapters/embedded-event-store/merge-policy.ts";
+import { dueForMerge } from "../../../../src/adapters/embedded-event-store/stream-index/merge-policy.ts";
 
 /** Flushes of the given sizes, each followed by all merges that are due. */
 function run(flushes: readonly number[], fanout: number) {

@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { basename } from "node:path";
 import { crc32 } from "node:zlib";
+import type { Sequence } from "../positions.ts";
 import { bloomMayHave } from "./bloom.ts";
 import type { Located } from "./memtable.ts";
-import type { Sequence } from "./positions.ts";
 import {
   blockRecords, fenceWords, footerWords, formatVersion, magic, SegmentDamaged, segmentWords, type SegmentSummary,
 } from "./segment-format.ts";

@@ -1,4 +1,4 @@
-import type { Sequence } from "./positions.ts";
+import type { Sequence } from "../positions.ts";
 import { hashStream } from "./stream-hash.ts";
 
 /** Words of a record: hash hi, hash lo, revision, sequence lo, sequence hi with {@link goneBit}, previous record. */

@@ -2,13 +2,19 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
-import { addToBloom, bloomMayHave, bloomWords } from "../../../src/adapters/embedded-event-store/bloom.ts";
-import { Memtable, type Located } from "../../../src/adapters/embedded-event-store/memtable.ts";
-import { SegmentDamaged, segmentWords } from "../../../src/adapters/embedded-event-store/segment-format.ts";
-import { mergeSegments, writeSegment } from "../../../src/adapters/embedded-event-store/segment-jobs.ts";
-import { Segment } from "../../../src/adapters/embedded-event-store/segment.ts";
-import { hashStream } from "../../../src/adapters/embedded-event-store/stream-hash.ts";
-import { temporaryFolder } from "../../support/embedded-store.ts";
+import {
+  addToBloom, bloomMayHave, bloomWords,
+} from "../../../../src/adapters/embedded-event-store/stream-index/bloom.ts";
+import { Memtable, type Located } from "../../../../src/adapters/embedded-event-store/stream-index/memtable.ts";
+import {
+  SegmentDamaged, segmentWords,
+} from "../../../../src/adapters/embedded-event-store/stream-index/segment-format.ts";
+import {
+  mergeSegments, writeSegment,
+} from "../../../../src/adapters/embedded-event-store/stream-index/segment-jobs.ts";
+import { Segment } from "../../../../src/adapters/embedded-event-store/stream-index/segment.ts";
+import { hashStream } from "../../../../src/adapters/embedded-event-store/stream-index/stream-hash.ts";
+import { temporaryFolder } from "../../../support/embedded-store.ts";
 
 interface Entry extends Located {
   readonly stream: string;

@@ -1,5 +1,5 @@
+import type { Sequence } from "../positions.ts";
 import { deletedAt, Memtable, neverSeen, type Located, type StreamState } from "./memtable.ts";
-import type { Sequence } from "./positions.ts";
 import type { Segment } from "./segment.ts";
 import { hashStream } from "./stream-hash.ts";
 

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder } from "../file-system/folder.ts";
-import type { LogFile } from "./log-file.ts";
+import { makeFolder } from "../../file-system/folder.ts";
+import type { LogFile } from "../log-file.ts";
 import { SegmentDamaged } from "./segment-format.ts";
 import { writeSegment } from "./segment-jobs.ts";
 import { Segment } from "./segment.ts";
