@@ -3,8 +3,8 @@ import { basename } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { CommitEngine } from "./commit-engine.ts";
 import { endThread } from "./end-thread.ts";
+import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
 import type { LogFile } from "./log-file.ts";
-import type { Job, JobMessage, JobResult, MaintainedLog } from "./maintenance.ts";
 import type { Tuning } from "./protocol.ts";
 import type { IndexFolder } from "./stream-index/index-folder.ts";
 import { dueForMerge } from "./stream-index/merge-policy.ts";
@@ -29,7 +29,7 @@ interface HousekeepingParts {
   readonly onTrouble: (what: string) => void;
 }
 
-/** Keeps memory, look-ups and the write-ahead log bounded; the heavy part happens in the maintenance thread. */
+/** Keeps memory, look-ups and the write-ahead log bounded; the heavy part happens in the housekeeping thread. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
   readonly #worker: Worker;
@@ -48,8 +48,8 @@ export class Housekeeping {
 
   constructor(parts: HousekeepingParts) {
     this.#parts = parts;
-    this.#worker = new Worker(new URL("./maintenance-thread.ts", import.meta.url), {
-      workerData: { path: parts.path, descriptor: parts.descriptor } satisfies MaintainedLog,
+    this.#worker = new Worker(new URL("./housekeeping-thread.ts", import.meta.url), {
+      workerData: { path: parts.path, descriptor: parts.descriptor } satisfies HousekeptLog,
     });
     this.#worker.on("message", (result: JobResult) => this.#jobs.get(result.id)?.(result));
   }
@@ -84,7 +84,7 @@ export class Housekeeping {
     this.afterCommit();
   }
 
-  /** Ends the maintenance thread. */
+  /** Ends the housekeeping thread. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#jobs.clear();
@@ -135,7 +135,7 @@ export class Housekeeping {
   }
 
   /**
-   * The maintenance thread moves and syncs what was written, a little at a time: a sync of much would hold up the
+   * The housekeeping thread moves and syncs what was written, a little at a time: a sync of much would hold up the
    * commits' own. Only when all of it has been moved does the write-ahead log begin anew, so now and then the rest,
    * which the commits meanwhile have left, is moved here.
    */

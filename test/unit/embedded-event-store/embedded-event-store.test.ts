@@ -369,7 +369,7 @@ describe("the embedded event store's own ways", () => {
       });
       const stream = freshStream();
       const { position: beginsAt } = await store.append(stream, noStream, [note("x")]);
-      // By way of the maintenance thread: one that opens the log only now would make a new one.
+      // By way of the housekeeping thread: one that opens the log only now would make a new one.
       await store.scrub();
       renameSync(logPath(folder.path), `${logPath(folder.path)}.away`);
       expect(await failureOf(store.readStream(stream, { limit: 1, beginsAt }))).to.be.instanceOf(LogUnavailable);

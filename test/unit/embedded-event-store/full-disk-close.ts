@@ -16,7 +16,7 @@ const store = await openEmbeddedEventStore({
   clock: new SystemClock(),
   onFatal: ({ message }) => say(`${message}; `),
 });
-// With its maintenance thread the store is up.
+// With its housekeeping thread the store is up.
 await store.scrub();
 for (let count = 0; count < 20; count += 1) {
   await store.append(`event-${count}`, noStream, [note("x".repeat(20_000))]);

@@ -1,7 +1,7 @@
 import type { SegmentSummary } from "./stream-index/segment-format.ts";
 
-/** What the maintenance thread is started with. */
-export interface MaintainedLog {
+/** What the housekeeping thread is started with. */
+export interface HousekeptLog {
   readonly path: string;
   /** Of the log's file; stays open. */
   readonly descriptor: number;
@@ -13,7 +13,7 @@ export type Job =
   | { readonly kind: "merge"; readonly path: string; readonly inputs: readonly string[] }
   | { readonly kind: "checkpoint" };
 
-/** To the maintenance thread: a job, or to end at once, for which a merge under way is given up. */
+/** To the housekeeping thread: a job, or to end at once, for which a merge under way is given up. */
 export type JobMessage = { readonly id: number; readonly job: Job } | "stop";
 
 /** From it, for the job of that id. `summary` is null for a checkpoint, which makes no segment. */

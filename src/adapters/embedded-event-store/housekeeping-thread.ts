@@ -1,14 +1,14 @@
 import { fsyncSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
+import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
 import { LogFile } from "./log-file.ts";
-import type { Job, JobMessage, JobResult, MaintainedLog } from "./maintenance.ts";
 import type { SegmentSummary } from "./stream-index/segment-format.ts";
 import { mergeSegments, writeSegment } from "./stream-index/segment-jobs.ts";
 
 /** Entry of the thread beside the log thread: writes and merges segments, moves the write-ahead log's bulk. */
 const port = parentPort!;
-const { path, descriptor } = workerData as MaintainedLog;
+const { path, descriptor } = workerData as HousekeptLog;
 const log = new LogFile(path);
 let stopping = false;
 
