@@ -62,23 +62,23 @@ export function deliveryRoles(parts: DeliveryParts, roles: ReadonlySet<ProcessRo
   if (!parts.shared.queue) return roles.has("delivery") ? [single("delivery", parts, () => wholeDelivery(parts))] : [];
   return [
     ...(roles.has("delivery") ? [deliveryWorker(parts)] : []),
-    ...(roles.has("sweeper") ? [single("sweeper", parts, () => housekeeping(parts))] : []),
+    ...(roles.has("sweeper") ? [single("sweeper", parts, () => sweeperRole(parts))] : []),
     ...(roles.has("forwarder") ? [single("forwarder", parts, () => forwarder(parts))] : []),
   ];
 }
 
 function wholeDelivery(parts: DeliveryParts): Role {
-  const [worker, keeping, forwarding] = [deliveryWorker(parts), housekeeping(parts), forwarder(parts)];
+  const [worker, sweeping, forwarding] = [deliveryWorker(parts), sweeperRole(parts), forwarder(parts)];
   return {
     start: async () => {
       await worker.start();
-      await keeping.start();
+      await sweeping.start();
       await forwarding.start();
     },
     stop: async (patienceMs) => {
       // First of all, so that it does not count as forwarded what no worker takes any more.
       await forwarding.stop(patienceMs);
-      await Promise.all([keeping.stop(patienceMs), worker.stop(patienceMs)]);
+      await Promise.all([sweeping.stop(patienceMs), worker.stop(patienceMs)]);
     },
   };
 }
@@ -104,7 +104,7 @@ function forwarder(parts: DeliveryParts): Role {
   return new Forwarder({ ...parts, log: parts.store });
 }
 
-function housekeeping(parts: DeliveryParts): Role {
+function sweeperRole(parts: DeliveryParts): Role {
   const dueIndex = new DueIndex(parts.readModels);
   const sweeper = new Sweeper({ ...parts, dueIndex });
   const lost = new LostAttempts({ ...parts, dueIndex, outcomes: new Outcomes(parts) });
@@ -112,7 +112,7 @@ function housekeeping(parts: DeliveryParts): Role {
   const retention = new Retention(parts);
   const forgetter = new Forgetter(parts);
   // Each by itself: one that cannot do its work keeps none of the others from theirs.
-  const keepers: readonly Role[] = [
+  const members: readonly Role[] = [
     repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.sweep()),
     repeating(parts, { name: "sweeper", everyMs: 1_000 }, () => lost.giveUp()),
     repeating(parts, { name: "cleaner", everyMs: 500 }, (isOver) => purger.run(isOver)),
@@ -122,10 +122,10 @@ function housekeeping(parts: DeliveryParts): Role {
   ];
   return {
     start: () => {
-      for (const keeper of keepers) void keeper.start();
+      for (const member of members) void member.start();
     },
     stop: async (patienceMs) => {
-      await Promise.all(keepers.map((keeper) => keeper.stop(patienceMs)));
+      await Promise.all(members.map((member) => member.stop(patienceMs)));
     },
   };
 }

@@ -7,7 +7,7 @@ import { Bench } from "../../support/purge-bench.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
-describe("housekeeping", () => {
+describe("the role of the sweeper", () => {
   it("gives up lost attempts while the queue is away and takes no wake-up", async () => {
     const bench = await Bench.open();
     const { owner, tenantId } = await createTenant(bench.api.url);
