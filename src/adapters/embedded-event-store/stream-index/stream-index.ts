@@ -13,6 +13,7 @@ export interface RowHead {
 /**
  * Where the entries of each stream are. The newest part is in memory, the rest in sorted segment files, in
  * the order of the log and without overlap. The log is the truth: what a segment says is checked by the row.
+ * docs/adr/0021 says why there is one.
  */
 export class StreamIndex {
   readonly #rowHead: (sequence: Sequence) => RowHead | undefined;
