@@ -12,7 +12,7 @@ import type { Sender } from "../domain/sender/state.ts";
 import { refuse } from "../domain/refusal.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { LogEntry } from "../ports/event-store.ts";
+import type { LogEntry, RecordedEvent } from "../ports/event-store.ts";
 import type { CollectionDefinition, ReadModels } from "../ports/read-models.ts";
 import { apiKeys, circuits, destinations, senders } from "./aggregate-types.ts";
 import type { Aggregates, AggregateType } from "./aggregates.ts";
@@ -84,7 +84,7 @@ export class Directory {
   follow(entries: readonly LogEntry[]): void {
     for (const entry of entries) {
       if (entry.unreadable !== undefined) continue;
-      const event = entry as unknown as ApiKeyEvent | DestinationEvent | SenderEvent;
+      const event = entry as RecordedEvent<ApiKeyEvent | DestinationEvent | SenderEvent>;
       if (event.type === "ApiKeyIssued") this.#keys.owners.set(event.data.keyHash, event.data.keyId);
       else if (event.type === "DestinationRegistered" || event.type === "IngestTokenRegenerated") {
         this.#tokens.owners.set(event.data.ingestTokenHash, event.data.destinationId);

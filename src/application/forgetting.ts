@@ -7,7 +7,7 @@ import { decide } from "../domain/tenant/decide.ts";
 import type { Tenant, UserEvent } from "../domain/tenant/state.ts";
 import { millis, timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { EventStore } from "../ports/event-store.ts";
+import type { EventStore, RecordedEvent } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import { invites, tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
@@ -93,7 +93,7 @@ export class Forgetting {
 
   async #factsAbout(tenantId: string, userId: string): Promise<readonly UserEvent[]> {
     const entries = await this.#parts.store.readStream(streams.tenant(tenantId));
-    const facts = entries.filter(({ unreadable }) => unreadable === undefined) as unknown as readonly UserEvent[];
+    const facts = entries.filter(({ unreadable }) => unreadable === undefined) as readonly RecordedEvent<UserEvent>[];
     return facts.filter(({ data }) => data.userId === userId);
   }
 

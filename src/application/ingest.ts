@@ -217,7 +217,7 @@ export class Ingest {
   /** Lets the stream of an event begin again, where a purge took the event and only its stream is left. */
   async #clear(stream: string, origin: Origin): Promise<void> {
     const { state, revision, facts } = await loadShownOf(this.#parts, stream);
-    const [accepted] = facts as unknown as readonly WebhookEvent[];
+    const [accepted] = facts;
     if (state || accepted?.type !== "EventAccepted") return;
     await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);
     // Read models that never learned how the event ended could not take it away.

@@ -6,7 +6,7 @@ import type { TenantEvent } from "../domain/tenant/events.ts";
 import type { Tenant } from "../domain/tenant/state.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
-import { noStream, type EventStore, type LogEntry } from "../ports/event-store.ts";
+import { noStream, type EventStore, type LogEntry, type RecordedEvent } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import { Unsealable, type Sealing, type SealingKey } from "../ports/sealing.ts";
 import { entriesOf, type Origin } from "./origin.ts";
@@ -155,7 +155,7 @@ export class EmailOpener {
 /** The wrapped data key that a fact about a tenant brings. */
 function wrappedIn(entry: LogEntry): string | undefined {
   if (entry.unreadable !== undefined) return undefined;
-  const event = entry as unknown as TenantEvent;
+  const event = entry as RecordedEvent<TenantEvent>;
   if (event.type !== "TenantCreated" && event.type !== "TenantDataKeyRewrapped") return undefined;
   return event.data.dataKey;
 }
@@ -169,7 +169,7 @@ async function personKey(
 ): Promise<SealingKey | undefined> {
   const [entry] = await store.readStream(streams.person(userId), { limit: 1 });
   if (!entry || entry.unreadable !== undefined) return undefined;
-  const { key } = (entry as unknown as PersonEvent).data;
+  const { key } = (entry as RecordedEvent<PersonEvent>).data;
   // A copy: the key is kept, and what is decoded is a slice of a pool that would be kept with it.
   const decoded = Buffer.from(sealing.open(key, dataKey, places.personKey(tenantId, userId)), "base64");
   return { bytes: new Uint8Array(decoded) };

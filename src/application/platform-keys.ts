@@ -4,7 +4,7 @@ import { comparableEmail, comparableName } from "../domain/reservation/reservati
 import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
-import { noStream, RevisionConflict, type EventStore } from "../ports/event-store.ts";
+import { noStream, RevisionConflict, type EventStore, type RecordedEvent } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Sealing } from "../ports/sealing.ts";
 import { keyedHash } from "./hashing.ts";
@@ -94,7 +94,7 @@ export async function readPlatformKeys(store: Pick<EventStore, "readStream">): P
   const [entry] = await store.readStream(streams.platform, { backwards: true, limit: 1 });
   if (!entry) return undefined;
   if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the platform's keys cannot be read");
-  return { revision: entry.revision, fact: entry as unknown as PlatformEvent };
+  return { revision: entry.revision, fact: entry as RecordedEvent<PlatformEvent> };
 }
 
 /** Ids of the master keys that something may be wrapped under; the first wrapped the platform's own. */

@@ -7,7 +7,9 @@ import { categoryOf, streams, subjectOf } from "../domain/streams.ts";
 import type { TenantEvent } from "../domain/tenant/events.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
-import { LogUnavailable, noStream, RevisionConflict, type EventStore } from "../ports/event-store.ts";
+import {
+  LogUnavailable, noStream, RevisionConflict, type EventStore, type RecordedEvent,
+} from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
@@ -130,7 +132,7 @@ export class Reservations {
     const [entry] = await this.#parts.store.readStream(stream, { backwards: true, limit: 1 });
     if (!entry) return { state: undefined, revision: noStream };
     if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the record of this name cannot be read");
-    return { state: evolve(undefined, entry as unknown as ReservationEvent), revision: entry.revision };
+    return { state: evolve(undefined, entry as RecordedEvent<ReservationEvent>), revision: entry.revision };
   }
 
   #now(): string {

@@ -1,7 +1,7 @@
 import { eventIdOf } from "../domain/event/event-id.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
-import { isFinished, isPurged, type Placed } from "../domain/event/purge.ts";
+import { isFinished, isPurged } from "../domain/event/purge.ts";
 import { evolve, type WebhookState } from "../domain/event/state.ts";
 import { streams } from "../domain/streams.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../ports/event-store.ts";
@@ -38,9 +38,9 @@ async function loadStream(store: EventStore, stream: string): Promise<LoadedWebh
   let state: WebhookState;
   for (const entry of entries) {
     if (entry.unreadable !== undefined) throw new Refusal("unavailable", "this event's record cannot be read");
-    state = evolve(state, entry as unknown as WebhookEvent);
+    state = evolve(state, entry as RecordedEvent<WebhookEvent>);
   }
-  const facts = entries as unknown as readonly RecordedEvent<WebhookEvent>[];
+  const facts = entries as readonly RecordedEvent<WebhookEvent>[];
   return { state, revision: facts.at(-1)?.revision ?? noStream, facts };
 }
 
@@ -73,7 +73,7 @@ export async function loadShownByKey(
 }
 
 async function asShown({ aggregates }: Sources, loaded: LoadedWebhook): Promise<LoadedWebhook> {
-  const facts = loaded.facts as unknown as readonly Placed[];
+  const { facts } = loaded;
   if (!loaded.state || !facts.some(({ data }) => "to" in data && isFinished(data.to))) return loaded;
   const { state } = await aggregates.current(purges, loaded.state.tenantId);
   return state && isPurged(state.underWay, facts) ? { ...loaded, state: undefined } : loaded;

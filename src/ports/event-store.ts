@@ -30,12 +30,8 @@ interface EntryHead {
 }
 
 /** A fact as it stands in the log, validated and brought to its newest version. Shared: never change it. */
-export interface RecordedEvent<Event extends DomainEvent = DomainEvent> extends EntryHead {
-  readonly type: Event["type"];
-  readonly data: Event["data"];
-  readonly metadata: Metadata;
-  readonly unreadable?: undefined;
-}
+export type RecordedEvent<Event extends DomainEvent = DomainEvent> =
+  EntryHead & Event & { readonly metadata: Metadata; readonly unreadable?: undefined };
 
 /** An entry that cannot be read as a fact; whoever meets one sets its stream aside from there on. */
 export interface UnreadableEntry extends EntryHead {

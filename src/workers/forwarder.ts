@@ -63,7 +63,7 @@ export class Forwarder {
 
 /** The work items an entry of the log calls for. */
 export function workOf(entry: RecordedEvent): WorkItem[] {
-  const event = entry as unknown as WebhookEvent | DestinationEvent | CircuitEvent;
+  const event = entry as RecordedEvent<WebhookEvent | DestinationEvent | CircuitEvent>;
   switch (event.type) {
     case "EventAccepted": {
       const { eventId, tenantId, destinationId, payload, idempotencyKey, at: acceptedAt } = event.data;

@@ -8,7 +8,7 @@ import type { Webhook } from "../domain/event/state.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { millis } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { EventStore, RecordedEvent } from "../ports/event-store.ts";
+import type { EventStore } from "../ports/event-store.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 
 const givenUpAtOnce = 50;
@@ -121,8 +121,8 @@ export class LostAttempts {
 }
 
 /** Where an attempt went. */
-function hostOf(facts: readonly RecordedEvent[], attempt: number): string {
-  const started = (facts as readonly unknown[] as readonly WebhookEvent[]).find((fact) =>
+function hostOf(facts: readonly WebhookEvent[], attempt: number): string {
+  const started = facts.find((fact) =>
     fact.type === "DeliveryAttemptStarted" && fact.data.attempt === attempt);
   return URL.parse(started?.type === "DeliveryAttemptStarted" ? started.data.url : "")?.host ?? "";
 }

@@ -1,10 +1,11 @@
 import { collections, fingerprint } from "../../projections/index.ts";
 import { SqliteExpiringState } from "../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
-import { isPurged, type Placed, type Purge } from "../../src/domain/event/purge.ts";
+import type { WebhookEvent } from "../../src/domain/event/events.ts";
+import { isPurged, type Purge } from "../../src/domain/event/purge.ts";
 import { evolve, type PurgesEvent } from "../../src/domain/purges/purges.ts";
 import type { Timer } from "../../src/ports/clock.ts";
-import { logStart } from "../../src/ports/event-store.ts";
+import { logStart, type RecordedEvent } from "../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type Change, type PositionedChanges } from "../../src/ports/read-models.ts";
 import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import { Purger } from "../../src/workers/purger.ts";
@@ -77,7 +78,7 @@ class GuardedEventStore extends InMemoryEventStore {
     if (facts.length === 0) return;
     this.deleted += 1;
     const purges = await this.purges();
-    const taken = isPurged(purges, facts as unknown as readonly Placed[]);
+    const taken = isPurged(purges, facts as readonly RecordedEvent<WebhookEvent>[]);
     if (!taken) this.wronged.push(stream);
   }
 
@@ -89,7 +90,7 @@ class GuardedEventStore extends InMemoryEventStore {
     const { entries } = await this.readLog(logStart, 1_000_000);
     return entries.flatMap((entry) => {
       if (entry.unreadable !== undefined || entry.type !== "EventsPurged") return [];
-      return evolve(undefined, entry as unknown as PurgesEvent, entry.position).underWay.slice(-1);
+      return evolve(undefined, entry as RecordedEvent<PurgesEvent>, entry.position).underWay.slice(-1);
     });
   }
 }

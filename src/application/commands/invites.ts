@@ -8,7 +8,7 @@ import { decide as decideTenant } from "../../domain/tenant/decide.ts";
 import type { UserEvent } from "../../domain/tenant/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
-import type { EventStore } from "../../ports/event-store.ts";
+import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
 import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
@@ -169,7 +169,7 @@ export class InviteCommands {
   async #isAbandoned({ id, tenantId, acceptedAt }: Invite): Promise<boolean> {
     const { store, clock } = this.#parts;
     if (acceptedAt === null || clock.now() - millis(acceptedAt) <= takeoverAfterMs) return false;
-    const facts = (await store.readStream(streams.tenant(tenantId))) as unknown as readonly UserEvent[];
+    const facts = (await store.readStream(streams.tenant(tenantId))) as readonly RecordedEvent<UserEvent>[];
     return !facts.some(({ type, data }) => type === "UserCreated" && data.userId === id);
   }
 

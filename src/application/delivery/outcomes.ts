@@ -235,15 +235,15 @@ function writtenBefore(
   facts: LoadedWebhook["facts"], attempt: number, { actor, causationId }: Origin,
 ): Omit<Written, "status"> {
   const at = facts.findLastIndex(({ type, data }) =>
-    (type === "DeliverySucceeded" || type === "DeliveryFailed") && "attempt" in data && data.attempt === attempt);
+    (type === "DeliverySucceeded" || type === "DeliveryFailed") && data.attempt === attempt);
   const start = Math.max(0, at);
-  const earlier = facts.slice(0, start) as unknown as readonly WebhookEvent[];
+  const earlier = facts.slice(0, start);
   const late = isLate(earlier.reduce<WebhookState>((state, fact) => evolve(state, fact), undefined), attempt);
   const isOwn = ({ metadata: by }: LoadedWebhook["facts"][number]) =>
     by.causationId === causationId && isDeepStrictEqual(by.actor, actor);
   const outcome = facts[at];
   return {
     late, written: outcome && isOwn(outcome) ? "before" : "by another",
-    facts: facts.slice(start).filter(isOwn) as unknown as readonly WebhookEvent[],
+    facts: facts.slice(start).filter(isOwn),
   };
 }

@@ -26,7 +26,7 @@ export interface AttemptView {
 /** The attempts that the facts of an event tell of, by number. An outcome that came late replaces "unknown". */
 export function attemptsOf(facts: readonly RecordedEvent<WebhookEvent>[]): readonly AttemptView[] {
   const attempts = new Map<number, AttemptView>();
-  for (const fact of facts as unknown as readonly WebhookEvent[]) {
+  for (const fact of facts) {
     if (fact.type === "DeliveryAttemptStarted") {
       const { attempt: number, at: startedAt, url: destinationUrl } = fact.data;
       attempts.set(number, {

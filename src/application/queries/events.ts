@@ -3,7 +3,7 @@ import { eventStatuses, type EventStatus, type WebhookEvent } from "../../domain
 import type { Webhook } from "../../domain/event/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
-import type { EventStore } from "../../ports/event-store.ts";
+import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { requireOwn } from "../access.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -90,7 +90,7 @@ export class EventQueries {
     const stream = streams.event(document.id);
     const [first] = await this.#parts.store.readStream(stream, { limit: 1, beginsAt: acceptedIn });
     if (!first || first.unreadable !== undefined) return null;
-    const { eventId, payload } = (first as unknown as Extract<WebhookEvent, { type: "EventAccepted" }>).data;
+    const { eventId, payload } = (first as RecordedEvent<Extract<WebhookEvent, { type: "EventAccepted" }>>).data;
     return eventId === document.id ? { ...document, payload } : null;
   }
 

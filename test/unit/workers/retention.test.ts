@@ -71,7 +71,7 @@ describe("retention", () => {
     expect(await long.shown()).to.deep.equal([old.long]);
     expect(await none.shown()).to.deep.equal([old.none]);
     const facts = await bench.store.readStream(`purges-${short.tenantId}`);
-    const [purge] = facts.filter(({ type }) => type === "EventsPurged") as unknown as readonly RecordedEvent[];
+    const [purge] = facts.filter(({ type }) => type === "EventsPurged") as readonly RecordedEvent[];
     expect(purge?.data).to.include({ status: null, destinationId: null, matched: 1 });
     expect(purge?.metadata.actor).to.deep.equal({ type: "service", part: "retention" });
     expect(troubles).to.deep.equal([]);
