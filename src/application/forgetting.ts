@@ -1,5 +1,5 @@
-import { forgetting } from "../../projections/forgetting/forgetting.ts";
-import { invites as inviteDocuments, type InviteDocument } from "../../projections/invites/invites.ts";
+import { forgetting, type ForgettingDocument } from "../../projections/forgetting/forgetting.ts";
+import { invites as inviteDocuments } from "../../projections/invites/invites.ts";
 import { decide as decideInvite } from "../domain/invite/invite.ts";
 import { comparableEmail } from "../domain/reservation/reservation.ts";
 import { streams } from "../domain/streams.ts";
@@ -13,8 +13,8 @@ import { invites, tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Freshness } from "./freshness.ts";
 import type { Origin } from "./origin.ts";
-import { pagesByKey } from "./pages.ts";
 import type { People } from "./people.ts";
+import { pagesOf } from "./scans.ts";
 
 interface ForgettingParts {
   readonly store: EventStore;
@@ -62,9 +62,9 @@ export class Forgetting {
   async overdue(before: string): Promise<readonly Forgotten[]> {
     const order = { field: forgetting.key, descending: false };
     const found = await this.#parts.readModels.find({ collection: forgetting.name, order, limit: page });
-    return found
-      .filter(({ deletedAt }) => (deletedAt as string) < before)
-      .map(({ tenantId, userId }) => ({ tenantId: tenantId as string, userId: userId as string }));
+    return (found as readonly ForgettingDocument[])
+      .filter(({ deletedAt }) => deletedAt < before)
+      .map(({ tenantId, userId }) => ({ tenantId, userId }));
   }
 
   /**
@@ -76,10 +76,9 @@ export class Forgetting {
     const addresses = await this.#addressesIn(facts, tenant, userId);
     if (addresses.size === 0) return;
     await freshness.wait();
-    const { name: collection, key } = inviteDocuments;
-    const ofTenant = { collection, where: { tenantId: tenant.id } };
-    for await (const found of pagesByKey(readModels, ofTenant, { key, size: page })) {
-      for (const { id, email, createdAt } of found as unknown as readonly InviteDocument[]) {
+    const where = { tenantId: tenant.id };
+    for await (const found of pagesOf(readModels, inviteDocuments, { where, size: page })) {
+      for (const { id, email, createdAt } of found) {
         const givenUp = email === null || id === userId ? undefined : addresses.get(comparableEmail(email));
         if (givenUp === undefined || millis(createdAt) >= givenUp) continue;
         const command = { type: "ForgetInvite", at: timestamp(clock.now()) } as const;

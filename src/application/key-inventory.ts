@@ -1,6 +1,7 @@
 import { tokenKeyName, wrappedKeys } from "../../projections/wrapped-keys/wrapped-keys.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Sealing } from "../ports/sealing.ts";
+import { documentOf } from "./scans.ts";
 
 /** How a master key is used. */
 export interface MasterKeyUse {
@@ -20,9 +21,9 @@ export async function keyInventory(
   { masterKeyIds }: Pick<Sealing, "masterKeyIds">,
 ): Promise<readonly MasterKeyUse[]> {
   const inUse = await wrappingKeys(readModels);
-  const platform = await readModels.get(collection, tokenKeyName);
-  const needed = (platform?.["masterKeys"] ?? [platform?.["masterKeyId"]]) as readonly string[];
-  const all = new Set([...masterKeyIds, ...(platform ? needed : []), ...inUse]);
+  const platform = await documentOf(readModels, wrappedKeys, tokenKeyName);
+  const needed = platform ? platform.masterKeys ?? [platform.masterKeyId] : [];
+  const all = new Set([...masterKeyIds, ...needed, ...inUse]);
   return Promise.all([...all].map(async (masterKeyId) => ({
     masterKeyId,
     wraps: await wrappedBy(readModels, masterKeyId),

@@ -11,10 +11,10 @@ import { Unsealable, type Sealing } from "../ports/sealing.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { entriesOf, type Origin } from "./origin.ts";
-import { pagesByKey } from "./pages.ts";
 import {
   neededMasterKeys, openPlatformKeys, readPlatformKeys, wrapPlatformKeys, type StoredPlatformKeys,
 } from "./platform-keys.ts";
+import { pagesOf } from "./scans.ts";
 import { places } from "./vault.ts";
 
 /** A master key that something may still be wrapped under is not at hand. */
@@ -94,16 +94,15 @@ export class KeyRotation {
 
   async #pass(stopped: () => boolean): Promise<{ readonly rewrapped: number; readonly left: number }> {
     const { readModels } = this.#parts;
-    const { name: collection, key } = wrappedKeys;
-    const found = await readModels.distinct({ collection }, "masterKeyId", { limit: mostMasterKeys });
+    const found = await readModels.distinct({ collection: wrappedKeys.name }, "masterKeyId", { limit: mostMasterKeys });
     let [rewrapped, left] = [0, 0];
     for (const masterKeyId of found) {
       if (masterKeyId === this.#current) continue;
-      for await (const wrapped of pagesByKey(readModels, { collection, where: { masterKeyId } }, { key, size: page })) {
+      for await (const wrapped of pagesOf(readModels, wrappedKeys, { where: { masterKeyId }, size: page })) {
         for (const { tenantId } of wrapped) {
           if (stopped()) return { rewrapped, left };
           if (tenantId === null) continue;
-          const outcome = await this.#rewrap(tenantId as string);
+          const outcome = await this.#rewrap(tenantId);
           if (outcome === "rewrapped") rewrapped += 1;
           else if (outcome === "left") left += 1;
         }

@@ -1,4 +1,4 @@
-import { purges, type PurgeDocument } from "../../projections/purges/purges.ts";
+import { purges } from "../../projections/purges/purges.ts";
 import {
   eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
 } from "../../projections/events/events.ts";
@@ -8,9 +8,9 @@ import type { Clock } from "../ports/clock.ts";
 import type { Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Freshness } from "./freshness.ts";
-import { everyDocument } from "./pages.ts";
 import { nearest } from "./queries/event-places.ts";
 import type { Slice } from "./queries/paging.ts";
+import { everyDocument } from "./scans.ts";
 
 const patienceMs = 2_000;
 const lookAgainMs = 20;
@@ -90,7 +90,7 @@ export class ShownEvents {
     if (!place) return [];
     const order = eventsOrdered(descending);
     const found = await readModels.find({ ...eventsSelected(place.filter), order, offset: place.offset, limit });
-    return found as unknown as readonly EventDocument[];
+    return found as readonly EventDocument[];
   }
 
   #moment(): Promise<void> {
@@ -99,8 +99,7 @@ export class ShownEvents {
 
   /** The purges of a tenant that are under way, and which of them are in the middle of things. */
   async #purgesOf(tenantId: string): Promise<string> {
-    const ofTenant = { collection: purges.name, where: { tenantId } };
-    const found = await everyDocument(this.#parts.readModels, ofTenant, purges.key);
-    return (found as unknown as readonly PurgeDocument[]).map((one) => `${one.id} ${one.hiding ? hiding : ""}`).join();
+    const found = await everyDocument(this.#parts.readModels, purges, { where: { tenantId } });
+    return found.map((one) => `${one.id} ${one.hiding ? hiding : ""}`).join();
   }
 }

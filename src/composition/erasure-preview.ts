@@ -2,6 +2,7 @@ import { destinationsCounter } from "../../projections/destinations/destinations
 import { eventsCounter } from "../../projections/events/counters.ts";
 import { tenants } from "../../projections/tenants/tenants.ts";
 import { usersCounter } from "../../projections/users/users.ts";
+import { documentOf } from "../application/scans.ts";
 import { counted } from "./counted.ts";
 import type { RelaySettings } from "./relay.ts";
 import { openReadModels } from "./stored-read-models.ts";
@@ -13,7 +14,7 @@ import { openReadModels } from "./stored-read-models.ts";
 export async function describeErasure({ config, logger }: RelaySettings, tenantId: string): Promise<string> {
   const { readModels, close } = await openReadModels(config, logger);
   try {
-    const tenant = await readModels.get(tenants.name, tenantId);
+    const tenant = await documentOf(readModels, tenants, tenantId);
     if (!tenant) throw new Error(`there is no tenant ${tenantId}`);
     const counters = [
       [usersCounter({ tenantId }), "user"],
@@ -22,7 +23,7 @@ export async function describeErasure({ config, logger }: RelaySettings, tenantI
     ] as const;
     const going = await Promise.all(counters.map(async ([counter, thing]) =>
       counted(await readModels.sum(counter), thing)));
-    return `tenant ${tenantId} ${JSON.stringify(tenant["name"])}: ${going.join(", ")} and all else of it`;
+    return `tenant ${tenantId} ${JSON.stringify(tenant.name)}: ${going.join(", ")} and all else of it`;
   } finally {
     await close();
   }

@@ -4,7 +4,7 @@ import { purges as tenantPurges } from "../application/aggregate-types.ts";
 import type { Aggregates } from "../application/aggregates.ts";
 import { recordUse } from "../application/key-use.ts";
 import type { Origin } from "../application/origin.ts";
-import { pagesByKey } from "../application/pages.ts";
+import { pagesOf } from "../application/scans.ts";
 import { decide, noPurges } from "../domain/purges/purges.ts";
 import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
@@ -56,7 +56,7 @@ export class Purger {
       limit: atOnce,
     });
     let worked = false;
-    for (const purge of found as unknown as readonly PurgeDocument[]) {
+    for (const purge of found as readonly PurgeDocument[]) {
       if (isOver()) return worked;
       if (!(await this.#isUnderWay(purge))) continue;
       await this.#work(purge);
@@ -126,11 +126,10 @@ export class Purger {
 
   /** What the read models know of keys only by events must stand elsewhere before those are deleted. */
   async #recordUses(tenantId: string, origin: Origin): Promise<void> {
-    const ofTenant = { collection: apiKeys.name, where: { tenantId } };
-    const pages = pagesByKey(this.#parts.readModels, ofTenant, { key: apiKeys.key, size: pageSize });
+    const pages = pagesOf(this.#parts.readModels, apiKeys, { where: { tenantId }, size: pageSize });
     for await (const page of pages) {
       for (const { id, lastUsedAt } of page) {
-        if (lastUsedAt !== null) await recordUse(this.#parts, id as string, lastUsedAt as string, origin);
+        if (lastUsedAt !== null) await recordUse(this.#parts, id, lastUsedAt, origin);
       }
     }
   }

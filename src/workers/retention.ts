@@ -1,6 +1,6 @@
 import { retention, type RetentionDocument } from "../../projections/retention/retention.ts";
 import type { PurgeCommands } from "../application/commands/purge.ts";
-import { pagesByKey } from "../application/pages.ts";
+import { pagesOf } from "../application/scans.ts";
 import { millis, timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
@@ -36,9 +36,7 @@ export class Retention {
   /** Looks after every tenant that has not been looked after within the hour, unless it is over before. */
   async run(isOver: () => boolean): Promise<void> {
     const { readModels, state, clock } = this.#parts;
-    const pages = pagesByKey(readModels, { collection: retention.name }, { key: retention.key, size: pageSize });
-    for await (const page of pages) {
-      const tenants = page as unknown as readonly RetentionDocument[];
+    for await (const tenants of pagesOf(readModels, retention, { size: pageSize })) {
       const times = await state.get(tenants.map(({ tenantId }) => lookedAfter(tenantId)));
       const now = clock.now();
       for (const [at, tenant] of tenants.entries()) {

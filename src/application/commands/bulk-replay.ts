@@ -12,7 +12,7 @@ import type { Metrics } from "../../ports/telemetry.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { entriesOf, type Origin } from "../origin.ts";
-import { pagesByKey } from "../pages.ts";
+import { pagesOf } from "../scans.ts";
 import type { ShownEvents } from "../shown-events.ts";
 import { loadShown } from "../webhooks.ts";
 import type { Caller } from "./caller.ts";
@@ -75,10 +75,10 @@ export class BulkReplay {
     const { readModels, shown } = this.#parts;
     const matched = await shown.ask(caller.tenantId, () => shown.count(filter));
     if (input.dryRun || matched === 0) return { matched, replayed: 0 };
-    const pages = pagesByKey(readModels, eventsSelected(filter), { key: events.key, size: pageSize });
+    const pages = pagesOf(readModels, events, { ...eventsSelected(filter), size: pageSize });
     let replayed = 0;
     for await (const page of pages) {
-      const work = await this.#possible(page as readonly EventDocument[]);
+      const work = await this.#possible(page);
       for (let at = 0; at < work.length; at += together) {
         const replays = work.slice(at, at + together).map((id) => this.#replay(id, origin));
         replayed += (await Promise.all(replays)).filter(Boolean).length;

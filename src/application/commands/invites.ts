@@ -23,6 +23,7 @@ import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
 import { inviteView, type InviteView } from "../queries/invites.ts";
 import { nameOf, type Reservations } from "../reservations.ts";
+import { documentOf } from "../scans.ts";
 import { userByEmail } from "../user-by-email.ts";
 import { userView, type UserView } from "../views.ts";
 import type { Caller } from "./caller.ts";
@@ -151,14 +152,14 @@ export class InviteCommands {
   async #find(token: string): Promise<Invite | undefined> {
     const { aggregates, readModels, freshness } = this.#parts;
     const hash = sha256(token);
-    const lookUp = () => readModels.get(inviteHashes.name, hash);
+    const lookUp = () => documentOf(readModels, inviteHashes, hash);
     let known = await lookUp();
     if (!known) {
       await freshness.wait();
       known = await lookUp();
     }
     if (!known) return undefined;
-    const { state } = await aggregates.current(invites, known["inviteId"] as string);
+    const { state } = await aggregates.current(invites, known.inviteId);
     return state?.tokenHash === hash ? state : undefined;
   }
 

@@ -1,5 +1,5 @@
 import {
-  destinations, destinationStatus, type DestinationDocument, type DestinationStatus,
+  destinations, destinationStatus, type DestinationStatus,
 } from "../../../projections/destinations/destinations.ts";
 import { waiting } from "../../../projections/due/due.ts";
 import { eventsCounter } from "../../../projections/events/counters.ts";
@@ -7,7 +7,7 @@ import { events, eventsOrdered } from "../../../projections/events/events.ts";
 import { isWaiting } from "../../domain/event/decide.ts";
 import { eventStatuses, type EventStatus } from "../../domain/event/events.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import { everyValue } from "../pages.ts";
+import { documentOf, everyValue } from "../scans.ts";
 
 type Asked = Pick<ReadModels, "get" | "find" | "distinct" | "sum">;
 
@@ -46,7 +46,7 @@ export async function backlogByDestination(readModels: Asked): Promise<readonly 
 async function backlogOf(
   readModels: Asked, destinationId: string, found: EventStatus,
 ): Promise<DestinationBacklog | null> {
-  const document = await readModels.get(destinations.name, destinationId) as DestinationDocument | null;
+  const document = await documentOf(readModels, destinations, destinationId);
   const tenantId = document?.tenantId ?? await tenantOf(readModels, destinationId, found);
   if (tenantId === undefined) return null;
   const place = { tenantId, destinationUrlId: destinationId };

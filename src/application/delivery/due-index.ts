@@ -1,7 +1,5 @@
 import pLimit from "p-limit";
-import {
-  destinations, destinationStatus, type DestinationDocument,
-} from "../../../projections/destinations/destinations.ts";
+import { destinations, destinationStatus } from "../../../projections/destinations/destinations.ts";
 import { leases, waiting, type WaitingDocument } from "../../../projections/due/due.ts";
 import { accepted, events, eventsOrdered, type EventDocument } from "../../../projections/events/events.ts";
 import { setAside } from "../../../projections/set-aside/set-aside.ts";
@@ -9,7 +7,7 @@ import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels, Selection } from "../../ports/read-models.ts";
-import { everyDocument, everyValue, pagesByKey } from "../pages.ts";
+import { documentOf, everyDocument, everyValue, pagesOf } from "../scans.ts";
 
 /** An event that waits for an attempt. */
 export interface WaitingWork {
@@ -121,9 +119,8 @@ export class DueIndex {
   }
 
   /** All attempts under way, of one destination or of all. */
-  async leases(destinationId?: string): Promise<readonly AttemptLease[]> {
-    const wanted = { collection: leases.name, ...(destinationId !== undefined && { where: { destinationId } }) };
-    return (await everyDocument(this.#readModels, wanted, leases.key)) as unknown as readonly AttemptLease[];
+  leases(destinationId?: string): Promise<readonly AttemptLease[]> {
+    return everyDocument(this.#readModels, leases, destinationId === undefined ? {} : { where: { destinationId } });
   }
 
   async #pending(
@@ -136,7 +133,7 @@ export class DueIndex {
       order: eventsOrdered(false),
       limit,
     });
-    return (found as unknown as readonly EventDocument[]).map(({ id: eventId, acceptedAt: dueAt }) =>
+    return (found as readonly EventDocument[]).map(({ id: eventId, acceptedAt: dueAt }) =>
       ({ eventId, dueAt }));
   }
 
@@ -147,11 +144,11 @@ export class DueIndex {
     const found = await this.#readModels.find({
       collection: waiting.name, where: { destinationId }, range, order, limit,
     });
-    return (found as unknown as readonly WaitingDocument[]).map(({ eventId, dueAt }) => ({ eventId, dueAt }));
+    return (found as readonly WaitingDocument[]).map(({ eventId, dueAt }) => ({ eventId, dueAt }));
   }
 
   async #dueSince(destinationId: string, now: number): Promise<string | null> {
-    const document = (await this.#readModels.get(destinations.name, destinationId)) as DestinationDocument | null;
+    const document = await documentOf(this.#readModels, destinations, destinationId);
     if (!document || destinationStatus(document) !== "Active") return null;
     const of = { destinationId, tenantId: document.tenantId };
     const [accepted, [retry]] = await Promise.all([
@@ -162,9 +159,9 @@ export class DueIndex {
 
   /** When the first of a destination's Pending events was accepted whose stream is not set aside. */
   async #firstAccepted({ destinationId, tenantId }: WorkOf): Promise<string | null> {
-    const own = { ...pending, where: { ...pending.where, destinationUrlId: destinationId, tenantId } };
-    for await (const documents of pagesByKey(this.#readModels, own, { key: events.key, size: 1 })) {
-      for (const { id, acceptedAt } of documents as unknown as readonly EventDocument[]) {
+    const where = { ...pending.where, destinationUrlId: destinationId, tenantId };
+    for await (const documents of pagesOf(this.#readModels, events, { where, size: 1 })) {
+      for (const { id, acceptedAt } of documents) {
         if (!(await this.#readModels.get(setAside.name, streams.event(id)))) return acceptedAt;
       }
     }

@@ -10,17 +10,17 @@ import {
   type PurgeDocument,
 } from "../../../projections/purges/purges.ts";
 import { remove, set } from "../../../projections/projection.ts";
-import { everyDocument, pagesByKey } from "../../application/pages.ts";
+import { documentOf, everyDocument, pagesOf } from "../../application/scans.ts";
 import { categoryOf, streams } from "../../domain/streams.ts";
 import type { LogEntry } from "../../ports/event-store.ts";
-import type { Change, Document, ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
+import type { Change, ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
 
 /** Events taken out of sight at once: others wait no longer than that takes. */
 const slice = 500;
 
 /** The search for the events that a purge took. */
 interface Search {
-  readonly pages: AsyncGenerator<readonly Document[], void>;
+  readonly pages: AsyncGenerator<readonly EventDocument[], void>;
   /** The keys of the leases there are, by event: attempts may be under way of an event that is finished. */
   readonly leases: ReadonlyMap<string, readonly string[]>;
 }
@@ -53,8 +53,7 @@ export class Purges {
 
   /** Reads which purges are under way. Call after a fact of one was applied. */
   async load(): Promise<void> {
-    const found = await everyDocument(this.#parts.readModels, { collection: purges.name }, purges.key);
-    this.#underWay = found as unknown as readonly PurgeDocument[];
+    this.#underWay = await everyDocument(this.#parts.readModels, purges);
     const ids = new Set(this.#underWay.map(({ id }) => id));
     for (const id of this.#searches.keys()) if (!ids.has(id)) this.#searches.delete(id);
   }
@@ -79,10 +78,10 @@ export class Purges {
   async changesBefore(entry: LogEntry, eventId: string): Promise<readonly Change[] | null> {
     if (this.#begunAgain.has(eventId)) return [];
     const { readModels } = this.#parts;
-    const [event, taken] = (await Promise.all([
-      readModels.get(events.name, eventId),
-      readModels.get(purging.name, eventId),
-    ])) as [EventDocument | null, Document | null];
+    const [event, taken] = await Promise.all([
+      documentOf(readModels, events, eventId),
+      documentOf(readModels, purging, eventId),
+    ]);
     const inSight = event !== null && this.#underWay.some((purge) => purge.hiding && isTaken(purge, event));
     if (!inSight && !taken) return [];
     if (entry.type !== "EventAccepted") return null;
@@ -120,15 +119,14 @@ export class Purges {
       await this.load();
       return;
     }
-    const found = page as readonly EventDocument[];
-    const taken = found.filter((event) => isTaken(purge, event) && !isAside(streams.event(event.id)));
+    const taken = page.filter((event) => isTaken(purge, event) && !isAside(streams.event(event.id)));
     if (taken.length === 0) return;
     await writer.amend(taken.flatMap((event) => hidden(event, purge, search.leases.get(event.id) ?? [])));
   }
 
-  async *#search(purge: PurgeDocument): AsyncGenerator<readonly Document[], void> {
+  async *#search(purge: PurgeDocument): AsyncGenerator<readonly EventDocument[], void> {
     for (const selection of candidatesOf(purge)) {
-      yield* pagesByKey(this.#parts.readModels, selection, { key: events.key, size: slice });
+      yield* pagesOf(this.#parts.readModels, events, { ...selection, size: slice });
     }
   }
 
@@ -144,9 +142,9 @@ export class Purges {
   }
 
   async #leases(): Promise<ReadonlyMap<string, readonly string[]>> {
-    const found = await everyDocument(this.#parts.readModels, { collection: leases.name }, leases.key);
-    const byEvent = Map.groupBy(found, (lease) => lease["eventId"] as string);
-    return new Map([...byEvent].map(([eventId, of]) => [eventId, of.map((lease) => lease[leases.key] as string)]));
+    const found = await everyDocument(this.#parts.readModels, leases);
+    const byEvent = Map.groupBy(found, ({ eventId }) => eventId);
+    return new Map([...byEvent].map(([eventId, of]) => [eventId, of.map(({ key }) => key)]));
   }
 }
 

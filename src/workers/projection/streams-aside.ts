@@ -1,6 +1,6 @@
 import { leases } from "../../../projections/due/due.ts";
 import { setAside, setStreamAside } from "../../../projections/set-aside/set-aside.ts";
-import { everyDocument } from "../../application/pages.ts";
+import { everyDocument } from "../../application/scans.ts";
 import type { LogEntry, UnreadableEntry } from "../../ports/event-store.ts";
 import type { Change, ReadModels } from "../../ports/read-models.ts";
 
@@ -16,9 +16,7 @@ export class StreamsAside {
   /** Reads what the read models remember; answers how many streams that are. */
   async load(): Promise<number> {
     this.#streams.clear();
-    for (const document of await everyDocument(this.#readModels, { collection: setAside.name }, setAside.key)) {
-      this.#streams.add(document["stream"] as string);
-    }
+    for (const { stream } of await everyDocument(this.#readModels, setAside)) this.#streams.add(stream);
     return this.#streams.size;
   }
 
@@ -42,7 +40,7 @@ export class StreamsAside {
   /** The keys of an event's leases: they begin with its id and a colon, and a semicolon comes next. */
   async #leaseKeys(eventId: string): Promise<string[]> {
     const range = { field: leases.key, from: `${eventId}:`, to: `${eventId};` };
-    const documents = await everyDocument(this.#readModels, { collection: leases.name, range }, leases.key);
-    return documents.map((document) => document[leases.key] as string);
+    const documents = await everyDocument(this.#readModels, leases, { range });
+    return documents.map(({ key }) => key);
   }
 }

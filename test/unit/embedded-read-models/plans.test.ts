@@ -22,7 +22,7 @@ import { Queries } from "../../../src/adapters/embedded-read-models/queries.ts";
 import { backlogByDestination } from "../../../src/application/delivery/backlog.ts";
 import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { keyInventory } from "../../../src/application/key-inventory.ts";
-import { pagesByKey } from "../../../src/application/pages.ts";
+import { pagesOf } from "../../../src/application/scans.ts";
 import { eventIdOf } from "../../../src/domain/event/event-id.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import type { Query, ReadModels, Selection } from "../../../src/ports/read-models.ts";
@@ -156,17 +156,17 @@ describe("what SQLite does", () => {
 
   it("for a purge, and for a replay of many, begins at its place in one index", async () => {
     const purge = { tenantId, before: at, status: null, destinationId } as PurgeDocument;
-    for (const selection of candidatesOf(purge)) await everyPage(selection, events.key);
+    for (const selection of candidatesOf(purge)) await everyPage(selection);
     const place = "events: status=? AND destinationUrlId=? AND tenantId=?";
     expect(steps()).to.deep.equal([`${place} AND id<?`, `${place} AND id>? AND id<?`]);
     asked.clear();
-    await everyPage(eventsSelected({ tenantId, from: at }), events.key);
+    await everyPage(eventsSelected({ tenantId, from: at }));
     expect(steps()).to.deep.equal(["events: status=? AND tenantId=? AND id>?"]);
   });
 
   /** Two pages, so that the second goes on where the first ended. */
-  async function everyPage(selection: Selection, key: string): Promise<void> {
-    for await (const page of pagesByKey(readModels, selection, { key, size: 1 })) expect(page).to.have.length(1);
+  async function everyPage(selection: Selection): Promise<void> {
+    for await (const page of pagesOf(readModels, events, { ...selection, size: 1 })) expect(page).to.have.length(1);
   }
 
   const wholeTables = [leases, purges, forgetting, retention, setAside];

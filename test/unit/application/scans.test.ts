@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { everyDocument, pagesByKey } from "../../../src/application/pages.ts";
-import type { CollectionDefinition, Document, Query } from "../../../src/ports/read-models.ts";
+import type { Collection } from "../../../projections/projection.ts";
+import { everyDocument, pagesOf } from "../../../src/application/scans.ts";
+import type { Query } from "../../../src/ports/read-models.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 
-const things: CollectionDefinition = {
+type Thing = { readonly id: string; readonly owner: string };
+const things: Collection<Thing> = {
   name: "things",
   key: "id",
   fields: { id: "text", owner: "text" },
@@ -12,7 +14,7 @@ const things: CollectionDefinition = {
 };
 const idOf = (n: number) => String(n).padStart(4, "0");
 
-describe("pages by key", () => {
+describe("pages of a collection", () => {
   const many = 60;
   const numbers = fc.uniqueArray(fc.nat(many - 1), { maxLength: many });
   const range = fc.record({ from: fc.nat(many).map(idOf), to: fc.nat(many).map(idOf) }, { requiredKeys: [] });
@@ -32,23 +34,23 @@ describe("pages by key", () => {
           limits.push(query.limit);
           return models.find(query);
         };
-        const selection = { collection: "things", where: { owner: "a" }, range: { field: "id", ...within } };
-        const found: Document[] = [];
+        const asked = { where: { owner: "a" }, range: { field: "id", ...within }, size };
+        const found: Thing[] = [];
         const disturbed = new Set<string>();
-        for await (const page of pagesByKey({ find }, selection, { key: "id", size })) {
+        for await (const page of pagesOf({ find }, things, asked)) {
           expect(page.length).to.be.within(1, size + 1);
           found.push(...page);
           // What was handed out is dealt with, and something else goes or comes.
           const dealtWith = page.filter(() => (chance.next().value as number) % 2 === 0);
           const [gone, come] = [0, 0].map(() => idOf((chance.next().value as number) % many)) as [string, string];
           disturbed.add(gone).add(come);
-          for (const key of [...dealtWith.map(({ id }) => id as string), gone]) {
+          for (const key of [...dealtWith.map(({ id }) => id), gone]) {
             await models.amend([{ op: "remove", collection: "things", key }]);
           }
           await put(come);
         }
         const isWithin = (id: string) => id >= (within.from ?? "") && id <= (within.to ?? "9");
-        const ids = found.map(({ id }) => id as string);
+        const ids = found.map(({ id }) => id);
         expect(ids.filter((id) => !disturbed.has(id))).to.deep.equal(
           there.map(idOf).filter((id) => isWithin(id) && !disturbed.has(id)).sort());
         expect(ids).to.deep.equal([...new Set(ids)].sort());
@@ -68,7 +70,7 @@ describe("pages by key", () => {
         const key = owner + id;
         return { op: "put", collection: "things", key, document: { id: key, owner } } as const;
       })));
-    const found = await everyDocument(models, { collection: "things", where: { owner: "b" } }, "id");
+    const found = await everyDocument(models, things, { where: { owner: "b" } });
     expect(found.map(({ id }) => id)).to.deep.equal(ids.map((id) => `b${id}`));
   });
 });
