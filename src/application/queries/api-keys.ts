@@ -31,7 +31,7 @@ export class ApiKeyQueries {
 
   /** The unrevoked keys of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<ApiKeyView>> {
-    const selection = { collection: collection.name, where: { tenantId } };
-    return listed(this.#parts, { selection, counter: apiKeysCounter(tenantId), page }, (key: ApiKeyView) => key);
+    const asked = { where: { tenantId }, counter: apiKeysCounter(tenantId), page };
+    return listed(this.#parts, collection, asked, (key): ApiKeyView => key);
   }
 }

@@ -1,5 +1,6 @@
 import {
-  destinationsCounter, destinationsSelected, destinationStanding, type DestinationDocument, type DestinationFilter,
+  destinations as collection, destinationsCounter, destinationsSelected, destinationStanding,
+  type DestinationDocument, type DestinationFilter,
 } from "../../../projections/destinations/destinations.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
@@ -58,10 +59,9 @@ export class DestinationQueries {
   list(
     { tenantId }: Caller, { status }: Omit<DestinationFilter, "tenantId">, page: PageRequest,
   ): Promise<Page<DestinationView>> {
-    const selection = destinationsSelected({ tenantId, status });
     // A circuit's fact does not say which status it ends, so that no counter can follow.
     const counter = status ? null : destinationsCounter(tenantId);
-    return listed(this.#parts, { selection, counter, page }, viewOf);
+    return listed(this.#parts, collection, { ...destinationsSelected({ tenantId, status }), counter, page }, viewOf);
   }
 }
 

@@ -54,8 +54,7 @@ export class InviteQueries {
 
   /** The invites of the caller's tenant, whatever became of them. Throws a Refusal (unavailable) when behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<InviteView>> {
-    const selection = { collection: collection.name, where: { tenantId } };
-    return listed(this.#parts, { selection, counter: invitesCounter(tenantId), page }, (invite: InviteDocument) =>
+    return listed(this.#parts, collection, { where: { tenantId }, counter: invitesCounter(tenantId), page }, (invite) =>
       inviteView(invite, timestamp(this.#parts.clock.now())));
   }
 }

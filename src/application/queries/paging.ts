@@ -1,5 +1,7 @@
-import type { ReadModels, Selection } from "../../ports/read-models.ts";
+import type { Collection } from "../../../projections/projection.ts";
+import type { Document, ReadModels } from "../../ports/read-models.ts";
 import type { Freshness } from "../freshness.ts";
+import type { Narrowing } from "../scans.ts";
 
 /** Which part of a list is wanted, and in which order. */
 export interface PageRequest {
@@ -51,16 +53,18 @@ export function pageOf<Item>(items: readonly Item[], request: PageRequest): Page
  * counter has their number; where none does (null), they are counted. Throws a Refusal (unavailable) when the read
  * models are behind.
  */
-export async function listed<Stored, Item>(
+export async function listed<Shape extends Document, Item>(
   { readModels, freshness }: { readonly readModels: ReadModels; readonly freshness: Freshness },
-  asked: { readonly selection: Selection; readonly counter: string | null; readonly page: PageRequest },
-  view: (document: Stored) => Item,
+  { name: collection }: Collection<Shape>,
+  asked: Narrowing & { readonly counter: string | null; readonly page: PageRequest },
+  view: (document: Shape) => Item,
 ): Promise<Page<Item>> {
-  const { selection, counter, page } = asked;
+  const { counter, page, ...narrowing } = asked;
+  const selection = { ...narrowing, collection };
   await freshness.wait();
   const total = counter === null ? readModels.count(selection) : readModels.sum(counter);
   return pageFrom(page, total, async () => {
     const found = await readModels.find({ ...selection, ...sliceOf(page) });
-    return (found as unknown as readonly Stored[]).map(view);
+    return (found as readonly Shape[]).map(view);
   });
 }

@@ -56,8 +56,7 @@ export class SenderQueries {
 
   /** The senders of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<SenderView>> {
-    const selection = { collection: collection.name, where: { tenantId } };
-    return listed(this.#parts, { selection, counter: sendersCounter(tenantId), page }, viewOf);
+    return listed(this.#parts, collection, { where: { tenantId }, counter: sendersCounter(tenantId), page }, viewOf);
   }
 
   /**

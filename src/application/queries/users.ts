@@ -42,7 +42,7 @@ export class UserQueries {
     page: PageRequest,
   ): Promise<Page<UserView>> {
     const wanted = { tenantId: caller.tenantId, ...filter };
-    const asked = { selection: usersSelected(wanted), counter: usersCounter(wanted), page };
-    return listed(this.#parts, asked, (user: UserView) => user);
+    const asked = { ...usersSelected(wanted), counter: usersCounter(wanted), page };
+    return listed(this.#parts, users, asked, (user): UserView => user);
   }
 }
