@@ -4,14 +4,14 @@ import { StoredReadModels } from "../adapters/embedded-read-models/stored-read-m
 import { inFile } from "../adapters/file-system/in-file.ts";
 import { SystemClock } from "../adapters/system/system-clock.ts";
 import type { Config } from "../config/config.ts";
-import type { ReadModels } from "../ports/read-models.ts";
+import type { ReadModelQuestions } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
 import { openMongoDb } from "./engines/mongodb.ts";
 import { asSaidBy } from "./variable-problem.ts";
 
 /** The read models beside a relay that may be using them. */
 export interface OpenReadModels {
-  readonly readModels: Omit<ReadModels, "checkpoint" | "standsAt" | "caughtUp">;
+  readonly readModels: ReadModelQuestions;
   readonly close: () => void | Promise<void>;
 }
 

@@ -126,8 +126,8 @@ export class ReadModelsTakenOver extends ReadModelsUnavailable {
   }
 }
 
-/** Read models as the API and the workers see them. */
-export interface ReadModels {
+/** What is asked of read models. */
+export interface ReadModelQuestions {
   /** The document with this key, or null. Throws ReadModelsUnavailable, as all questions do. */
   get(collection: string, key: string): Promise<Document | null>;
   /** The documents of one page, in the query's order. */
@@ -144,6 +144,10 @@ export interface ReadModels {
   sum(scope: string, from?: number, to?: number): Promise<number>;
   /** The same counters one by one, in the order of their buckets; those of nothing are left out. */
   buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]>;
+}
+
+/** Read models as the API and the workers see them: they tell, too, how far they follow the log. */
+export interface ReadModels extends ReadModelQuestions {
   /** The position up to which the log is projected. */
   checkpoint(): Promise<Position>;
   /**

@@ -6,7 +6,7 @@ import {
   type Document,
   type FieldValue,
   type Query,
-  type ReadModels,
+  type ReadModelQuestions,
   type Selection,
 } from "../../ports/read-models.ts";
 import { unavailable } from "./database.ts";
@@ -16,7 +16,7 @@ import { Queries } from "./queries.ts";
  * Read models as they are stored, over a connection that sees whole batches only, whoever writes them. For tables that
  * were made anew there must be another.
  */
-export class StoredReadModels implements Omit<ReadModels, "checkpoint" | "standsAt" | "caughtUp"> {
+export class StoredReadModels implements ReadModelQuestions {
   /** The collections there are, by name; none before the read models are first built. */
   readonly definitions: ReadonlyMap<string, CollectionDefinition>;
   readonly #database: DatabaseSync;
