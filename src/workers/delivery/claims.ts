@@ -119,7 +119,7 @@ export class Claims {
     });
     if (!loaded) return "unreadable";
     const { state, revision, facts } = loaded;
-    if (!state) return "nothing to do";
+    if (!state) return "gone";
     const correlationId = facts[0]?.metadata.correlationId ?? state.id;
     return { state, revision, causationId: facts.at(-1)?.id ?? null, correlationId };
   }

@@ -2,10 +2,12 @@ import { Condensed } from "../../application/condensed.ts";
 import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../application/delivery/first-attempts.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import type { Clock, Timer } from "../../ports/clock.ts";
-import type { NewEntry, Position } from "../../ports/event-store.ts";
+import type { NewEntry } from "../../ports/event-store.ts";
 import { within } from "../../ports/within.ts";
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
 import { Lane, type LaneParts } from "./lane.ts";
+import { PayloadRoom } from "./payload-room.ts";
+import type { SessionStart } from "./tenure.ts";
 
 const idleMs = 30_000;
 const sweepMs = 5_000;
@@ -17,17 +19,17 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   readonly #parts: LaneParts;
   readonly #clock: Clock;
   readonly #lanes = new Map<string, Lane>();
-  readonly #starts = new WeakMap<QueueSession, Promise<Position>>();
+  readonly #starts = new WeakMap<QueueSession, Promise<SessionStart>>();
   #consumption: { stop(): Promise<void> } | undefined;
   #idleTimer: Timer | undefined;
 
   constructor(
-    queue: WorkQueue, firstAttempts: FirstAttempts, parts: Omit<LaneParts, "condensed" | "startOf">,
+    queue: WorkQueue, firstAttempts: FirstAttempts, parts: Omit<LaneParts, "condensed" | "payloadRoom" | "startOf">,
   ) {
     this.#queue = queue;
     this.#firstAttempts = firstAttempts;
     const startOf = (session: QueueSession) => this.#startOf(session);
-    this.#parts = { ...parts, condensed: new Condensed(parts.clock), startOf };
+    this.#parts = { ...parts, condensed: new Condensed(parts.clock), payloadRoom: new PayloadRoom(), startOf };
     this.#clock = parts.clock;
   }
 
@@ -78,10 +80,11 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     return lane;
   }
 
-  #startOf(session: QueueSession): Promise<Position> {
+  #startOf(session: QueueSession): Promise<SessionStart> {
     const known = this.#starts.get(session);
     if (known) return known;
-    const start = this.#parts.log.head();
+    const at = this.#clock.monotonic();
+    const start = this.#parts.log.head().then((position) => ({ position, at }));
     this.#starts.set(session, start);
     start.catch(() => this.#starts.delete(session));
     return start;

@@ -36,6 +36,8 @@ export class Lane {
   readonly #window: WorkWindow;
   readonly #probes: Probes;
   readonly #guard: Guard;
+  /** Of looks into the due index: while it is behind, what is at hand goes on. */
+  readonly #refills: Guard;
   /** Under way: attempts, which count against the limit, and cancellations, which do not. */
   readonly #attempts = new Set<Promise<unknown>>();
   readonly #cancellations = new Set<Promise<unknown>>();
@@ -54,6 +56,7 @@ export class Lane {
       this.#window.lookAgain();
       this.pump();
     });
+    this.#refills = new Guard(destinationId, parts, () => this.pump());
     this.#lastActive = parts.clock.monotonic();
   }
 
@@ -111,7 +114,7 @@ export class Lane {
   /** Whether nothing is under way or waiting here, since `since` (monotonic ms). */
   idleSince(since: number): boolean {
     if (this.#attempts.size > 0 || this.#cancellations.size > 0 || this.#probing !== undefined) return false;
-    return this.#window.idle && !this.#guard.paused && this.#lastActive <= since;
+    return this.#window.idle && !this.#guard.paused && !this.#refills.paused && this.#lastActive <= since;
   }
 
   /** Resolves when nothing that was under way at the call still is. */
@@ -161,9 +164,9 @@ export class Lane {
       if (!work) break;
       start(work);
     }
-    if (!this.#window.low) return;
+    if (!this.#window.low || this.#refills.paused) return;
     const dueBy = deleted ? endOfTime : this.#parts.clock.now();
-    void this.#guard.run(() => this.#window.refill(tenantId, dueBy)).then(() => this.pump());
+    void this.#refills.run(() => this.#window.refill(tenantId, dueBy)).then(() => this.pump());
   }
 
   /** How many more attempts the limit allows now. */

@@ -3,14 +3,23 @@ import { millis } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { QueueSession } from "../../ports/work-queue.ts";
+import type { Claims } from "./claims.ts";
 
 /** By what a worker knows earlier owners of its destinations. */
 export interface TenureParts {
   readonly dueIndex: DueIndex;
   readonly clock: Clock;
   readonly workerId: string;
-  /** Where the log ended when a membership began: what earlier owners of its destinations claimed stands before. */
-  readonly startOf: (session: QueueSession) => Promise<Position>;
+  readonly claims: Pick<Claims, "leaseMs">;
+  readonly startOf: (session: QueueSession) => Promise<SessionStart>;
+}
+
+/** When a membership began, or soon after: what earlier owners of its destinations claimed was claimed before. */
+export interface SessionStart {
+  /** Where the log ended then. */
+  readonly position: Position;
+  /** Monotonic ms. */
+  readonly at: number;
 }
 
 /** While a destination is this worker's: under which membership, and what earlier owners may have under way there. */
@@ -63,19 +72,31 @@ export class Tenure {
 
   /**
    * Learns what earlier owners left under way, unless the membership changes meanwhile. Resolves how long that may go
-   * on, in ms. Throws when the due index is behind or away.
+   * on, in ms. Once a lease has passed since the membership began it is all over, whatever the due index knows; until
+   * then throws when that is behind or away.
    */
   async learn(): Promise<number> {
-    const { dueIndex, clock, workerId, startOf } = this.#parts;
+    const { claims, clock, startOf } = this.#parts;
     const session = this.#session;
     if (!session) return 0;
-    await dueIndex.cover(await startOf(session));
+    const start = await startOf(session);
+    const isOver = clock.monotonic() - start.at >= claims.leaseMs;
+    const foreign = isOver ? [] : await this.#leasesOfOthers(start.position);
+    if (this.#session !== session) return 0;
+    this.#foreign = foreign;
+    this.#known = true;
+    const now = clock.monotonic();
+    return Math.max(now, ...foreign) - now;
+  }
+
+  /** The monotonic moment at which each is over. */
+  async #leasesOfOthers(position: Position): Promise<number[]> {
+    const { dueIndex, clock, workerId } = this.#parts;
+    await dueIndex.cover(position);
     const now = clock.monotonic();
     const leases = await dueIndex.leases(this.#destinationId);
-    this.#foreign = leases
+    return leases
       .filter((lease) => lease.worker !== workerId)
       .map((lease) => now + millis(lease.leaseUntil) - millis(lease.startedAt));
-    this.#known = this.#session === session;
-    return Math.max(now, ...this.#foreign) - now;
   }
 }

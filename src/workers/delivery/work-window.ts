@@ -3,6 +3,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { EventLog, Position } from "../../ports/event-store.ts";
 import type { WorkItem } from "../../ports/work-queue.ts";
 import { DuePages } from "./due-pages.ts";
+import type { PayloadRoom } from "./payload-room.ts";
 import type { Miss, Unclaimed } from "./work.ts";
 
 /** Events at hand, at most, however many wait. */
@@ -14,6 +15,7 @@ export interface WindowParts {
   readonly log: EventLog;
   readonly dueIndex: DueIndex;
   readonly clock: Clock;
+  readonly payloadRoom: PayloadRoom;
 }
 
 /**
@@ -28,6 +30,8 @@ export class WorkWindow {
   readonly #present = new Set<string>();
   /** Events that the due index may name and nobody can read: those behind them must not wait. */
   readonly #unreadable = new Set<string>();
+  /** Events that it named and the log does not hold: no probe, unless they are accepted once more. */
+  readonly #gone = new Set<string>();
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
@@ -63,15 +67,19 @@ export class WorkWindow {
 
   /** Takes an item in, or leaves it to the due index where there is no room. */
   offer(item: WorkItem): void {
-    if (item.kind === "wake") this.#wantRefill(item.position);
-    else if (this.#knows(item.eventId)) return;
-    else if (this.#work.length >= windowSize) this.#wantRefill(item.position);
-    else this.#push({ kind: "first", eventId: item.eventId, item });
+    if (item.kind === "wake") return this.#wantRefill(item.position);
+    if (this.#knows(item.eventId)) return;
+    this.#gone.delete(item.eventId);
+    const hasRoom = this.#work.length < windowSize && this.#parts.payloadRoom.take(item.payload);
+    if (hasRoom) this.#push({ kind: "first", eventId: item.eventId, item });
+    else this.#wantRefill(item.position);
   }
 
   /** The next to be started. */
   take(): Unclaimed | undefined {
-    return this.#work.shift();
+    const work = this.#work.shift();
+    if (work) this.#letGo(work);
+    return work;
   }
 
   /** An event's attempt or cancellation begins: until it ends, what the due index says of it is not news. */
@@ -88,11 +96,15 @@ export class WorkWindow {
   end(eventId: string, miss: Miss | undefined): void {
     this.#present.delete(eventId);
     if (miss === "unreadable") this.#unreadable.add(eventId);
+    if (miss === "gone") this.#gone.add(eventId);
   }
 
   /** Lets go of what is at hand: the due index has it all. */
   hold(): void {
-    for (const work of this.#work) this.#present.delete(work.eventId);
+    for (const work of this.#work) {
+      this.#present.delete(work.eventId);
+      this.#letGo(work);
+    }
     this.#work = [];
     this.#held = true;
     this.#refillFrom = undefined;
@@ -124,8 +136,8 @@ export class WorkWindow {
   async oldest(of: WorkOf): Promise<Unclaimed | undefined> {
     const { log, dueIndex, clock } = this.#parts;
     await dueIndex.cover(await log.head());
-    const due = await dueIndex.oldestDue(of, clock.now(), this.#unreadable.size + 1);
-    const oldest = due.find(({ eventId }) => !this.#unreadable.has(eventId));
+    const due = await dueIndex.oldestDue(of, clock.now(), this.#unreadable.size + this.#gone.size + 1);
+    const oldest = due.find(({ eventId }) => !this.#unreadable.has(eventId) && !this.#gone.has(eventId));
     return oldest && { kind: "due", eventId: oldest.eventId };
   }
 
@@ -154,6 +166,10 @@ export class WorkWindow {
 
   #knows(eventId: string): boolean {
     return this.#present.has(eventId) || this.#unreadable.has(eventId);
+  }
+
+  #letGo(work: Unclaimed): void {
+    if (work.kind === "first") this.#parts.payloadRoom.giveBack(work.item.payload);
   }
 
   #push(work: Unclaimed): void {

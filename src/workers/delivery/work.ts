@@ -45,8 +45,8 @@ export interface Reserved {
 /** One event to try. */
 export type Work = Unclaimed | Reserved;
 
-/** Why some work came to nothing: another was first, or the event's record in the log is spoiled. */
-export type Miss = "nothing to do" | "unreadable";
+/** Why some work came to nothing: another was first, or the event's record in the log is spoiled, or not there. */
+export type Miss = "nothing to do" | "unreadable" | "gone";
 
 /** Who claims, sends and records in a worker's name. */
 export function originOf(known: Pick<Known, "correlationId" | "causationId">, workerId: string): Origin {

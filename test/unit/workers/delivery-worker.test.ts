@@ -53,7 +53,7 @@ function workerOf({ api: { world }, store, models }: Bench, send: Sender["send"]
   const worker = new DeliveryWorker(queue, world.firstAttempts, {
     ...parts, log: store, dueIndex: new DueIndex(models), claims: new Claims(parts), attempts,
   });
-  return { worker, session, aggregates };
+  return { worker, session, aggregates, clock };
 }
 
 describe("a delivery worker", () => {
@@ -102,12 +102,12 @@ describe("a delivery worker", () => {
     const patch = (changes: object) => owner.client.patch(`/api/v1/destinations/${destinationId}`, changes);
     await patch({ serverRateLimit: 1 });
     const sent: { eventId: string; answer: () => void }[] = [];
-    const { worker, session, aggregates } = workerOf(bench, ({ webhook }) => new Promise<Outcome>((resolve) => {
+    const { worker, session, aggregates, clock } = workerOf(bench, ({ webhook }) => new Promise<Outcome>((resolve) => {
       sent.push({ eventId: webhook.id, answer: () => resolve(success) });
     }));
     await worker.start();
     return {
-      patch, sent, aggregates, destinationId, worker,
+      patch, sent, aggregates, destinationId, worker, clock,
       take: (...items: WorkItem[]) => worker.take(items, session),
       tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
         tellCircuit(bench.api.world, { tenantId, destinationId }, ...commands),
@@ -189,6 +189,45 @@ describe("a delivery worker", () => {
     const { entries } = await bench.store.readLog(logStart, 1_000);
     const items = entries.flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []));
     staged.take(...items.filter(({ kind }) => kind === "first").toReversed());
+    expect(await staged.answered(2)).to.deep.equal(ids);
+    await staged.worker.stop(60_000);
+  });
+
+  it("passes over what the due index names and the log does not hold, when it looks for a probe", async () => {
+    const staged = await stage();
+    await staged.tell(attemptEnded("another", false));
+    bench.clock.advance(301_000);
+    await staged.tell({ type: "HalfOpen", leaseOver: false });
+    const ids = [await staged.post(), await staged.post()];
+    await bench.store.deleteStream(streams.event(ids[0]!));
+    staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
+    expect(await staged.answered(1)).to.deep.equal([ids[1]]);
+    await staged.worker.stop(60_000);
+  });
+
+  it("delivers new events while the due index is behind, once no earlier attempt can be under way", async () => {
+    const staged = await stage();
+    let asked = 0;
+    bench.models.caughtUp = async () => {
+      asked += 1;
+      return false;
+    };
+    const ids = [await staged.post(), await staged.post()];
+    const { entries } = await bench.store.readLog(logStart, 1_000);
+    const [first, second] = entries.flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []))
+      .filter(({ kind }) => kind === "first");
+    staged.take(first!);
+    const isSentIn = async (ms: number) => {
+      staged.clock.advance(ms);
+      await new Promise(setImmediate);
+      return staged.sent.length > 0;
+    };
+    for (let seconds = 0; seconds < 19; seconds += 1) expect(await isSentIn(1_000)).to.equal(false);
+    asked = 0;
+    while (!(await isSentIn(1_000)));
+    // To look there for more fails, and holds up nothing that is at hand.
+    await until(() => asked > 0);
+    staged.take(second!);
     expect(await staged.answered(2)).to.deep.equal(ids);
     await staged.worker.stop(60_000);
   });

@@ -2,10 +2,12 @@ import { expect } from "chai";
 import type { DueIndex, WaitingWork } from "../../../src/application/delivery/due-index.ts";
 import type { EventLog } from "../../../src/ports/event-store.ts";
 import type { FirstAttempt } from "../../../src/ports/work-queue.ts";
-import { windowSize, WorkWindow } from "../../../src/workers/delivery/work-window.ts";
+import { PayloadRoom } from "../../../src/workers/delivery/payload-room.ts";
+import { windowSize, WorkWindow, type WindowParts } from "../../../src/workers/delivery/work-window.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
-const item = (n: number) => ({ kind: "first", destinationId: "d", eventId: `e${n}`, position: "1" }) as FirstAttempt;
+const item = (n: number) =>
+  ({ kind: "first", destinationId: "d", eventId: `e${n}`, payload: "{}", position: "1" }) as FirstAttempt;
 const wake = (position: string) => ({ kind: "wake", destinationId: "d", position }) as const;
 
 describe("a window of work", () => {
@@ -13,6 +15,7 @@ describe("a window of work", () => {
   /** What the due index had to have come to, look by look; it fails once for each error. */
   let covered: string[];
   let errors: Error[];
+  let parts: WindowParts;
   let window: WorkWindow;
 
   beforeEach(() => {
@@ -28,7 +31,8 @@ describe("a window of work", () => {
       },
     } as unknown as DueIndex;
     const log = { head: async () => "head" } as unknown as EventLog;
-    window = new WorkWindow("d", { dueIndex, log, clock: new ManualClock() });
+    parts = { dueIndex, log, clock: new ManualClock(), payloadRoom: new PayloadRoom(2 * windowSize) };
+    window = new WorkWindow("d", parts);
   });
 
   const refill = () => window.refill("t", 0);
@@ -44,6 +48,20 @@ describe("a window of work", () => {
     // What is under way, the index may still name.
     expect(taken()).to.deep.equal([`e${windowSize}`]);
     expect(window.low).to.equal(false);
+  });
+
+  it("leaves to the due index what payloads at hand elsewhere leave no room for, until those are let go", () => {
+    const other = new WorkWindow("other", parts);
+    const payload = "x".repeat(windowSize);
+    for (const n of [1, 2]) other.offer({ ...item(n), payload });
+    window.offer(item(3));
+    expect([window.idle, window.low]).to.deep.equal([true, true]);
+    other.take();
+    window.offer({ ...item(4), payload });
+    expect(taken()).to.deep.equal(["e4"]);
+    other.hold();
+    for (const n of [5, 6]) window.offer({ ...item(n), payload });
+    expect(taken()).to.deep.equal(["e5", "e6"]);
   });
 
   it("has the due index come as far as was written for its own destination, or as it was told", async () => {
@@ -92,6 +110,17 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal([]);
     expect(await window.oldest({ destinationId: "d", tenantId: "t" })).to.include({ eventId: "e2" });
     expect(covered).to.deep.equal(["head"]);
+  });
+
+  it("looks for a probe behind what the log does not hold, unless that is accepted once more", async () => {
+    const oldest = async () => (await window.oldest({ destinationId: "d", tenantId: "t" }))?.eventId;
+    named = ["e1", "e2"];
+    expect(await oldest()).to.equal("e1");
+    window.end("e1", "gone");
+    expect(await oldest()).to.equal("e2");
+    window.offer(item(1));
+    expect(await oldest()).to.equal("e1");
+    expect(taken()).to.deep.equal(["e1"]);
   });
 
   it("asks the due index again for what it could not tell", async () => {
