@@ -119,6 +119,8 @@ export interface EventLog {
   readLog(after: Position, limit: number): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }>;
   /** The position of the newest committed entry. */
   head(): Promise<Position>;
+  /** How far the log reaches, with what an engine wrote of its own behind the newest entry: no `upTo` is beyond it. */
+  end(): Promise<Position>;
   /** Catches up, then follows live. Survives the engine's restarts: it resumes where it was. */
   subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription;
 }

@@ -48,6 +48,7 @@ export class SimulatedLog {
       deleteStream: (stream, expected) => ask(() => this.#delete(stream, expected)),
       readLog: (after, limit) => ask(() => this.#readLog(after, limit)),
       head: () => ask(() => this.#log.head),
+      end: () => ask(() => this.#log.head),
       subscribe: (options, handle) => this.#subscribe(process, options, handle),
     };
   }

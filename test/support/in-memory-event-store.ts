@@ -36,6 +36,10 @@ export class InMemoryEventStore implements EventStore {
     return this.#log.head;
   }
 
+  end(): Promise<Position> {
+    return this.head();
+  }
+
   subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription {
     return this.#followers.subscribe(options, handle);
   }

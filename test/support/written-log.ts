@@ -35,6 +35,10 @@ export class WrittenLog implements EventLog {
     return position(this.entries.length);
   }
 
+  end(): Promise<Position> {
+    return this.head();
+  }
+
   async readStream(stream: string, { limit = Infinity }: { readonly limit?: number } = {}) {
     return this.entries.filter((entry) => entry.stream === stream).slice(0, limit);
   }

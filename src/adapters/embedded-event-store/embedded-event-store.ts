@@ -184,6 +184,10 @@ export class EmbeddedEventStore implements EventStore {
     return positionOf(this.#committed());
   }
 
+  end(): Promise<Position> {
+    return this.head();
+  }
+
   subscribe({ after, ...wanted }: SubscriptionOptions, handle: BatchHandler): Subscription {
     const source = {
       clock: this.#clock,

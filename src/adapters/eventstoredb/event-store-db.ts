@@ -99,6 +99,11 @@ export class EventStoreDb implements EventStore {
     return this.#guarded("read", () => this.#log.head());
   }
 
+  async end(): Promise<Position> {
+    this.#requireOpen();
+    return this.#guarded("read", () => this.#log.end(this.#tuning.readMs));
+  }
+
   subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription {
     this.#requireOpen();
     if (options.after !== logStart) pairOf(options.after);
@@ -114,7 +119,7 @@ export class EventStoreDb implements EventStore {
   /** Rejects with LogUnavailable when the server does not answer within about a second. */
   async ping(): Promise<void> {
     this.#requireOpen();
-    await this.#guarded("ping", () => this.#log.touch(this.#tuning.pingMs));
+    await this.#guarded("ping", () => this.#log.end(this.#tuning.pingMs));
   }
 
   /** Waits for handlers, gives up appends without an outcome, and lets go of the server, reachable or not. */

@@ -89,8 +89,9 @@ export class LogReader {
     return records;
   }
 
-  /** One small read of the log. */
-  async touch(timeoutMs: number): Promise<void> {
-    await readRecords(this.#connection, readAllRequest(undefined, 1, true), timeoutMs);
+  /** The position of the newest record, the server's own included: one small read. */
+  async end(deadlineMs: number): Promise<Position> {
+    const [newest] = await readRecords(this.#connection, readAllRequest(undefined, 1, true), deadlineMs);
+    return newest?.position ?? logStart;
   }
 }

@@ -106,7 +106,7 @@ export class Term {
   async #begin(): Promise<void> {
     const { log, writer, logger, metrics } = this.#parts;
     const state = await writer.state();
-    if (state?.fingerprint === fingerprint && state.checkpoint <= (await log.head())) {
+    if (state?.fingerprint === fingerprint && state.checkpoint <= (await log.end())) {
       this.#progress.reach(state.checkpoint);
       const streams = await this.#aside.load();
       await this.#purges.load();

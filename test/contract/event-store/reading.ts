@@ -94,5 +94,25 @@ export function readingContract(bench: () => Bench): void {
         expect(upTo >= head).to.equal(true);
       }
     });
+
+    it("has an end that is not before anything that was looked at, whatever an engine wrote last", async () => {
+      const [kept, deleted] = [freshStream(), freshStream()];
+      const after = await bench().store.head();
+      await bench().write(deleted, "a");
+      await bench().write(kept, "b");
+      await bench().store.deleteStream(deleted);
+      let upTo = after;
+      await until("the log was read to the end", async () => {
+        const before = upTo;
+        ({ upTo } = await bench().store.readLog(before, 2));
+        return upTo === before;
+      });
+      const follower = bench().follow({ after }, [kept]);
+      const head = await bench().store.head();
+      await follower.reaches(head);
+      const seen = [head, upTo, ...follower.upTos];
+      const end = await bench().store.end();
+      for (const position of seen) expect(position <= end).to.equal(true);
+    });
   });
 }

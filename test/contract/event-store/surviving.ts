@@ -36,10 +36,11 @@ export function survivingContract(bench: () => Bench, can: EventStoreCapabilitie
       const [begun] = await bench().write(begunAgain, "new");
       await bench().write(deleted, "x", "y");
       await bench().store.deleteStream(deleted);
-      const head = await bench().store.head();
+      const [head, end] = [await bench().store.head(), await bench().store.end()];
 
       bench().store = await bench().engine.reopen!();
       expect((await bench().store.head()) >= head).to.equal(true);
+      expect((await bench().store.end()) >= end).to.equal(true);
       expect(texts(await bench().store.readStream(stream))).to.deep.equal(["a", "b"]);
       expect(await bench().store.append(stream, noStream, ids)).to.deep.equal(first);
       expect(await bench().store.readStream(deleted)).to.deep.equal([]);

@@ -20,6 +20,7 @@ describe("follower", () => {
     [seen, away, deaf] = [[], false, false];
     const log: EventLog = {
       head: async () => (away ? Promise.reject(new LogUnavailable("gone")) : store.head()),
+      end: () => store.end(),
       readLog: (...args) => store.readLog(...args),
       subscribe: (options, handle) =>
         store.subscribe(options, (entries, upTo) => (deaf ? undefined : handle(entries, upTo))),

@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { noStream } from "../../../src/ports/event-store.ts";
+import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
+import { freshStream, note } from "../../contract/event-store/harness.ts";
+import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { quiet } from "../../support/telemetry.ts";
+import { Bench } from "./bench.ts";
+
+class CountedReadModels extends InMemoryReadModels {
+  resets = 0;
+
+  override async reset(...args: Parameters<InMemoryReadModels["reset"]>): Promise<void> {
+    this.resets += 1;
+    await super.reset(...args);
+  }
+}
+
+describe("projecting the log of EventStoreDB", () => {
+  let models: CountedReadModels;
+  beforeEach(() => {
+    models = new CountedReadModels();
+  });
+
+  /** One life of a projector: until the read models have come to the very end of the log. */
+  async function project(bench: Bench): Promise<void> {
+    const log = await bench.client();
+    const runner = new ProjectionRunner({
+      log, writer: models, readModels: models, clock: new SystemClock(), logger: quiet,
+      metrics: { trouble: () => undefined }, prepare: async (entries) => entries, lingerMs: 0,
+    });
+    runner.start();
+    await runner.drained(await log.end());
+    await runner.stop();
+  }
+
+  it("goes on over restarts where it was, also when the server wrote last", async () => {
+    const bench = await Bench.start();
+    try {
+      const store = await bench.client();
+      const [kept, doomed] = [freshStream(), freshStream()];
+      await store.append(doomed, noStream, [note("a")]);
+      await store.append(kept, noStream, [note("b")]);
+      await store.deleteStream(doomed);
+      for (let start = 0; start < 3; start += 1) await project(bench);
+      expect(models.resets).to.equal(1);
+      // With read models at a record of the server's, and new ones behind it.
+      await bench.stranger().setStreamMetadata("other", { maxCount: 3 });
+      for (let start = 0; start < 2; start += 1) await project(bench);
+      expect(models.resets).to.equal(1);
+    } finally {
+      await bench.stop();
+    }
+  });
+
+  it("begins anew on another, shorter log", async () => {
+    const benches = [await Bench.start(), await Bench.start()] as const;
+    try {
+      for (const [at, bench] of benches.entries()) {
+        const entries = Array.from({ length: 9 - 8 * at }, (_, text) => note(String(text)));
+        await (await bench.client()).append(freshStream(), noStream, entries);
+        await project(bench);
+      }
+      expect(models.resets).to.equal(2);
+    } finally {
+      await Promise.all(benches.map((bench) => bench.stop()));
+    }
+  });
+});
