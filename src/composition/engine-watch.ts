@@ -16,17 +16,18 @@ interface EngineWatchParts {
 export class EngineWatch {
   readonly #engines: readonly WatchedEngine[];
   readonly #parts: EngineWatchParts;
-  readonly #loop: Loop;
+  /** One for each engine: none waits for another's answer. */
+  readonly #loops: readonly Loop[];
   /** Who did not answer when last asked, with what the asking was rejected. */
-  #away: ReadonlyMap<string, unknown> = new Map();
+  readonly #away = new Map<string, unknown>();
 
   constructor(engines: readonly WatchedEngine[], parts: EngineWatchParts) {
     this.#engines = engines;
     this.#parts = parts;
-    this.#loop = new Loop(parts.clock, async () => {
-      await this.#look();
+    this.#loops = engines.map((engine) => new Loop(parts.clock, async () => {
+      await this.#look(engine);
       return everyMs;
-    });
+    }));
   }
 
   /** Waits until all that are needed answer, and watches on. Rejects, naming who of them does not, after a minute. */
@@ -34,16 +35,16 @@ export class EngineWatch {
     const { clock } = this.#parts;
     const end = clock.monotonic() + startPatienceMs;
     const missing = () => needed.filter((engine) => !this.answers(engine)).map(({ name }) => name);
-    for (await this.#look(); missing().length > 0 && !this.#loop.stopped; await this.#look()) {
+    for (await this.#lookAtAll(); missing().length > 0; await this.#lookAtAll()) {
       if (clock.monotonic() > end) throw new Error(`${missing().join(", ")} cannot be reached`);
-      await this.#loop.rest(everyMs);
+      await new Promise<void>((resolve) => clock.schedule(everyMs, resolve));
     }
-    this.#loop.start(everyMs);
+    for (const loop of this.#loops) loop.start(everyMs);
   }
 
   /** Resolves when no engine is being asked any more. */
-  stop(): Promise<void> {
-    return this.#loop.stop();
+  async stop(): Promise<void> {
+    await Promise.all(this.#loops.map((loop) => loop.stop()));
   }
 
   /** Whether an engine answered when last asked. */
@@ -56,18 +57,22 @@ export class EngineWatch {
     return awayText?.(this.#away.get(name)) ?? `no answer from ${name}`;
   }
 
-  async #look(): Promise<void> {
-    const before = this.#away;
-    const away = await Promise.all(this.#engines.map(async (engine) => {
-      const reason = await engine.ping().then(() => null, (error: unknown) => error);
-      const { logger, metrics } = this.#parts;
-      if (reason === null && before.has(engine.name)) logger.info({ engine: engine.name }, "an engine is back");
-      if (reason !== null && !before.has(engine.name)) {
+  async #lookAtAll(): Promise<void> {
+    await Promise.all(this.#engines.map((engine) => this.#look(engine)));
+  }
+
+  async #look(engine: WatchedEngine): Promise<void> {
+    const { name } = engine;
+    const { logger, metrics } = this.#parts;
+    try {
+      await engine.ping();
+      if (this.#away.delete(name)) logger.info({ engine: name }, "an engine is back");
+    } catch (error) {
+      if (!this.#away.has(name)) {
         metrics.trouble("engine away");
-        logger.warn({ err: reason, engine: engine.name }, "an engine is away");
+        logger.warn({ err: error, engine: name }, "an engine is away");
       }
-      return reason === null ? [] : [[engine.name, reason] as const];
-    }));
-    this.#away = new Map(away.flat());
+      this.#away.set(name, error);
+    }
   }
 }

@@ -94,7 +94,7 @@ export class AppendCalls {
     if (this.#closed) return;
     this.#opening = true;
     const opened = (async () => {
-      const client = await this.#connection.streams();
+      const client = await this.#connection.streams(this.#tuning.stallMs);
       if (this.#closed) return;
       const call = client.batchAppend(...this.#connection.callArguments(Infinity));
       this.#client = client;

@@ -1,7 +1,7 @@
 import { EventStoreDBClient } from "@eventstore/db-client";
 import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
 import type { Clock } from "../../ports/clock.ts";
-import { within } from "../../ports/within.ts";
+import { late, within } from "../../ports/within.ts";
 import { codeOf, grpcCode } from "./failures.ts";
 
 /** The client's generated stubs of the server's Streams service, on one channel. */
@@ -23,9 +23,15 @@ export class Connection {
     this.#clock = clock;
   }
 
-  /** The stubs on the present channel. */
-  streams(): Promise<StreamsClient> {
-    return this.#client["execute"](streams.StreamsClient, "streams", async (client) => client);
+  /**
+   * The stubs on the present channel. Rejects when there is none within `deadlineMs`: the search for the leader of a
+   * cluster goes on then, for minutes where its members are silent, and whoever calls next waits for the same search.
+   */
+  async streams(deadlineMs: number): Promise<StreamsClient> {
+    const found = this.#client["execute"](streams.StreamsClient, "streams", async (client) => client);
+    const client = await within(this.#clock, deadlineMs, found);
+    if (client === late) throw unanswered();
+    return client;
   }
 
   /** Headers and options of a call that fails by itself after `deadlineMs`; never when it is infinite. */
@@ -42,7 +48,8 @@ export class Connection {
     // Nobody else notices a peer that takes what it is sent and never answers.
     const asked = codeOf(error) === grpcCode.deadlineExceeded ? unanswered() : error;
     try {
-      if (asked instanceof Error) await this.#client["handleError"](client, asked);
+      // Done at once; only where another channel is being looked for it waits for that, to find nothing left to do.
+      if (asked instanceof Error) await within(this.#clock, 0, this.#client["handleError"](client, asked));
     } catch {
       // No channel could be made; the next call tries again and says why.
     }

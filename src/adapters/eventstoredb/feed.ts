@@ -87,8 +87,8 @@ export class Feed {
   }
 
   async #open(request: streams.ReadReq): Promise<void> {
-    const { connection } = this.#context;
-    const client = await connection.streams();
+    const { connection, tuning } = this.#context;
+    const client = await connection.streams(tuning.readMs);
     if (this.#closed) return;
     const call = client.read(request, ...connection.callArguments(Infinity));
     this.#client = client;

@@ -8,12 +8,12 @@ type Take = (record: StoredRecord) => boolean;
 
 /**
  * Makes one read and gives its records to `take`. A missing stream and one that was deleted for good have none.
- * Rejects with the call's failure, also when it has not ended after `deadlineMs`.
+ * Rejects with the call's failure; also when no node was found, or the call has not ended, after `deadlineMs`.
  */
 export async function read(
   connection: Connection, request: streams.ReadReq, deadlineMs: number, take: Take,
 ): Promise<void> {
-  const client = await connection.streams();
+  const client = await connection.streams(deadlineMs);
   const call = client.read(request, ...connection.callArguments(deadlineMs));
   let ended = false;
   try {

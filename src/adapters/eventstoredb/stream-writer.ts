@@ -119,7 +119,7 @@ export class StreamWriter {
   async #softDelete(stream: string, fenceRevision: number, until: number): Promise<void> {
     await this.#persist("delete", until, async (leftMs) => {
       const { connection } = this.#context;
-      const client = await connection.streams();
+      const client = await connection.streams(leftMs);
       try {
         await new Promise<void>((resolve, reject) => {
           client.delete(deleteRequest(stream, fenceRevision), ...connection.callArguments(leftMs), (error) => {

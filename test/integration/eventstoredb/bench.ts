@@ -15,6 +15,8 @@ export const quick: Partial<Tuning> = {
 };
 
 interface ClientOptions {
+  /** The server's address when left out. */
+  readonly url?: string;
   readonly tuning?: Partial<Tuning>;
   readonly codec?: EventCodec;
 }
@@ -34,9 +36,11 @@ export class Bench {
     this.server = server;
   }
 
-  async client({ tuning = {}, codec = plainCodec }: ClientOptions = {}): Promise<EventStoreDb> {
+  async client(
+    { url = this.server.url, tuning = {}, codec = plainCodec }: ClientOptions = {},
+  ): Promise<EventStoreDb> {
     const client = new EventStoreDb({
-      url: this.server.url, codec, clock: new SystemClock(), tuning: { ...quick, ...tuning },
+      url, codec, clock: new SystemClock(), tuning: { ...quick, ...tuning },
       onTrouble: (error) => this.troubles.push(error),
     });
     this.#clients.push(client);

@@ -270,6 +270,32 @@ describe("following the log of EventStoreDB", () => {
     }
   });
 
+  it("fails as soon while it looks for the leader of a silent cluster, and goes on once it is found", async () => {
+    const { host } = new URL(bench.server.url);
+    const url = `esdb://${host},${host}?tls=false&discoveryInterval=20`;
+    const store = await bench.client({ url, tuning: { appendMs: 300, readMs: 300 } });
+    const stream = freshStream();
+    const attempts = [
+      () => store.readStream(stream), () => store.readLog("", 1), () => store.head(), () => store.ping(),
+      () => store.append(stream, noStream, [note("")]), () => store.deleteStream(stream),
+    ];
+    const recorder = new Recorder(store, { after: "" });
+    // Not found before, then lost.
+    for (let round = 0; round < 2; round++) {
+      bench.server.faults.freeze();
+      const startedAt = performance.now();
+      await Promise.all(attempts.map(async (attempt) => {
+        for (let time = 0; time < 3; time++) expect(await failureOf(attempt())).to.be.instanceOf(LogUnavailable);
+      }));
+      expect(performance.now() - startedAt).to.be.below(4_000);
+      bench.server.faults.thaw();
+      await untilAnswered(() => store.ping());
+      const { position } = await untilAnswered(() => store.append(freshStream(), noStream, [note("a")]));
+      await recorder.reaches(position);
+    }
+    await recorder.stop();
+  });
+
   it("refuses a position of another engine", async () => {
     const store = await bench.client();
     expect(() => store.subscribe({ after: "0000000000000012" }, () => undefined)).to.throw("no position");

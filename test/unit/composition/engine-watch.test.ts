@@ -9,9 +9,12 @@ describe("the watch over the engines", () => {
   let clock: ManualClock;
   let troubles: string[];
   let away: Set<string>;
+  /** For which an engine waits before it answers. */
+  let answers: Map<string, Promise<void>>;
   let watch: EngineWatch;
   const engine = (name: string, more: Partial<WatchedEngine> = {}): WatchedEngine => ({
     name, ...more, ping: async () => {
+      await answers.get(name);
       if (away.has(name)) throw new Error(`${name} is full`);
     },
   });
@@ -32,6 +35,7 @@ describe("the watch over the engines", () => {
     clock = new ManualClock();
     troubles = [];
     away = new Set();
+    answers = new Map();
     watch = new EngineWatch(watched, {
       clock, logger: quiet, metrics: { trouble: (kind) => troubles.push(kind) },
     });
@@ -50,6 +54,20 @@ describe("the watch over the engines", () => {
     away.clear();
     await pass(1);
     expect(ready("delivery")).to.equal(null);
+  });
+
+  it("tells of one engine while another does not answer", async () => {
+    await watch.start(needed("api"));
+    const { promise, resolve: answer } = Promise.withResolvers<void>();
+    answers.set("log", promise);
+    await pass(1);
+    away.add("MongoDB");
+    await pass(1);
+    expect(ready("api")).to.equal("no answer from MongoDB");
+    away.clear();
+    await pass(1);
+    expect(ready("api")).to.equal(null);
+    answer();
   });
 
   it("waits at the start for a minute, for those that are needed", async () => {
