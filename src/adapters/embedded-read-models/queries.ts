@@ -3,6 +3,7 @@ import type { Bucket, CollectionDefinition, Document, FieldValue, Query, Selecti
 import { orderFieldOf } from "../read-models/indexes.ts";
 import { decode, decodeRow, encode, quoted, tableOf, unmatched } from "./columns.ts";
 import { conditionOf, type Condition } from "./conditions.ts";
+import type { ReadAhead } from "./read-ahead.ts";
 import { Statements } from "./statements.ts";
 
 /** Buckets are whole numbers that a number holds exactly. */
@@ -11,39 +12,47 @@ const countersWithin =
   "counters JOIN scopes ON counters.scope = scopes.number WHERE scopes.name = ? AND bucket BETWEEN ? AND ?";
 /** So many rows are cheaper to sort than to look for in an index that has only their order. */
 const sortable = 2_000;
+/** From memory the documents of a page come within this time: what takes longer waits for the disk. */
+const patienceMs = 2;
 
 /**
  * Answers questions from the tables. SQLite picks the index of each; as it is never told what is in the tables, what it
  * picks follows from the schema alone, and a test holds it to that.
  */
 export class Queries {
+  readonly #database: DatabaseSync;
   readonly #statements: Statements;
+  readonly #readAhead: ReadAhead | undefined;
+  readonly #monotonic: () => number;
 
-  constructor(database: DatabaseSync) {
+  /** `readAhead`: of the same file; without, each document is waited for. `monotonic`: as that of a clock. */
+  constructor(database: DatabaseSync, readAhead?: ReadAhead, monotonic = () => performance.now()) {
+    this.#database = database;
     this.#statements = new Statements(database);
+    this.#readAhead = readAhead;
+    this.#monotonic = monotonic;
   }
 
   /** The document with this key, or null, also where the key is no value of its kind. */
   get(definition: CollectionDefinition, key: string): Document | null {
     const encoded = encode(definition.fields[definition.key] ?? "text", key);
     if (encoded === unmatched) return null;
-    const [row] = this.#rows(`SELECT * FROM ${tableOf(definition)} WHERE ${quoted(definition.key)} = ?`, [encoded]);
+    const [row] = this.#rows(documentOf(definition), [encoded]);
     return row ? decodeRow(definition, row) : null;
   }
 
-  /** One page. */
+  /** One page. Its places are found in an index, then its documents looked up: nothing that it skips. */
   find(definition: CollectionDefinition, query: Query): Document[] {
-    const orderField = orderFieldOf(definition, query);
-    const inOrder = this.#isWide(definition, query, orderField);
-    const conditions = armsOf(query).flatMap((arm) => conditionOf(definition, arm, { inOrder }) ?? []);
-    if (conditions.length === 0) return [];
-    const order = [...new Set([orderField, definition.key])];
-    const { limit, offset = 0 } = query;
-    const sql = conditions.length === 1 && offset === 0
-      ? firstPageOf(definition, conditions[0]!, order, query.order.descending)
-      : pageOf(definition, conditions, order, query.order.descending);
-    const values = [...conditions.flatMap((condition) => condition.values), limit, offset];
-    return this.#rows(sql, values).map((row) => decodeRow(definition, row));
+    return this.#unchanged(() => {
+      const orderField = orderFieldOf(definition, query);
+      const inOrder = this.#isWide(definition, query, orderField);
+      const conditions = armsOf(query).flatMap((arm) => conditionOf(definition, arm, { inOrder }) ?? []);
+      if (conditions.length === 0) return [];
+      const { limit, offset = 0, order: { descending } } = query;
+      const values = [...conditions.flatMap((condition) => condition.values), limit, offset];
+      const keys = this.#rows(keysOf(definition, conditions, orderField, descending), values).map(([key]) => key!);
+      return this.#lookUp(definition, keys);
+    });
   }
 
   /** Counts by looking at every selected document. */
@@ -98,6 +107,35 @@ export class Queries {
     return rows.map(([bucket, total]) => ({ bucket: Number(bucket), total: Number(total) }));
   }
 
+  /** The documents with these keys, in their order. What the disk is slow to give is read ahead meanwhile. */
+  #lookUp(definition: CollectionDefinition, keys: readonly SQLOutputValue[]): Document[] {
+    const sql = documentOf(definition);
+    const select = this.#statements.rowsOf(sql);
+    const documents: Document[] = [];
+    const end = this.#monotonic() + patienceMs;
+    let isAhead = false;
+    for (const key of keys) {
+      const row = select.get(key) as unknown as SQLOutputValue[];
+      documents.push(decodeRow(definition, row));
+      if (isAhead || this.#monotonic() < end) continue;
+      isAhead = true;
+      this.#readAhead?.begin(sql, keys.slice(documents.length));
+    }
+    if (isAhead) this.#readAhead?.end();
+    return documents;
+  }
+
+  /** Asks several questions of the same state of the tables. */
+  #unchanged<Answer>(questions: () => Answer): Answer {
+    this.#statements.of("BEGIN").run();
+    try {
+      return questions();
+    } finally {
+      // Some errors end it.
+      if (this.#database.isTransaction) this.#statements.of("COMMIT").run();
+    }
+  }
+
   /** Whether a range, of another field than the order's, has too many documents to sort them all for a page. */
   #isWide(definition: CollectionDefinition, query: Query, orderField: string): boolean {
     const condition = query.range && query.range.field !== orderField && conditionOf(definition, query);
@@ -123,33 +161,17 @@ function armsOf(query: Query): Selection[] {
   return values.map((value) => ({ ...rest, where: { ...where, [anyOf.field]: value } }));
 }
 
-/** The first page of documents, in the order of these fields. */
-function firstPageOf(
-  definition: CollectionDefinition, condition: Condition, order: readonly string[], descending: boolean,
-): string {
-  const by = inOrderOf(order.map(quoted), descending);
-  return `SELECT * FROM ${tableOf(definition)} WHERE ${condition.sql} ORDER BY ${by} LIMIT ? OFFSET ?`;
+/** The document with a key. */
+function documentOf(definition: CollectionDefinition): string {
+  return `SELECT * FROM ${tableOf(definition)} WHERE ${quoted(definition.key)} = ?`;
 }
 
-/**
- * Any page of documents. Several conditions are as many ranges of one index, merged in its order. Only the documents of
- * the page are looked up: with one SELECT SQLite would look up those that the page skips, too, in tables like these.
- */
-function pageOf(
-  definition: CollectionDefinition, conditions: readonly Condition[], order: readonly string[], descending: boolean,
+/** The keys of one page. Several conditions are as many ranges of one index, merged in its order. */
+function keysOf(
+  definition: CollectionDefinition, conditions: readonly Condition[], orderField: string, descending: boolean,
 ): string {
-  const from = tableOf(definition);
-  const columns = order.map((field, at) => `${quoted(field)} AS o${at}`).join(", ");
-  const ranges = conditions.map(({ sql }) => `SELECT ${columns} FROM ${from} WHERE ${sql}`);
-  const aliases = order.map((_, at) => `o${at}`);
-  const by = inOrderOf(aliases, descending);
-  const same = `documents.${quoted(definition.key)} = o${order.indexOf(definition.key)}`;
-  return (
-    `SELECT documents.* FROM (${ranges.join(" UNION ALL ")} ORDER BY ${by} LIMIT ? OFFSET ?) AS page ` +
-    `CROSS JOIN ${from} AS documents ON ${same} ORDER BY ${by}`
-  );
-}
-
-function inOrderOf(columns: readonly string[], descending: boolean): string {
-  return columns.map((column) => column + (descending ? " DESC" : "")).join(", ");
+  const columns = [...new Set([definition.key, orderField])].map(quoted).join(", ");
+  const ranges = conditions.map(({ sql }) => `SELECT ${columns} FROM ${tableOf(definition)} WHERE ${sql}`);
+  const order = [...new Set([orderField, definition.key])].map((field) => quoted(field) + (descending ? " DESC" : ""));
+  return `${ranges.join(" UNION ALL ")} ORDER BY ${order.join(", ")} LIMIT ? OFFSET ?`;
 }

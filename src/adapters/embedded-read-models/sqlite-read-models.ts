@@ -18,6 +18,7 @@ import { fold } from "../read-models/folded-changes.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { schemaOf, tableOf } from "./columns.ts";
 import { openDatabase, unavailable } from "./database.ts";
+import { ReadAhead } from "./read-ahead.ts";
 import { Scrubs } from "./scrubs.ts";
 import { StoredReadModels } from "./stored-read-models.ts";
 import { Waiters } from "./waiters.ts";
@@ -36,6 +37,7 @@ interface State {
 export class SqliteReadModels implements ReadModels, ReadModelWriter {
   readonly #toWrite: DatabaseSync;
   readonly #toRead: DatabaseSync;
+  readonly #readAhead: ReadAhead;
   readonly #checkpoints: Checkpoints;
   readonly #scrubs: Scrubs;
   readonly #waiters: Waiters;
@@ -49,10 +51,11 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   constructor(file: string, clock: Clock, onTrouble: (error: unknown) => void = () => undefined) {
     this.#toWrite = openDatabase(file);
     this.#toRead = new DatabaseSync(file, { readOnly: true });
+    this.#readAhead = new ReadAhead(file);
     this.#checkpoints = new Checkpoints(file, this.#toWrite, onTrouble);
     this.#scrubs = new Scrubs(this.#toWrite, clock, () => this.scrub());
     this.#waiters = new Waiters(clock);
-    this.#stored = new StoredReadModels(this.#toRead);
+    this.#stored = new StoredReadModels(this.#toRead, this.#readAhead);
     this.#writer = new Writer(this.#toWrite, this.#stored.definitions.values());
     this.#readState();
   }
@@ -167,7 +170,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   async close(): Promise<void> {
     this.#scrubs.close();
     await this.#writing;
-    await this.#checkpoints.end();
+    await Promise.all([this.#checkpoints.end(), this.#readAhead.close()]);
     this.#waiters.close();
     this.#stored.close();
     this.#toWrite.close();
@@ -176,7 +179,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
 
   /** Call when tables were made anew. */
   #load(): void {
-    this.#stored = new StoredReadModels(this.#toRead);
+    this.#stored = new StoredReadModels(this.#toRead, this.#readAhead);
     this.#writer = new Writer(this.#toWrite, this.#stored.definitions.values());
     this.#readState();
   }

@@ -11,6 +11,7 @@ import {
 } from "../../ports/read-models.ts";
 import { unavailable } from "./database.ts";
 import { Queries } from "./queries.ts";
+import type { ReadAhead } from "./read-ahead.ts";
 
 /**
  * Read models as they are stored, over a connection that sees whole batches only, whoever writes them. For tables that
@@ -22,13 +23,13 @@ export class StoredReadModels implements ReadModelQuestions {
   readonly #database: DatabaseSync;
   readonly #queries: Queries;
 
-  /** Throws when the database holds no read models. */
-  constructor(database: DatabaseSync) {
+  /** `readAhead`: of the same file. Throws when the database holds no read models. */
+  constructor(database: DatabaseSync, readAhead?: ReadAhead) {
     this.#database = database;
     const row = database.prepare("SELECT definitions FROM state").get();
     const definitions = JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
     this.definitions = new Map(definitions.map((definition) => [definition.name, definition]));
-    this.#queries = new Queries(database);
+    this.#queries = new Queries(database, readAhead);
   }
 
   /** Opens those in a file; a process may be writing them. Throws when it holds none. */

@@ -1,0 +1,15 @@
+import { DatabaseSync } from "node:sqlite";
+import { parentPort, workerData } from "node:worker_threads";
+import type { AheadOf, Lookups } from "./read-ahead.ts";
+import { Statements } from "./statements.ts";
+
+/** Entry of a thread that reads ahead, through a read-only connection of its own. */
+const { path, wanted } = workerData as AheadOf;
+const statements = new Statements(new DatabaseSync(path, { readOnly: true }));
+
+parentPort?.on("message", ({ number, sql, keys }: Lookups) => {
+  for (const key of keys) {
+    if (Atomics.load(wanted, 0) !== number) return;
+    statements.of(sql).get(key);
+  }
+});
