@@ -2,12 +2,13 @@ import { eventIdOf } from "../domain/event/event-id.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
 import { isFinished, isPurged } from "../domain/event/purge.ts";
-import { evolve, type WebhookState } from "../domain/event/state.ts";
+import { evolve, type Webhook, type WebhookState } from "../domain/event/state.ts";
 import { streams } from "../domain/streams.ts";
-import { noStream, type EventStore, type RecordedEvent } from "../ports/event-store.ts";
+import { noStream, RevisionConflict, type EventStore, type RecordedEvent } from "../ports/event-store.ts";
 import { purges } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import { idempotentKey } from "./hashing.ts";
+import { entriesOf, type Origin, type World } from "./origin.ts";
 
 /** A webhook event with the revision of its stream and its facts in order. */
 export interface LoadedWebhook {
@@ -70,6 +71,33 @@ export async function loadShownByKey(
     throw new Error(`two idempotency keys have one hash: ${stream}`);
   }
   return state;
+}
+
+/** What is to become of an event as it stands; throws where nothing may. */
+export type Decision = (event: Webhook) => readonly WebhookEvent[] | Promise<readonly WebhookEvent[]>;
+
+/**
+ * Decides on an event as {@link loadShown} has it and appends what follows, again from its newer state when another
+ * writer was first. Answers the event after the facts, and these; null where it is not there, or a purge took it in
+ * between. Throws as {@link loadWebhook} and `decide` do.
+ */
+export async function changeShown(
+  parts: Sources & World, eventId: string, origin: Origin, decide: Decision,
+): Promise<{ readonly event: Webhook; readonly facts: readonly WebhookEvent[] } | null> {
+  for (;;) {
+    const { state, revision } = await loadShown(parts, eventId);
+    if (!state) return null;
+    const facts = await decide(state);
+    try {
+      await parts.store.append(streams.event(eventId), revision, entriesOf(facts, origin, parts));
+      // A purge that came in between took the event as it was before, if it was finished.
+      if (isFinished(state.status) && !(await loadShown(parts, eventId)).state) return null;
+      return { event: facts.reduce<Webhook>((event, fact) => evolve(event, fact) ?? event, state), facts };
+    } catch (error) {
+      // Another was first: what may be done now depends on what it did.
+      if (!(error instanceof RevisionConflict)) throw error;
+    }
+  }
 }
 
 async function asShown({ aggregates }: Sources, loaded: LoadedWebhook): Promise<LoadedWebhook> {

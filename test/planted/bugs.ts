@@ -319,7 +319,7 @@ const refused: readonly Bug[] = [
     breaks: "nobody changes another tenant's events",
     changes: [{
       file: "src/application/commands/events.ts",
-      from: "      requireOwn(state, caller, \"event\");\n",
+      from: "      requireOwn(event, caller, \"event\");\n",
       to: "",
     }],
     tests: ["test/http/matrix.test.ts"],

@@ -1,20 +1,19 @@
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import { decide } from "../../domain/event/decide.ts";
 import { Refusal } from "../../domain/refusal.ts";
-import { streams } from "../../domain/streams.ts";
 import { requireRole } from "../../domain/tenant/decide.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
-import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
+import type { EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { entriesOf, type Origin } from "../origin.ts";
+import type { Origin } from "../origin.ts";
 import { pagesOf } from "../scans.ts";
 import type { ShownEvents } from "../shown-events.ts";
-import { loadShown } from "../webhooks.ts";
+import { changeShown } from "../webhooks.ts";
 import type { Caller } from "./caller.ts";
 import { parseDateTime } from "./input-rules.ts";
 
@@ -98,22 +97,15 @@ export class BulkReplay {
 
   /** Whether it was this request that replayed the event. */
   async #replay(id: string, origin: Origin): Promise<boolean> {
-    const { store, clock, metrics } = this.#parts;
-    for (;;) {
-      try {
-        const { state, revision } = await loadShown(this.#parts, id);
-        if (!state) return false;
-        const facts = decide(state, { type: "Replay", at: timestamp(clock.now()) });
-        await store.append(streams.event(id), revision, entriesOf(facts, origin, this.#parts));
-        // A purge may have taken the event in between.
-        if ((await loadShown(this.#parts, id)).state === undefined) return false;
-        metrics.replayed();
-        return true;
-      } catch (error) {
-        if (error instanceof Refusal) return false;
-        // Another was first: what is left to do depends on what it did.
-        if (!(error instanceof RevisionConflict)) throw error;
-      }
+    const { clock, metrics } = this.#parts;
+    try {
+      const changed = await changeShown(this.#parts, id, origin, (event) =>
+        decide(event, { type: "Replay", at: timestamp(clock.now()) }));
+      if (changed) metrics.replayed();
+      return changed !== null;
+    } catch (error) {
+      if (error instanceof Refusal) return false;
+      throw error;
     }
   }
 }
