@@ -34,7 +34,7 @@ export interface Reservation {
 }
 
 /** How a refusal names a reservation. */
-export function nameOf({ stream, revision }: Pick<Reservation, "stream" | "revision">): string {
+function nameOf({ stream, revision }: Reservation): string {
   return `${stream}@${revision}`;
 }
 
@@ -53,23 +53,32 @@ export class Reservations {
   }
 
   /**
-   * Reserves all names, then runs `use`, which appends what relies on them. Where that fails they are given
-   * back, unless the log did not answer: then the append may have happened, and time will tell. Throws a
-   * Refusal (conflict) when a name is held.
+   * Reserves all names, then runs `use`, which appends what relies on them and is told how a refusal names each. Where
+   * that fails they are given back, unless the log did not answer: then the append may have happened, and time will
+   * tell. Throws a Refusal (conflict) when a name is held.
    */
   async during<Result>(
     claims: readonly Claim[],
     origin: Origin,
-    use: (reservations: readonly Reservation[]) => Promise<Result>,
+    use: (reservations: readonly string[]) => Promise<Result>,
   ): Promise<Result> {
     const held: Reservation[] = [];
     try {
       for (const claim of claims) held.push(await this.#reserve(claim, origin));
-      return await use(held);
+      return await use(held.map(nameOf));
     } catch (error) {
       if (!(error instanceof LogUnavailable)) await Promise.all(held.map((one) => this.release(one, origin)));
       throw error;
     }
+  }
+
+  /** Reserves a name as {@link during} does; once `use` has put it in the former's place, that is given back. */
+  async exchange(
+    former: string, claim: Claim, origin: Origin, use: (reservation?: string) => Promise<unknown>,
+  ): Promise<void> {
+    const previous = await this.find(former);
+    await this.during([claim], origin, ([reservation]) => use(reservation));
+    if (previous && isDeepStrictEqual(previous.holder, claim.holder)) await this.release(previous, origin);
   }
 
   /** The reservation in force under a name, or undefined. */

@@ -22,7 +22,7 @@ import type { Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
 import { inviteView, type InviteView } from "../queries/invites.ts";
-import { nameOf, type Reservations } from "../reservations.ts";
+import type { Reservations } from "../reservations.ts";
 import { documentOf } from "../scans.ts";
 import { userByEmail } from "../user-by-email.ts";
 import { userView, type UserView } from "../views.ts";
@@ -135,13 +135,13 @@ export class InviteCommands {
     const emailHash = await keys.emailHash(email);
     const passwordHash = await passwords.hash(password);
     const claim = { stream: streams.email(emailHash), holder: { tenantId, userId: id }, taken: emailTaken };
-    await reservations.during([claim], origin, async ([held]) => {
+    await reservations.during([claim], origin, async ([reservation]) => {
       const at = this.#now();
       await aggregates.change(invites, id, origin, (state) => decide(state, { type: "AcceptInvite", abandoned, at }));
       await aggregates.change(tenants, tenantId, origin, (state) => decideTenant(state, {
         type: "RegisterUser",
         user: { userId: id, email: sealed, emailHash, passwordHash, role },
-        reservation: held && nameOf(held),
+        reservation,
         at,
       }));
     });

@@ -16,7 +16,7 @@ import { entriesOf, type Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
 import type { RegistrationGuards } from "../registration-guards.ts";
-import { nameOf, type Reservations } from "../reservations.ts";
+import type { Reservations } from "../reservations.ts";
 import { places, type Vault } from "../vault.ts";
 import { tenantView, type TenantView } from "../views.ts";
 import type { Caller } from "./caller.ts";
@@ -131,11 +131,9 @@ export class TenantCommands {
       });
     if (hash === tenant.nameHash) await change();
     else {
-      const previous = await reservations.find(streams.tenantName(tenant.nameHash));
       const holder = { tenantId: id, userId: null };
       const claim = { stream: streams.tenantName(hash), holder, taken: nameTaken, overtaken: nameOvertaken };
-      await reservations.during([claim], origin, ([held]) => change(held && nameOf(held)));
-      if (previous?.holder.tenantId === id) await reservations.release(previous, origin);
+      await reservations.exchange(streams.tenantName(tenant.nameHash), claim, origin, change);
     }
     return tenantView((await aggregates.read(tenants, id)).state ?? refuse("not-found", "tenant not found"));
   }

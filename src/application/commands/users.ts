@@ -16,7 +16,7 @@ import type { Origin } from "../origin.ts";
 import type { People } from "../people.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
 import type { UserQueries } from "../queries/users.ts";
-import { nameOf, type Reservations } from "../reservations.ts";
+import type { Reservations } from "../reservations.ts";
 import type { Sessions } from "../sessions.ts";
 import { userView, type UserView } from "../views.ts";
 import type { Caller } from "./caller.ts";
@@ -85,9 +85,9 @@ export class UserCommands {
     decide(tenant, command("", ""));
     const passwordHash = await passwords.hash(input.password);
     const claim = { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: emailTaken };
-    await reservations.during([claim], origin, async ([held]) => {
+    await reservations.during([claim], origin, async ([reservation]) => {
       await people.create(tenant, userId, origin);
-      const create = command(await people.seal(tenant, userId, input.email), passwordHash, held && nameOf(held));
+      const create = command(await people.seal(tenant, userId, input.email), passwordHash, reservation);
       await aggregates.change(tenants, tenantId, origin, (state) => decide(state, create));
     });
     return this.#view(tenantId, userId);
@@ -119,11 +119,9 @@ export class UserCommands {
       });
     if (!email || email.hash === user.emailHash) await change();
     else {
-      const previous = await reservations.find(streams.email(user.emailHash));
       const holder = { tenantId, userId };
       const claim = { stream: streams.email(email.hash), holder, taken: emailTaken, overtaken: emailOvertaken };
-      await reservations.during([claim], origin, ([held]) => change(held && nameOf(held)));
-      if (previous?.holder.userId === userId) await reservations.release(previous, origin);
+      await reservations.exchange(streams.email(user.emailHash), claim, origin, change);
     }
     const { state } = await aggregates.read(tenants, tenantId);
     if (state?.users.get(userId)?.sessionVersion !== user.sessionVersion) await sessions.endOlder(tenantId, userId);
