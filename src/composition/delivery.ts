@@ -89,14 +89,13 @@ function deliveryWorker(parts: DeliveryParts): Role {
   const workerId = parts.ids.uuid();
   const agent = userAgent(version);
   const dueIndex = new DueIndex(parts.readModels);
-  const outcomes = new Outcomes(parts);
   const tokens = createTokenCache({
     outbound, clock, userAgent: agent, deadlineMs: deliveryTimeoutMs, capacity: grantsKept,
   });
   const sender = new Sender({ ...parts, tokens, userAgent: agent });
   const claims = new Claims({ ...parts, workerId });
-  const attempts = new Attempts({ ...parts, outcomes, sender, workerId });
-  const laneParts = { ...parts, log: store, dueIndex, outcomes, claims, attempts, workerId };
+  const attempts = new Attempts({ ...parts, outcomes: new Outcomes(parts), sender, workerId });
+  const laneParts = { ...parts, log: store, dueIndex, claims, attempts, workerId };
   return new DeliveryWorker(queue, parts.firstAttempts, laneParts);
 }
 

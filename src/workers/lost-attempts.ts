@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import type { AttemptLease, DueIndex } from "../application/delivery/due-index.ts";
-import { outcomeUnknown, type Outcomes } from "../application/delivery/outcomes.ts";
+import { outcomeUnknown, type Outcomes, type Recording } from "../application/delivery/outcomes.ts";
 import type { Origin } from "../application/origin.ts";
 import { loadWebhook } from "../application/webhooks.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
@@ -16,18 +16,18 @@ const givenUpAtOnce = 50;
 interface LostAttemptsParts {
   readonly store: EventStore;
   readonly dueIndex: Pick<DueIndex, "leases">;
-  readonly outcomes: Pick<Outcomes, "record">;
+  readonly outcomes: Outcomes;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
-/** An attempt to be given up: what its end is recorded with. */
+/** An attempt to be given up. */
 interface Loss {
   readonly lease: AttemptLease;
   readonly state: Webhook;
-  readonly revision: number;
-  readonly origin: Origin;
+  readonly recording: Recording;
+  readonly correlationId: string;
   readonly host: string;
 }
 
@@ -85,21 +85,18 @@ export class LostAttempts {
   }
 
   async #giveUp(key: string, lease: AttemptLease): Promise<void> {
-    const { outcomes, logger, metrics } = this.#parts;
-    const begun = this.#unanswered.get(key);
-    const loss = begun ?? (await this.#lossOf(lease));
+    const { logger, metrics } = this.#parts;
+    const loss = this.#unanswered.get(key) ?? (await this.#lossOf(lease));
     if (!loss) return;
     this.#unanswered.set(key, loss);
-    const { state, origin, host } = loss;
-    const { attempt, worker } = lease;
-    const { status, isOwn } = await outcomes.record(loss, attempt, outcomeUnknown, origin, begun !== undefined);
+    const { status, isOwn } = await loss.recording.finish();
     this.#unanswered.delete(key);
     // It was not lost, or another has given it up.
     if (!isOwn) return;
     const { reason, error } = outcomeUnknown;
     metrics.attempt("failed", reason, null);
-    const { id: eventId, tenantId, destinationId } = state;
-    const { correlationId } = origin;
+    const { state: { id: eventId, tenantId, destinationId }, correlationId, host } = loss;
+    const { attempt, worker } = lease;
     logger.warn(
       {
         eventId, tenantId, destinationId, correlationId, attempt, host, outcome: "failed", reason, error, status,
@@ -111,12 +108,15 @@ export class LostAttempts {
 
   /** What is to be recorded; undefined where the attempt has come to its end. */
   async #lossOf(lease: AttemptLease): Promise<Loss | undefined> {
-    const { state, revision, facts } = await loadWebhook(this.#parts.store, lease.eventId);
-    if (!state?.open.includes(lease.attempt)) return undefined;
+    const { store, outcomes } = this.#parts;
+    const { attempt } = lease;
+    const { state, revision, facts } = await loadWebhook(store, lease.eventId);
+    if (!state?.open.includes(attempt)) return undefined;
     const correlationId = facts[0]?.metadata.correlationId ?? state.id;
     const causationId = facts.at(-1)?.id ?? null;
     const origin: Origin = { actor: { type: "service", part: "sweeper" }, correlationId, causationId };
-    return { lease, state, revision, origin, host: hostOf(facts, lease.attempt) };
+    const recording = outcomes.recording({ known: { state, revision }, attempt, outcome: outcomeUnknown, origin });
+    return { lease, state, recording, correlationId, host: hostOf(facts, attempt) };
   }
 }
 

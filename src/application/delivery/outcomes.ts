@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { decide as decideWebhook } from "../../domain/event/decide.ts";
 import type { Answer, FailureReason, WebhookEvent } from "../../domain/event/events.ts";
 import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
@@ -56,14 +55,20 @@ export interface Recorded {
   readonly isOwn: boolean;
 }
 
+/** An attempt that is over. */
+export interface Ended {
+  /** Its event as it stood after the attempt's start. */
+  readonly known: { readonly state: Webhook; readonly revision: number };
+  readonly attempt: number;
+  readonly outcome: Ending;
+  /** The attempt's alone. */
+  readonly origin: Origin;
+}
+
 /** What came of writing an outcome into its event's stream. */
-interface Written {
-  /** The event's, after it. */
-  readonly status: Webhook["status"];
+interface Written extends Recorded {
   /** Whether another fact had settled what it would have. */
   readonly late: boolean;
-  /** By this call, by an earlier one of the same origin as far as anybody knows, or not at all: another was first. */
-  readonly written: "now" | "before" | "by another";
   /** What this origin wrote of it, as far as anybody knows. */
   readonly facts: readonly WebhookEvent[];
 }
@@ -85,10 +90,7 @@ interface OutcomeParts {
   readonly metrics: Pick<Metrics, "finished">;
 }
 
-/**
- * Writes the ends of attempts into the log: into the event's own stream, then the destination's circuit. Only the count
- * of failures that a success ends comes before it.
- */
+/** Writes the ends of attempts into the log. */
 export class Outcomes {
   readonly #parts: OutcomeParts;
 
@@ -96,72 +98,69 @@ export class Outcomes {
     this.#parts = parts;
   }
 
+  /** The recording of how an attempt ended, to be finished. */
+  recording(ended: Ended): Recording {
+    return new Recording(this.#parts, ended);
+  }
+}
+
+/**
+ * The recording of how an attempt ended: in the event's own stream, then in the destination's circuit. Only the count
+ * of failures that a success ends comes before it.
+ */
+export class Recording {
+  readonly #parts: OutcomeParts;
+  readonly #ended: Ended;
+  #begun = false;
+
+  constructor(parts: OutcomeParts, ended: Ended) {
+    this.#parts = parts;
+    this.#ended = ended;
+  }
+
   /**
-   * Records the outcome of an attempt that was seen at `known` (state and revision after its start): in the event's
-   * stream, then in the circuit. A late outcome is recorded all the same. Who finds it settled by another leaves the
-   * counting to that one. Throws LogUnavailable; it is counted for certain once called again with the same `known`
-   * and `origin`, `again` set: whatever of it is in the log already is not done twice.
+   * Records it, however late. Who finds it settled by another leaves the counting to that one. Throws LogUnavailable;
+   * called again until it does not, it is counted for certain: whatever of it is in the log is not done twice.
    */
-  async record(
-    known: { readonly state: Webhook; readonly revision: number },
-    attempt: number,
-    outcome: Ending,
-    origin: Origin,
-    again = false,
-  ): Promise<Recorded> {
-    const policy = await this.#policyOf(known.state.tenantId);
+  async finish(): Promise<Recorded> {
+    const again = this.#begun;
+    this.#begun = true;
+    const { known: { state }, outcome: { ok } } = this.#ended;
+    const policy = await this.#policyOf(state.tenantId);
     // First: who dies in between has ended the count for a success nobody heard of, not left it in spite of one.
-    if (outcome.ok) await this.#endCount(known.state, origin);
-    const { status, late, written, facts } = await this.#recordEvent(known, attempt, outcome, policy, origin);
-    const isOwn = written === "now" || (written === "before" && again);
+    if (ok) await this.#endCount();
+    const { status, isOwn, late, facts } = await this.#write(policy, again);
     if (isOwn) {
-      await this.#count(known.state, { ok: outcome.ok, late }, policy, origin, again);
+      await this.#count(late, policy, again);
       // Last: who has to record it again comes here once.
       countFinished(this.#parts.metrics, facts);
     }
     return { status, isOwn };
   }
 
-  /** Decides on a destination's circuit and appends what follows; whether anything did. */
-  changeCircuit(
-    destination: { readonly destinationId: string; readonly tenantId: string },
-    origin: Origin,
-    command: CircuitCommand,
-  ): Promise<boolean> {
-    return changeCircuit(this.#parts, destination, origin, command);
-  }
-
-  async #endCount({ tenantId, destinationId }: Webhook, origin: Origin): Promise<void> {
+  async #endCount(): Promise<void> {
+    const { known: { state: { tenantId, destinationId } }, origin } = this.#ended;
     if (await this.#isDeleted(destinationId)) return;
     const at = timestamp(this.#parts.clock.now());
-    await this.changeCircuit({ tenantId, destinationId }, origin, { type: "EndCount", at });
+    await changeCircuit(this.#parts, { tenantId, destinationId }, origin, { type: "EndCount", at });
   }
 
-  async #count(
-    { id: eventId, tenantId, destinationId }: Webhook,
-    ended: { readonly ok: boolean; readonly late: boolean },
-    { maxTrys, circuitBreakerTimer: timerS }: TenantPolicy,
-    origin: Origin,
-    again: boolean,
-  ): Promise<void> {
+  async #count(late: boolean, { maxTrys, circuitBreakerTimer: timerS }: TenantPolicy, again: boolean): Promise<void> {
+    const { known: { state: { id: eventId, tenantId, destinationId } }, outcome: { ok }, origin } = this.#ended;
     if (await this.#isDeleted(destinationId)) return;
     if (again && (await this.#isCounted(destinationId, origin))) return;
     const at = timestamp(this.#parts.clock.now());
-    await this.changeCircuit({ tenantId, destinationId }, origin, {
-      type: "Record", ...ended, eventId, maxTrys, timerS, at,
+    await changeCircuit(this.#parts, { tenantId, destinationId }, origin, {
+      type: "Record", ok, late, eventId, maxTrys, timerS, at,
     });
   }
 
-  async #recordEvent(
-    known: { readonly state: Webhook; readonly revision: number },
-    attempt: number,
-    outcome: Ending,
-    policy: TenantPolicy,
-    origin: Origin,
-  ): Promise<Written> {
+  /** Writes it into the event's stream. What is there already is its own only if there was a try before. */
+  async #write(policy: TenantPolicy, again: boolean): Promise<Written> {
     const { store, clock, ids, retry } = this.#parts;
+    const { known, attempt, outcome, origin } = this.#ended;
     let { state, revision } = known;
-    let before: Omit<Written, "status"> = { late: false, written: "by another", facts: [] };
+    let before: Omit<Written, "status"> = { isOwn: false, late: false, facts: [] };
     for (;;) {
       const at = timestamp(clock.now());
       const facts = outcome.ok
@@ -191,7 +190,7 @@ export class Outcomes {
       const late = isLate(state, attempt);
       try {
         await store.append(streams.event(state.id), revision, entriesOf(facts, origin, this.#parts));
-        return { status: "to" in last.data ? last.data.to : state.status, late, written: "now", facts };
+        return { status: "to" in last.data ? last.data.to : state.status, isOwn: true, late, facts };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
         const newer = await loadWebhook(store, state.id);
@@ -199,10 +198,10 @@ export class Outcomes {
         const [first] = newer.facts;
         if (!newer.state || (first && first.revision > revision)) {
           // Whoever wrote an outcome there, it is gone.
-          return { status: state.status, late: true, written: "before", facts: [] };
+          return { status: state.status, isOwn: again, late: true, facts: [] };
         }
         ({ state, revision } = { state: newer.state, revision: newer.revision });
-        before = writtenBefore(newer.facts, attempt, origin);
+        before = writtenBefore(newer.facts, this.#ended, again);
       }
     }
   }
@@ -230,9 +229,9 @@ function isLate(state: WebhookState, attempt: number): boolean {
   return state?.status !== "Processing" || attempt !== state.attempts;
 }
 
-/** Who wrote an attempt's newest outcome, whether it was late then, and what of that is of this origin. */
+/** Whether an attempt's newest outcome is an earlier try's, whether it was late, and what of it is of its origin. */
 function writtenBefore(
-  facts: LoadedWebhook["facts"], attempt: number, { actor, causationId }: Origin,
+  facts: LoadedWebhook["facts"], { attempt, origin: { actor, causationId } }: Ended, again: boolean,
 ): Omit<Written, "status"> {
   const at = facts.findLastIndex(({ type, data }) =>
     (type === "DeliverySucceeded" || type === "DeliveryFailed") && data.attempt === attempt);
@@ -243,7 +242,7 @@ function writtenBefore(
     by.causationId === causationId && isDeepStrictEqual(by.actor, actor);
   const outcome = facts[at];
   return {
-    late, written: outcome && isOwn(outcome) ? "before" : "by another",
+    isOwn: again && outcome !== undefined && isOwn(outcome), late,
     facts: facts.slice(start).filter(isOwn),
   };
 }

@@ -51,13 +51,14 @@ export class Attempts {
    * cannot be read it would wait for ever, and keep others from its place.
    */
   async #record(known: Known, outcome: Outcome, destination: Destination): Promise<void> {
-    const { outcomes, logger, metrics } = this.#parts;
+    const { outcomes, logger, metrics, workerId } = this.#parts;
     const { state } = known;
     const attempt = state.attempts;
+    const recording = outcomes.recording({ known, attempt, outcome, origin: originOf(known, workerId) });
     let status: string | undefined;
-    for (let again = false; status === undefined; again = true) {
+    while (status === undefined) {
       try {
-        ({ status } = await outcomes.record(known, attempt, outcome, originOf(known, this.#parts.workerId), again));
+        ({ status } = await recording.finish());
       } catch (error) {
         if (error instanceof Refusal) return this.#giveUp(error, state.id, attempt);
         this.#tell(error, state.id, attempt);

@@ -1,15 +1,18 @@
-import type { Outcomes } from "../../application/delivery/outcomes.ts";
+import type { Aggregates } from "../../application/aggregates.ts";
+import { changeCircuit } from "../../application/circuits.ts";
 import type { Circuit, CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
+import type { Logger } from "../../ports/telemetry.ts";
 import type { Claims } from "./claims.ts";
 import { originOf } from "./work.ts";
 
 /** What the log is told of probes with. */
 export interface ProbeParts {
-  readonly outcomes: Pick<Outcomes, "changeCircuit">;
+  readonly aggregates: Aggregates;
   readonly claims: Pick<Claims, "leaseMs">;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly workerId: string;
 }
 
@@ -64,7 +67,7 @@ export class Probes {
   }
 
   #change(circuit: Circuit, correlationId: string, change: CircuitCommand): Promise<boolean> {
-    const { outcomes, workerId } = this.#parts;
-    return outcomes.changeCircuit(circuit, originOf({ correlationId, causationId: null }, workerId), change);
+    const origin = originOf({ correlationId, causationId: null }, this.#parts.workerId);
+    return changeCircuit(this.#parts, circuit, origin, change);
   }
 }

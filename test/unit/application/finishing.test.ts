@@ -53,7 +53,8 @@ describe("the ledger of events", () => {
 
   async function recorded(id: string, outcome: Outcome, attempt?: number): Promise<void> {
     const { state, revision } = await loadWebhook(bench.store, id);
-    await outcomes.record({ state: state!, revision }, attempt ?? state!.attempts, outcome, origin);
+    const known = { state: state!, revision };
+    await outcomes.recording({ known, attempt: attempt ?? state!.attempts, outcome, origin }).finish();
   }
 
   it("counts how each event ends, and that it goes back to work", async () => {
@@ -84,7 +85,8 @@ describe("the ledger of events", () => {
         const id = await accept();
         await bench.deliveries.start(id);
         const { state, revision } = await loadWebhook(bench.store, id);
-        const record = (again: boolean) => outcomes.record({ state: state!, revision }, 1, refusal, origin, again);
+        const known = { state: state!, revision };
+        const recording = outcomes.recording({ known, attempt: 1, outcome: refusal, origin });
         const append = bench.store.append.bind(bench.store);
         let appends = 0;
         bench.store.append = async (...asked) => {
@@ -93,8 +95,8 @@ describe("the ledger of events", () => {
           if (!isLost && appended) return appended;
           throw new LogUnavailable("no answer");
         };
-        expect(await record(false).catch((error: unknown) => error)).to.be.instanceOf(LogUnavailable);
-        await record(true);
+        expect(await recording.finish().catch((error: unknown) => error)).to.be.instanceOf(LogUnavailable);
+        await recording.finish();
         expect(counted).to.deep.equal(["CriticalFailure"]);
       });
     }

@@ -32,7 +32,7 @@ describe("outcomes", () => {
     const { destinationId } = failed.state;
     const { aggregates } = bench.api.world;
     const failures = async () => (await aggregates.current(circuits, destinationId)).state?.failures;
-    await outcomes.record(failed, 1, refusal, origin);
+    await outcomes.recording({ known: failed, attempt: 1, outcome: refusal, origin }).finish();
     expect(await failures()).to.equal(1);
 
     const append = bench.store.append.bind(bench.store);
@@ -40,7 +40,8 @@ describe("outcomes", () => {
       if (asked[0] === streams.event(succeeded.state.id)) throw new LogUnavailable("gone");
       return append(...asked);
     };
-    expect(await outcomes.record(succeeded, 1, success, origin).catch(String)).to.include("gone");
+    const recording = outcomes.recording({ known: succeeded, attempt: 1, outcome: success, origin });
+    expect(await recording.finish().catch(String)).to.include("gone");
     expect(await failures()).to.equal(0);
   });
 });

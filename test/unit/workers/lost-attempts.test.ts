@@ -116,7 +116,7 @@ describe("an attempt that is held for lost", () => {
       const done = giveUp();
       await eventually(async () => held, ({ length }) => length === 1);
       bench.store.beforeAppend = () => undefined;
-      await outcomes.record({ state, revision }, 1, real, origin);
+      await outcomes.recording({ known: { state, revision }, attempt: 1, outcome: real, origin }).finish();
       release();
       await done;
       expect(await endsOf(eventId)).to.deep.equal([real.ok ? "DeliverySucceeded" : "DeliveryFailed"]);
@@ -157,7 +157,7 @@ describe("an attempt that is held for lost", () => {
     };
     expect(await giveUp().catch((error: unknown) => error)).to.be.instanceOf(LogUnavailable);
     bench.store.beforeAppend = () => undefined;
-    await outcomes.record({ state, revision }, 1, success, origin);
+    await outcomes.recording({ known: { state, revision }, attempt: 1, outcome: success, origin }).finish();
     await giveUp();
     expect(await endsOf(eventId)).to.deep.equal(["DeliverySucceeded"]);
     expect(await circuit()).to.equal(undefined);

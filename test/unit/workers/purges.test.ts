@@ -222,7 +222,7 @@ describe("in the middle of a purge", () => {
     const outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
     const id = await accept();
     await bench.deliveries.start(id);
-    const known = await loadWebhook(bench.store, id);
+    const { state, revision } = await loadWebhook(bench.store, id);
     await bench.deliveries.lose(id, 1);
     await purge();
     const again = await accept();
@@ -230,7 +230,8 @@ describe("in the middle of a purge", () => {
     const answer = { statusCode: 204, headers: {}, body: "", truncated: false };
     const late = { ok: true, durationMs: 9, requestHeaders: {}, answer } as const;
     const origin = { actor: { type: "service", part: "test" }, correlationId: "late", causationId: null } as const;
-    await outcomes.record({ state: known.state!, revision: known.revision }, 1, late, origin);
+    const known = { state: state!, revision };
+    await outcomes.recording({ known, attempt: 1, outcome: late, origin }).finish();
     expect((await tenant.owner.client.get(`/api/v1/events/${again}`)).json).to.include({ status: "Processing" });
   });
 
