@@ -11,7 +11,7 @@ import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Ids } from "../ports/ids.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
-import { entriesOf, type Origin } from "./origin.ts";
+import { entriesOf, serviceOrigin, type Origin } from "./origin.ts";
 import type { Reservations } from "./reservations.ts";
 
 interface ErasureParts {
@@ -107,8 +107,7 @@ export class Erasure {
   }
 
   #origin(): Origin {
-    const actor = { type: "service", part: "operator" } as const;
-    return { actor, correlationId: this.#parts.ids.uuid(), causationId: null };
+    return serviceOrigin("operator", this.#parts.ids);
   }
 }
 

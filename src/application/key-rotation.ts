@@ -10,7 +10,7 @@ import type { ReadModels } from "../ports/read-models.ts";
 import { Unsealable, type Sealing } from "../ports/sealing.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
-import { entriesOf, type Origin } from "./origin.ts";
+import { entriesOf, serviceOrigin, type Origin } from "./origin.ts";
 import {
   neededMasterKeys, openPlatformKeys, readPlatformKeys, wrapPlatformKeys, type StoredPlatformKeys,
 } from "./platform-keys.ts";
@@ -154,7 +154,6 @@ export class KeyRotation {
   }
 
   #origin(): Origin {
-    const actor = { type: "service", part: "key-rotation" } as const;
-    return { actor, correlationId: this.#parts.ids.uuid(), causationId: null };
+    return serviceOrigin("key-rotation", this.#parts.ids);
   }
 }

@@ -11,6 +11,11 @@ export interface Origin {
   readonly causationId: string | null;
 }
 
+/** For what a part of this service does by itself, with no request behind it. */
+export function serviceOrigin(part: string, ids: Ids): Origin {
+  return { actor: { type: "service", part }, correlationId: ids.uuid(), causationId: null };
+}
+
 /** Where time and ids come from. */
 export interface World {
   readonly clock: Clock;

@@ -8,7 +8,7 @@ import { noStream, RevisionConflict, type EventStore, type RecordedEvent } from 
 import type { Ids } from "../ports/ids.ts";
 import type { Sealing } from "../ports/sealing.ts";
 import { keyedHash } from "./hashing.ts";
-import { entriesOf } from "./origin.ts";
+import { entriesOf, serviceOrigin } from "./origin.ts";
 import { places } from "./vault.ts";
 
 /** The keys of the whole installation, opened. */
@@ -75,8 +75,7 @@ export class PlatformKeys {
     const keys = { nameHashKey: ids.secretBytes(32), tokenKey: ids.secretBytes(32) };
     const at = timestamp(clock.now());
     const event: PlatformEvent = { type: "PlatformKeysCreated", data: { ...wrapPlatformKeys(keys, sealing), at } };
-    const actor = { type: "service", part: "platform" } as const;
-    const origin = { actor, correlationId: ids.uuid(), causationId: null };
+    const origin = serviceOrigin("platform", ids);
     try {
       await store.append(streams.platform, noStream, entriesOf([event], origin, this.#parts));
       return keys;

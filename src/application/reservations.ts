@@ -13,7 +13,7 @@ import {
 import type { Ids } from "../ports/ids.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
-import { entriesOf, type Origin } from "./origin.ts";
+import { entriesOf, serviceOrigin, type Origin } from "./origin.ts";
 
 /** A name wanted for a holder. */
 export interface Claim {
@@ -132,8 +132,7 @@ export class Reservations {
     const data = { reservation: nameOf(reservation), at: this.#now() };
     const event: TenantEvent = { type: "ReservationRefused", data };
     // The holder may be another tenant: its history tells neither who asked for the name nor by which request.
-    const actor = { type: "service", part: "reservations" } as const;
-    const own: Origin = { actor, correlationId: this.#parts.ids.uuid(), causationId: null };
+    const own = serviceOrigin("reservations", this.#parts.ids);
     await this.#parts.store.append(streams.tenant(holder.tenantId), revision, entriesOf([event], own, this.#parts));
   }
 

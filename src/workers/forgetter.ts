@@ -1,4 +1,5 @@
 import type { Forgetting } from "../application/forgetting.ts";
+import { serviceOrigin } from "../application/origin.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -28,9 +29,8 @@ export class Forgetter {
     const { forgetting, clock, ids, logger, metrics } = this.#parts;
     for (const user of await forgetting.overdue(timestamp(clock.now() - graceMs))) {
       if (isOver()) return;
-      const actor = { type: "service", part: "forgetter" } as const;
       try {
-        const done = await forgetting.forget(user, { actor, correlationId: ids.uuid(), causationId: null });
+        const done = await forgetting.forget(user, serviceOrigin("forgetter", ids));
         if (done) logger.info({ ...user }, "finished forgetting a deleted user");
       } catch (error) {
         metrics.trouble("forgetter");

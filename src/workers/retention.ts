@@ -1,5 +1,6 @@
 import { retention, type RetentionDocument } from "../../projections/retention/retention.ts";
 import type { PurgeCommands } from "../application/commands/purge.ts";
+import { serviceOrigin } from "../application/origin.ts";
 import { pagesOf } from "../application/scans.ts";
 import { millis, timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -50,13 +51,9 @@ export class Retention {
   async #lookAfter({ tenantId, retentionDays }: RetentionDocument): Promise<void> {
     const { purge, state, clock, ids, logger, metrics } = this.#parts;
     const now = clock.now();
-    const actor = { type: "service", part: "retention" } as const;
     try {
-      await purge.purgeOlder(tenantId, timestamp(now - retentionDays * dayMs), {
-        actor,
-        correlationId: ids.uuid(),
-        causationId: null,
-      });
+      const before = timestamp(now - retentionDays * dayMs);
+      await purge.purgeOlder(tenantId, before, serviceOrigin("retention", ids));
       await state.put(lookedAfter(tenantId), timestamp(now), 2 * everyMs);
     } catch (error) {
       metrics.trouble("retention");

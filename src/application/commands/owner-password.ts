@@ -6,6 +6,7 @@ import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { serviceOrigin } from "../origin.ts";
 import type { PlatformKeys } from "../platform-keys.ts";
 import type { Reservations } from "../reservations.ts";
 import type { Sessions } from "../sessions.ts";
@@ -33,9 +34,7 @@ export async function resetOwnerPassword(parts: OwnerPasswordParts, email: strin
   const { tenant: { id: tenantId }, user } = found ?? refuse("not-found", "no user has this email");
   const passwordHash = await passwords.hash(password);
   const at = timestamp(clock.now());
-  const actor = { type: "service", part: "operator" } as const;
-  const origin = { actor, correlationId: ids.uuid(), causationId: null };
-  await aggregates.change(tenants, tenantId, origin, (state) =>
+  await aggregates.change(tenants, tenantId, serviceOrigin("operator", ids), (state) =>
     decide(state, { type: "ResetOwnerPassword", userId: user.id, passwordHash, at }));
   await sessions.endOlder(tenantId, user.id);
 }
