@@ -1,4 +1,5 @@
-import { purges } from "../../projections/purges/purges.ts";
+import { isDeepStrictEqual } from "node:util";
+import { purges, type PurgeDocument } from "../../projections/purges/purges.ts";
 import {
   eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
 } from "../../projections/events/events.ts";
@@ -14,7 +15,6 @@ import { everyDocument } from "./scans.ts";
 
 const patienceMs = 2_000;
 const lookAgainMs = 20;
-const hiding = "is hiding";
 /** To skip so many events in an index costs less than to look into counters. */
 const near = 1_000;
 
@@ -43,7 +43,7 @@ export class ShownEvents {
       const answer = await question();
       const after = await this.#purgesOf(tenantId);
       // One that began meanwhile may be through already: only where nothing changed was none seen half done.
-      if (!after.includes(hiding) && after === before) return answer;
+      if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
       before = after;
       if (clock.monotonic() >= end) throw new Refusal("unavailable", "a purge is not through yet; try again");
       await this.#moment();
@@ -98,8 +98,8 @@ export class ShownEvents {
   }
 
   /** The purges of a tenant that are under way, and which of them are in the middle of things. */
-  async #purgesOf(tenantId: string): Promise<string> {
+  async #purgesOf(tenantId: string): Promise<readonly Pick<PurgeDocument, "id" | "hiding">[]> {
     const found = await everyDocument(this.#parts.readModels, purges, { where: { tenantId } });
-    return found.map((one) => `${one.id} ${one.hiding ? hiding : ""}`).join();
+    return found.map(({ id, hiding }) => ({ id, hiding }));
   }
 }

@@ -49,8 +49,8 @@ export const shown: readonly PlantedBug[] = [
     name: "a purged event is shown while its stream is there",
     breaks: "what is purged is not shown",
     file: shownEvents,
-    from: "if (!after.includes(hiding) && after === before) return answer;",
-    to: "if (after === before) return answer;",
+    from: "if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;",
+    to: "if (isDeepStrictEqual(after, before)) return answer;",
   },
   {
     name: "a filter is not passed on",
