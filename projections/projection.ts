@@ -33,7 +33,7 @@ export type Handlers = {
 /** A read model: its collections, and the pure function from a fact to changes of them. */
 export interface Projection {
   readonly name: string;
-  /** Raised with every change of what a fact leads to, so that stored read models are built again. */
+  /** Raise it whenever a fact leads to other changes than before, so that stored read models are rebuilt. */
   readonly version: number;
   readonly collections: readonly CollectionDefinition[];
   readonly on: Handlers;
@@ -51,12 +51,12 @@ export function put<Shape extends Document>(collection: Collection<Shape>, docum
   return { op: "put", collection: collection.name, key: document[collection.key] as string, document };
 }
 
-/** Creates a document of which the log so far says that it does not exist. */
+/** Creates a document that, by the log so far, does not exist. */
 export function create<Shape extends Document>(collection: Collection<Shape>, document: Shape): Change {
   return { op: "put", collection: collection.name, key: document[collection.key] as string, document, fresh: true };
 }
 
-/** Changes fields of a document, where there is one. */
+/** Changes fields of a document, if it exists. */
 export function set<Shape extends Document>(
   collection: Collection<Shape>,
   key: string,
@@ -65,7 +65,7 @@ export function set<Shape extends Document>(
   return { op: "set", collection: collection.name, key, fields: fields as Document };
 }
 
-/** Makes fields of a document at least so much, where there is one. */
+/** Raises fields of a document to at least these values, if it exists. */
 export function raise<Shape extends Document>(
   collection: Collection<Shape>,
   key: string,
@@ -74,7 +74,7 @@ export function raise<Shape extends Document>(
   return { op: "raise", collection: collection.name, key, fields: fields as Document };
 }
 
-/** Removes a document, where there is one. */
+/** Removes a document, if it exists. */
 export function remove(collection: CollectionDefinition, key: string): Change {
   return { op: "remove", collection: collection.name, key };
 }

@@ -62,7 +62,7 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
   // Before the start: it, too, may be told to end, and then is drained like any other.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
-  // A process that stayed, alive and of no use, would not be started again by anyone.
+  // A process that stayed alive, of no use, would never be restarted.
   const onFatal = (error: Error) => exitBecause("an engine has failed; the relay must be started again", error);
   const starting = startRelay({ config, secrets, logger, onFatal }).catch((error: unknown) =>
     exitBecause("the relay cannot start", error));
@@ -71,9 +71,9 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
 
 /** A command that runs to its end. */
 interface Command {
-  /** Answers what is printed then. */
+  /** Resolves to what is then printed. */
   readonly run: (settings: RelaySettings, args: readonly string[]) => Promise<string>;
-  /** What is said of an error, before its own text. */
+  /** Printed before an error's own text. */
   readonly failed: string;
 }
 
@@ -143,7 +143,7 @@ function exitBecause(what: string, error: unknown): never {
   exitWith(1, `${what}: ${error instanceof Error ? error.message : String(error)}\n`);
 }
 
-// Whatever this makes holds payloads, hashes or keys.
+// The files that this process makes hold payloads, hashes or keys.
 process.umask(0o077);
 const [name = "serve", ...args] = process.argv.slice(2);
 const answers = new Map(Object.entries({

@@ -5,7 +5,7 @@ export type ApiKeyDocument = {
   readonly id: string;
   readonly tenantId: string;
   readonly name: string;
-  /** `rk_`; with `last4` all of the key that is ever shown again. */
+  /** `rk_`; this and `last4` are all of the key that is ever shown again. */
   readonly prefix: string;
   readonly last4: string;
   readonly createdAt: string;
@@ -38,7 +38,7 @@ export function apiKeysCounter(tenantId: string): string {
   return `apiKeys/${tenantId}`;
 }
 
-/** Lists API keys, with the latest use that either an accepted event or the key's own stream tells of. */
+/** Lists API keys, each with its latest use, known from accepted events or from the key's own stream. */
 export const apiKeysProjection: Projection = {
   name: "apiKeys",
   version: 2,

@@ -3,12 +3,12 @@ import type { AuthType } from "../../src/domain/destination/events.ts";
 import type { Change, Selection } from "../../src/ports/read-models.ts";
 import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
 
-/** A destination as the API shows it, but for its standing: see {@link destinationStanding}. */
+/** A destination as the API shows it, except for its standing: see {@link destinationStanding}. */
 export type DestinationDocument = {
   readonly id: string;
   readonly tenantId: string;
   readonly url: string;
-  /** Requests under way to it at once, at most. */
+  /** The most requests that may be under way to it at once. */
   readonly serverRateLimit: number;
   readonly authType: AuthType | null;
   /** As a person set it. */
@@ -16,7 +16,7 @@ export type DestinationDocument = {
   readonly circuit: CircuitPosition;
   /** Until when an open circuit lets nothing through; null unless open. */
   readonly openUntil: string | null;
-  /** When somebody must look after its circuit: the end of the timer, or of the probe's lease. */
+  /** When its circuit needs attention: at the end of the timer, or of the probe's lease. */
   readonly wakeAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -26,8 +26,8 @@ export type DestinationDocument = {
 export const destinationSortFields = ["id", "url", "serverRateLimit", "createdAt", "updatedAt"] as const;
 
 /**
- * Destinations that are not deleted, by id; an index for each field that the list can be sorted by, and with what a
- * status says in front.
+ * Destinations that are not deleted, by id; indexed by each field that the list can be sorted by, with and without the
+ * fields that make up the status in front.
  */
 export const destinations: Collection<DestinationDocument> = {
   name: "destinations",
@@ -53,10 +53,10 @@ export const destinations: Collection<DestinationDocument> = {
   ],
 };
 
-/** The shown status of a destination: its own setting, and its circuit's say. */
+/** The status shown for a destination: its own setting, combined with its circuit. */
 export type DestinationStatus = "Active" | "Inactive" | "Suspended";
 
-/** The status to show: a person's Inactive stands above the circuit's say. */
+/** The status to show: Inactive, as a person set it, takes precedence over the circuit. */
 export function destinationStatus(
   { active, circuit }: Pick<DestinationDocument, "active" | "circuit">,
 ): DestinationStatus {
@@ -67,7 +67,7 @@ export function destinationStatus(
 /** Whether a destination takes events. */
 export interface Standing {
   readonly status: DestinationStatus;
-  /** When it is tried again at the earliest, in the past while it is being tried; null unless it is Suspended. */
+  /** The earliest time at which it is tried again, past while that is going on; null unless it is Suspended. */
   readonly suspendedUntil: string | null;
 }
 
@@ -79,13 +79,13 @@ export function destinationStanding(
   return { status, suspendedUntil: status === "Suspended" ? document.openUntil : null };
 }
 
-/** What a list of destinations may be narrowed to. */
+/** Filters of a list of destinations. */
 export interface DestinationFilter {
   readonly tenantId: string;
   readonly status?: DestinationStatus | undefined;
 }
 
-/** The destinations a filter means. */
+/** Selects the destinations that match a filter. */
 export function destinationsSelected({ tenantId, status }: DestinationFilter): Selection {
   if (!status) return { collection: destinations.name, where: { tenantId } };
   const active = status !== "Inactive";
@@ -103,7 +103,7 @@ function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEven
   return [set(destinations, destinationId, { circuit: position, openUntil, wakeAt })];
 }
 
-/** Lists destinations, with what their circuits say; only an open circuit suspends one. */
+/** Lists destinations with the state of their circuits; only an open circuit suspends one. */
 export const destinationsProjection: Projection = {
   name: "destinations",
   version: 3,

@@ -14,7 +14,7 @@ export const keyHashes: Collection<KeyHashDocument> = {
   indexes: [],
 };
 
-/** Ingest tokens in force of destinations, by hash; those of senders are among `senderTokenHashes`. */
+/** Current ingest tokens of destinations, by hash; those of senders are in `senderTokenHashes`. */
 export const tokenHashes: Collection<TokenHashDocument> = {
   name: "tokenHashes",
   key: "tokenHash",
@@ -23,8 +23,8 @@ export const tokenHashes: Collection<TokenHashDocument> = {
 };
 
 /**
- * Tells ingest what the hash of a key or token leads to. Whether that is still good, the key's or destination's own
- * stream says.
+ * Tells ingest whose key or token a hash belongs to. Whether that is still valid is for the key's or destination's own
+ * stream to say.
  */
 export const directoryProjection: Projection = {
   name: "directory",

@@ -18,12 +18,12 @@ export type LeaseDocument = {
   readonly destinationId: string;
   readonly attempt: number;
   readonly startedAt: string;
-  /** From `startedAt` to here is how long the sweeper waits before it gives the attempt up. */
+  /** The sweeper gives the attempt up once it has waited for the time from `startedAt` to here. */
   readonly leaseUntil: string;
   readonly worker: string;
 };
 
-/** Events in WaitingRetry, by id; asked by a lane for its destination's, and by the sweeper for what is due. */
+/** Events in WaitingRetry, by id; a lane asks for its destination's, the sweeper for those that are due. */
 export const waiting: Collection<WaitingDocument> = {
   name: "waiting",
   key: "eventId",
@@ -60,7 +60,7 @@ export const backlogCounter = "due/backlog";
 
 type Moved = Exclude<WebhookEvent, { type: "EventAccepted" }>["data"];
 
-/** Takes an event out of the waiting ones where a fact ends its wait. */
+/** Removes an event from the waiting ones if a fact ends its wait. */
 function leave({ eventId, from, to }: Moved): Change[] {
   if (!isWaiting({ status: from }) || isWaiting({ status: to })) return [];
   return [...(from === "WaitingRetry" ? [remove(waiting, eventId)] : []), add(backlogCounter, -1)];

@@ -5,16 +5,16 @@ import type { EventDocument, EventFilter } from "./events.ts";
 
 const minuteMs = 60_000;
 
-/** In how large pieces of the time of acceptance events are counted, largest first. */
+/** The units of acceptance time in which events are counted, largest first. */
 export const levels = [
   { name: "hour", ms: 60 * minuteMs },
   { name: "minute", ms: minuteMs },
 ] as const;
 
-/** Counters are kept by the minute; those by the hour, and the one of all, follow. */
+/** Counters are kept by the minute; those by the hour, and the overall one, follow. */
 const rollUps = { hour: 60, all: Infinity };
 
-/** What is counted apart: each status of a destination's events, and of a tenant's, and all of a tenant's. */
+/** What has counters of its own: each status of a destination's events, each of a tenant's, and all of a tenant's. */
 export type Counted = Pick<EventFilter, "tenantId" | "destinationUrlId" | "status">;
 
 /**
@@ -27,7 +27,7 @@ export function eventsCounter(counted: Counted, level: (typeof levels)[number]["
   return level === "minute" ? scope : `${scope}/${level}`;
 }
 
-/** What is counted of the events of a tenant, and of one of its destinations, by the minute. */
+/** The scopes, by the minute, that count the events of a tenant and of one of its destinations. */
 interface Scopes {
   readonly tenantId: string;
   readonly all: string;
@@ -35,7 +35,7 @@ interface Scopes {
 }
 
 const scopesRemembered = 1_000;
-/** By destination. To put them together for each event would cost more than to count it. */
+/** By destination. Building them for each event would cost more than counting it. */
 const scopes = new Map<string, Scopes>();
 
 function scopesOf(tenantId: string, destinationUrlId: string): Scopes {
@@ -65,7 +65,7 @@ export function counted(tenantId: string, destinationUrlId: string, acceptedAt: 
   return comeOrGone({ tenantId, destinationUrlId, status: "Pending", acceptedAt }, 1);
 }
 
-/** Counts an event no more. */
+/** Takes an event out of the counters. */
 export function uncounted(event: EventDocument): Change[] {
   return comeOrGone(event, -1);
 }

@@ -4,7 +4,7 @@ import { millis } from "../../src/domain/time.ts";
 import type { Query, Selection } from "../../src/ports/read-models.ts";
 import type { Collection } from "../projection.ts";
 
-/** A webhook event as lists show it, but for its payload, which stays in the log. */
+/** A webhook event as lists show it, without its payload, which stays in the log. */
 export type EventDocument = {
   readonly id: string;
   readonly tenantId: string;
@@ -19,7 +19,7 @@ export type EventDocument = {
   readonly deliveredAt: string | null;
   /** The place in the log of the fact that accepted it, which has its payload. */
   readonly acceptedIn: string;
-  /** The place in the log of the fact that finished it; of no meaning while it is not finished. */
+  /** The place in the log of the fact that finished it; meaningless while it is not finished. */
   readonly finishedIn: string | null;
 };
 
@@ -27,9 +27,9 @@ export type EventDocument = {
 export const eventSortFields = ["acceptedAt", "id"] as const;
 
 /**
- * Most of the cost of a projected event is its indexes, so these two serve every list: ids have the order of
- * acceptance, and a list without the filter by status names all seven. The status comes first so that those who have
- * an event in it are found from one to the next.
+ * Most of the cost of a projected event is its indexes, so these two serve every list: ids sort by acceptance, and a
+ * list that is not filtered by status names all seven. The status comes first, so that the tenants or destinations with
+ * an event in it are found by skipping through the index.
  */
 export const events: Collection<EventDocument> = {
   name: "events",
@@ -53,7 +53,7 @@ export const events: Collection<EventDocument> = {
   ],
 };
 
-/** What a list of events may be narrowed to; `from` and `to` are inclusive. */
+/** Filters of a list of events; `from` and `to` are inclusive. */
 export interface EventFilter {
   readonly tenantId: string;
   readonly status?: EventStatus | undefined;
@@ -62,7 +62,7 @@ export interface EventFilter {
   readonly to?: string | undefined;
 }
 
-/** The events a filter means. */
+/** Selects the events that match a filter. */
 export function eventsSelected({ tenantId, status, destinationUrlId, from, to }: EventFilter): Selection {
   const where = { tenantId, ...(destinationUrlId !== undefined && { destinationUrlId }), ...(status && { status }) };
   return {
@@ -73,7 +73,7 @@ export function eventsSelected({ tenantId, status, destinationUrlId, from, to }:
   };
 }
 
-/** Whether a filter means an event, as it is {@link eventsSelected}. */
+/** Whether an event matches a filter, as {@link eventsSelected} has it. */
 export function isSelected(
   { tenantId, status, destinationUrlId, from, to }: EventFilter,
   event: Pick<EventDocument, "tenantId" | "status" | "destinationUrlId" | "acceptedAt">,
@@ -85,7 +85,7 @@ export function isSelected(
     && (to === undefined || event.acceptedAt <= to);
 }
 
-/** The range of ids that events accepted in a time have; both ends inclusive. */
+/** The range of ids of the events accepted in a time; both ends inclusive. */
 export function accepted({ from, to }: Pick<EventFilter, "from" | "to">): NonNullable<Selection["range"]> {
   return {
     field: events.key,

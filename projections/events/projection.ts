@@ -2,7 +2,7 @@ import { create, set, type Projection } from "../projection.ts";
 import { counted, moved } from "./counters.ts";
 import { events } from "./events.ts";
 
-/** Lists and counts events as their facts move them; which of them a purge takes is not for a fact alone to say. */
+/** Lists and counts events as their facts move them; which events a purge takes does not follow from one fact alone. */
 export const eventsProjection: Projection = {
   name: "events",
   version: 4,

@@ -4,20 +4,20 @@ import type { Selection } from "../../src/ports/read-models.ts";
 import { eventsCounter, levels, type Counted } from "./counters.ts";
 import { eventsSelected, type EventFilter } from "./events.ts";
 
-/** Counters of a scope to sum, from and to bucket, both inclusive; without an end where it is left out. */
+/** Counters of a scope to sum, between two buckets, both inclusive; an end that is left out is open. */
 export interface CounterRange {
   readonly scope: string;
   readonly from?: number;
   readonly to?: number;
 }
 
-/** What makes up a total: counters to sum, and less than a minute at either end to count in the index. */
+/** The parts of a total: counters to sum, and less than a minute at either end to count in the index. */
 export interface TotalPlan {
   readonly sums: readonly CounterRange[];
   readonly counts: readonly Selection[];
 }
 
-/** How to know the number of events a filter means without looking at each. */
+/** How to count the events that match a filter without looking at each. */
 export function planTotal(filter: EventFilter): TotalPlan {
   const scopes = countedOf(filter);
   if (filter.from === undefined && filter.to === undefined) {
@@ -30,7 +30,7 @@ export function planTotal(filter: EventFilter): TotalPlan {
   return plan;
 }
 
-/** What is counted apart and together makes up the filter's events, but for their times. */
+/** The counters that together make up the filter's events, whatever their times. */
 export function countedOf({ tenantId, destinationUrlId, status }: EventFilter): Counted[] {
   if (destinationUrlId === undefined || status) return [{ tenantId, destinationUrlId, status }];
   return eventStatuses.map((one) => ({ tenantId, destinationUrlId, status: one }));

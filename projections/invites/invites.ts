@@ -2,7 +2,7 @@ import type { Role } from "../../src/domain/roles.ts";
 import type { InviteStatus } from "../../src/domain/invite/invite.ts";
 import { add, create, set, type Collection, type Projection } from "../projection.ts";
 
-/** An invite as the API lists it, but that it may have expired; the email is null once its person was deleted. */
+/** An invite as the API lists it, except that it may have expired; the email is null once its person is deleted. */
 export type InviteDocument = {
   readonly id: string;
   readonly tenantId: string;
@@ -36,7 +36,7 @@ export const invites: Collection<InviteDocument> = {
   indexes: inviteSortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
-/** Every invite by the hash of its token, however it stands: the invite's own stream says whether it can be used. */
+/** Every invite by the hash of its token, whatever its status: its own stream says whether it can be used. */
 export const inviteHashes: Collection<InviteHashDocument> = {
   name: "inviteHashes",
   key: "tokenHash",
@@ -49,7 +49,7 @@ export function invitesCounter(tenantId: string): string {
   return `invites/${tenantId}`;
 }
 
-/** Lists invites; the address goes with the person it is of. */
+/** Lists invites; an address disappears with its person. */
 export const invitesProjection: Projection = {
   name: "invites",
   version: 1,
@@ -63,7 +63,7 @@ export const invitesProjection: Projection = {
     InviteRevoked: ({ inviteId }) => [set(invites, inviteId, { status: "Revoked" })],
     InviteAccepted: ({ inviteId }) => [set(invites, inviteId, { status: "Accepted" })],
     InviteForgotten: ({ inviteId }) => [set(invites, inviteId, { email: null, status: "Revoked" })],
-    // A user who came by an invite has its id.
+    // A user who registered by an invite has its id.
     UserDeleted: ({ userId }) => [set(invites, userId, { email: null })],
   },
 };

@@ -10,15 +10,15 @@ import { create, remove, set, type Collection, type Projection } from "../projec
 export type PurgeDocument = {
   readonly id: string;
   readonly tenantId: string;
-  /** The purge's filter: `before`, `status` and `destinationId`, null where it takes whichever. */
+  /** The purge's filter: `before`, `status` and `destinationId`, null for any. */
   readonly before: string | null;
   readonly status: FinishedStatus | null;
   readonly destinationId: string | null;
   /** Its place in the log. */
   readonly position: string;
-  /** The place in the log up to which was counted what it takes. */
+  /** The place in the log up to which its events were counted. */
   readonly upTo: string;
-  /** Whether events that it took may still be among the others. */
+  /** Whether events that it took may still be in `events`. */
   readonly hiding: boolean;
   /** Whether the streams of all events that it took are deleted. */
   readonly completed: boolean;
@@ -27,7 +27,7 @@ export type PurgeDocument = {
 /** An event that a purge took and whose stream may not be deleted yet. */
 export type PurgingDocument = { readonly eventId: string; readonly purgeId: string };
 
-/** Purges by id, for as long as something of them is left to do: few. */
+/** Unfinished purges by id: few. */
 export const purges: Collection<PurgeDocument> = {
   name: "purges",
   key: "id",
@@ -48,7 +48,7 @@ export const purges: Collection<PurgeDocument> = {
   ],
 };
 
-/** Events out of sight whose streams are still to be deleted, by id, with the purge that took them. */
+/** Hidden events whose streams are still to be deleted, by id, with the purge that took them. */
 export const purging: Collection<PurgingDocument> = {
   name: "purging",
   key: "eventId",
@@ -57,8 +57,8 @@ export const purging: Collection<PurgingDocument> = {
 };
 
 /**
- * Notes that a purge was ordered, and that it is through; the changes in between are the projection runner's, which
- * makes them by {@link hidden} and its like.
+ * Records that a purge was ordered, and that it is done; the projection runner makes the changes in between, by
+ * {@link hidden} and the like.
  */
 export const purgesProjection: Projection = {
   name: "purges",
@@ -82,7 +82,7 @@ export const purgesProjection: Projection = {
   },
 };
 
-/** What a purge means, as lists are asked for it: a filter for each status. */
+/** The events that match a purge's filter, as filters of lists: one for each status. */
 export function eventsMeant(
   { tenantId, before, status, destinationId }: Pick<PurgeDocument, "tenantId"> & PurgeFilter,
 ): EventFilter[] {
@@ -96,14 +96,14 @@ export function candidatesOf(purge: PurgeDocument): Selection[] {
   return eventsMeant(purge).map(eventsSelected);
 }
 
-/** Whether a purge took the event of a document, as it stands at the purge: it is meant, and had finished in time. */
+/** Whether a purge took the event of a document, as it was at the purge: it matches, and had finished in time. */
 export function isTaken(purge: PurgeDocument, event: EventDocument): boolean {
   const { tenantId, destinationUrlId: destinationId, finishedIn } = event;
   const finished = finishedIn !== null && finishedIn <= purge.upTo;
   return finished && tenantId === purge.tenantId && isMeant(purge, { ...event, destinationId });
 }
 
-/** Takes an event out of sight, with the leases that were left of it, and remembers that its stream must go. */
+/** Hides an event, drops the leases that were left of it, and remembers that its stream must be deleted. */
 export function hidden(event: EventDocument, purge: PurgeDocument, leaseKeys: readonly string[]): Change[] {
   return [
     ...gone(event),
@@ -112,12 +112,12 @@ export function hidden(event: EventDocument, purge: PurgeDocument, leaseKeys: re
   ];
 }
 
-/** Takes an event out of sight. */
+/** Hides an event. */
 export function gone(event: EventDocument): Change[] {
   return [remove(events, event.id), ...uncounted(event)];
 }
 
-/** Makes room for an event that is accepted under the id of one that a purge took; `before`: what is still in sight. */
+/** Makes room for an event that is accepted under the id of one that a purge took; `before`: what is still shown. */
 export function begunAgain(eventId: string, before: EventDocument | null): Change[] {
   return [...(before ? gone(before) : []), remove(purging, eventId)];
 }

@@ -1,7 +1,7 @@
 import type { Mapping } from "../../src/domain/sender/events.ts";
 import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
 
-/** A sender as the API shows it, but for the words of its status. */
+/** A sender as the API shows it, except for the wording of its status. */
 export type SenderDocument = {
   readonly id: string;
   readonly tenantId: string;
@@ -36,7 +36,7 @@ export const senders: Collection<SenderDocument> = {
   indexes: senderSortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
-/** Ingest tokens in force of senders, by hash; those of destinations are among `tokenHashes`. */
+/** Current ingest tokens of senders, by hash; those of destinations are in `tokenHashes`. */
 export const senderTokenHashes: Collection<SenderTokenHashDocument> = {
   name: "senderTokenHashes",
   key: "tokenHash",
@@ -49,7 +49,7 @@ export function sendersCounter(tenantId: string): string {
   return `senders/${tenantId}`;
 }
 
-/** Lists senders, and tells ingest whose token it was shown. */
+/** Lists senders, and tells ingest whose token it was given. */
 export const sendersProjection: Projection = {
   name: "senders",
   version: 2,

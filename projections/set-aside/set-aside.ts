@@ -12,7 +12,7 @@ export type SetAsideDocument = {
   readonly reason: string;
 };
 
-/** Streams set aside, by name. No projection writes it: what an unreadable entry means, the projection runner says. */
+/** Streams set aside, by name. No projection writes it: unreadable entries are the projection runner's to handle. */
 export const setAside: Collection<SetAsideDocument> = {
   name: "setAside",
   key: "stream",

@@ -1,6 +1,6 @@
 import { create, remove, set, type Collection, type Projection } from "../projection.ts";
 
-/** A tenant by its name, for operators: they are not to take one for another. */
+/** A tenant's name, so that operators do not mistake one for another. */
 export type TenantDocument = {
   readonly id: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export const tenants: Collection<TenantDocument> = {
   indexes: [],
 };
 
-/** What tenants are called; all else of a tenant is read from its own stream. */
+/** Names of tenants; everything else about a tenant is read from its own stream. */
 export const tenantsProjection: Projection = {
   name: "tenants",
   version: 2,

@@ -44,19 +44,19 @@ export const users: Collection<UserDocument> = {
   ],
 };
 
-/** What a list of users may be narrowed to. */
+/** Filters of a list of users. */
 export interface UserFilter {
   readonly tenantId: string;
   readonly status?: UserStatus | undefined;
   readonly role?: Role | undefined;
 }
 
-/** The users a filter means. */
+/** Selects the users that match a filter. */
 export function usersSelected({ tenantId, status, role }: UserFilter): Selection {
   return { collection: users.name, where: { tenantId, ...(status && { status }), ...(role && { role }) } };
 }
 
-/** The scope whose one counter is the number of users a filter means. */
+/** The scope whose one counter is the number of users that match a filter. */
 export function usersCounter({ tenantId, status, role }: UserFilter): string {
   return `users/${tenantId}/${status ?? "*"}/${role ?? "*"}`;
 }

@@ -2,7 +2,7 @@ import { masterKeyIdOf } from "../../src/domain/platform/platform.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import { create, put, set, type Collection, type Projection } from "../projection.ts";
 
-/** By which master key a key is wrapped; the wrapped key itself stays in the log. */
+/** The master key that a key is wrapped under; the wrapped key itself stays in the log. */
 export type WrappedKeyDocument = {
   /** The tenant's id, or `platform/…`. */
   readonly name: string;
@@ -12,7 +12,7 @@ export type WrappedKeyDocument = {
   readonly masterKeys: readonly string[] | null;
 };
 
-/** One document for each tenant's data key and each of the platform's; asked for what an old master key still wraps. */
+/** One document for each tenant's data key and each of the platform's; shows what an old master key still wraps. */
 export const wrappedKeys: Collection<WrappedKeyDocument> = {
   name: "wrappedKeys",
   key: "name",
@@ -27,7 +27,7 @@ function ofPlatform(name: string, wrapped: string, masterKeys: readonly string[]
   return put(wrappedKeys, { name, tenantId: null, masterKeyId: masterKeyIdOf(wrapped), masterKeys });
 }
 
-/** Says by which master keys something is wrapped: re-wrapping works through the others, and the metrics count them. */
+/** Tracks which master key wraps what: re-wrapping works through the old ones, and the metrics count them. */
 export const wrappedKeysProjection: Projection = {
   name: "wrappedKeys",
   version: 1,

@@ -20,7 +20,7 @@ export const tenants: AggregateType<Tenant, TenantEvent> = {
   evolve: evolveTenant,
 };
 
-/** Purges by the id of their tenant; undefined is what {@link noPurges} says. */
+/** Purges by the id of their tenant; undefined means {@link noPurges}. */
 export const purges: AggregateType<Purges, PurgesEvent> = {
   category: "purges",
   stream: streams.purges,
@@ -57,14 +57,14 @@ export const apiKeys: AggregateType<ApiKey, ApiKeyEvent> = {
   evolve: evolveApiKey,
 };
 
-/** Invites by id, however they stand. */
+/** Invites by id, whatever their status. */
 export const invites: AggregateType<Invite, InviteEvent> = {
   category: "invite",
   stream: streams.invite,
   evolve: evolveInvite,
 };
 
-/** Has aggregates serve all of these. */
+/** Makes aggregates serve all of these. */
 export function serveAll(aggregates: Aggregates): void {
   aggregates.register(tenants).register(purges).register(destinations).register(senders).register(circuits);
   aggregates.register(apiKeys).register(invites);

@@ -11,7 +11,7 @@ export interface AggregateType<State, Event extends DomainEvent> {
   readonly category: string;
   /** The name of the stream of one of them, in the category. */
   readonly stream: (id: string) => string;
-  /** Folds one fact in; `position` is its place in the log. The state handed in may be spent by it. */
+  /** Folds one fact in; `position` is its place in the log. May consume the state it is given. */
   readonly evolve: (state: State | undefined, event: Event, position: Position) => State | undefined;
   /** Each fact holds the whole state: however many there are, the newest is all that is read. */
   readonly whole?: true;
@@ -71,7 +71,7 @@ export class Aggregates {
     }
   }
 
-  /** Goes up with each entry followed: what follows from states alone stays right until then. */
+  /** Goes up with each entry followed: anything derived from states alone is right until then. */
   get changes(): number {
     return this.#changes;
   }
@@ -89,8 +89,8 @@ export class Aggregates {
   }
 
   /**
-   * The state of one stream as it stands in the log now, whichever process wrote to it last: what the
-   * log has beyond the cache is read first. Throws as {@link read} does.
+   * The state of one stream as it is in the log now, whichever process wrote to it last: what the log has beyond the
+   * cache is read first. Throws as {@link read} does.
    */
   async current<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
@@ -102,10 +102,9 @@ export class Aggregates {
   }
 
   /**
-   * Decides on the current state and appends what was decided, again from the newer state when another
-   * writer was first. Changes of one stream by this process take turns, so that only other processes can be
-   * first. `decide` must be free of side effects. Answers what was decided and, unless that is nothing, where it
-   * stands in the log.
+   * Decides on the current state and appends the decision, retrying from the newer state when another writer was first.
+   * Changes of one stream by this process take turns, so that only other processes can be first. `decide` must be free
+   * of side effects. Resolves to what was decided and, unless that is nothing, its place in the log.
    */
   async change<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
@@ -164,7 +163,7 @@ export class Aggregates {
       const entries = await this.#store.readStream(stream, extent);
       const read = this.#fold({ state: undefined, revision: noStream }, entries);
       if (!read) throw new Refusal("unavailable", `the record ${stream} cannot be read`);
-      // Own appends and the log's feed may tell of the same facts, in any order; a gap means reading again.
+      // Own appends and the log's feed may bring the same facts, in any order; a gap means reading again.
       const newer = later.filter((entry) => entry.revision > read.revision);
       const news = new Map(newer.map((entry) => [entry.revision, entry]));
       const inOrder = [...news.values()].sort((a, b) => a.revision - b.revision);
@@ -187,7 +186,7 @@ export class Aggregates {
   }
 }
 
-/** What was just appended, as the log will tell it: who appended need not wait for the log's feed. */
+/** What was just appended, as the log will have it: the caller need not wait for the log's feed. */
 function recorded(stream: string, entries: readonly NewEntry[], { revision, position }: Appended): LogEntry[] {
   return entries.map(({ id, event, metadata }, index) => ({
     stream, id, metadata, position,

@@ -4,7 +4,7 @@ import { circuits } from "./aggregate-types.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Origin } from "./origin.ts";
 
-/** Facts an operator is told of; a count and a probe change nothing for the destination. */
+/** Facts that operators see in the log lines; a count and a probe change nothing for the destination. */
 const told: Readonly<Record<string, string>> = {
   CircuitOpened: "circuit opened",
   CircuitHalfOpened: "circuit half-opened",
@@ -12,8 +12,8 @@ const told: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decides on a destination's circuit and appends what follows; whether anything did. A log line says when it opens,
- * half-opens or closes: why deliveries to a destination stop and go on, for who watches as it happens.
+ * Decides on a destination's circuit and appends what follows; resolves to whether anything did. A log line tells an
+ * operator that it opens, half-opens or closes, and so why deliveries to a destination stop and go on.
  */
 export async function changeCircuit(
   { aggregates, logger }: { readonly aggregates: Aggregates; readonly logger: Logger },

@@ -1,11 +1,11 @@
 import type { Clock } from "../ports/clock.ts";
 
-/** How long the like of what was told is only counted, ms. */
+/** How long repeats are only counted, ms. */
 const quietMs = 10_000;
-/** Reasons told apart at a time. */
+/** Reasons that are tracked at a time. */
 const mostReasons = 100;
 
-/** What may be told thousands of times a second, by reason: the first at once, the like of it then by their number. */
+/** Reports what may happen thousands of times a second, by reason: the first at once, repeats then by their number. */
 export class Condensed {
   readonly #clock: Clock;
   readonly #counts = new Map<string, number>();
@@ -14,7 +14,7 @@ export class Condensed {
     this.#clock = clock;
   }
 
-  /** Calls `first` where the reason is new, else, every ten seconds while it goes on, `more` with the number. */
+  /** Calls `first` if the reason is new, else, every ten seconds while it goes on, `more` with the number. */
   tell(reason: string, first: (reason: string) => void, more: (reason: string, count: number) => void): void {
     const kept = this.#counts.has(reason) || this.#counts.size < mostReasons ? reason : "many reasons";
     const count = this.#counts.get(kept);

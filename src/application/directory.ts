@@ -43,9 +43,8 @@ interface Secrets<Owner> {
 }
 
 /**
- * Who is behind an API key or an ingest token, and whether they may. What belongs to a hash never
- * changes, so found hashes are remembered; an unknown one is refused only after the read models have
- * caught up with the log.
+ * Whose an API key or an ingest token is, and whether it may be used. The owner of a hash never changes, so found
+ * hashes are remembered; an unknown one is refused only after the read models have caught up with the log.
  */
 export class Directory {
   readonly #aggregates: Aggregates;
@@ -94,14 +93,14 @@ export class Directory {
     }
   }
 
-  /** What is in memory changes with this number. */
+  /** Changes whenever what is in memory does. */
   get changes(): number {
     return this.#aggregates.changes;
   }
 
   /**
-   * To be awaited before anything is asked: over once nothing in memory is out of date by more than a second, which
-   * mostly is so at once. Rejects with a Refusal (unavailable) when that takes over two seconds.
+   * Await this before asking anything: nothing in memory is then out of date by more than a second. Undefined where
+   * that is so already. Rejects with a Refusal (unavailable) when it takes over two seconds.
    */
   refreshed(): Promise<void> | undefined {
     return this.#following.fresh ? undefined : this.#renewed();

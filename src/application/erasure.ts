@@ -27,9 +27,9 @@ const marker = "erasure/tenant";
 const batch = 1_000;
 
 /**
- * Takes a tenant and all that is its own out of the log, where nothing else works on that log. Every step can be
- * done again, and the expiring state holds which tenant it is until `rebuild` is through: so whoever comes next, the
- * command or a start of the relay, finishes what a kill left.
+ * Removes a tenant and all that belongs to it from the log, while nothing else works on that log. Every step can be
+ * repeated, and the expiring state names the tenant until `rebuild` is done: so the next run of the command, or start
+ * of the relay, finishes what a kill interrupted.
  */
 export class Erasure {
   readonly #parts: ErasureParts;
@@ -85,7 +85,7 @@ export class Erasure {
       if (entries.length === 0 && upTo <= after) break;
       after = upTo;
     }
-    // Last: from its end on nothing but the marker knows that there is a tenant to be erased.
+    // Last: after it, only the marker knows that there is a tenant to erase.
     await store.deleteStream(own);
     const event: TenantEvent = { type: "TenantErased", data: { tenantId, at: timestamp(clock.now()) } };
     await store.append(own, noStream, entriesOf([event], this.#origin(), this.#parts));

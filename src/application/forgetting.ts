@@ -34,8 +34,8 @@ export interface Forgotten {
 const page = 100;
 
 /**
- * Makes a deleted user's addresses unreadable wherever they were written, in the log too: the keys that open them
- * go, the user's own last, since only with it the others are found. Begun again after a crash it comes to the same.
+ * Makes a deleted user's addresses unreadable wherever they were written, in the log too: the keys that open them are
+ * deleted, the user's own last, since the others are found only with it. Repeating it, as after a crash, does no harm.
  */
 export class Forgetting {
   readonly #parts: ForgettingParts;
@@ -68,8 +68,8 @@ export class Forgetting {
   }
 
   /**
-   * Invites of the tenant to one of the user's addresses that nobody came by: they would let the user in again. One
-   * that was made after the user had given its address up is for somebody else.
+   * Forgets the tenant's unused invites to the user's addresses: they would let the user in again. An invite made after
+   * the user gave up the address is for somebody else.
    */
   async #forgetInvites(tenant: Tenant, userId: string, facts: readonly UserEvent[], origin: Origin): Promise<void> {
     const { aggregates, people, readModels, freshness, clock } = this.#parts;

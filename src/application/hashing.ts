@@ -11,7 +11,7 @@ export function sha256(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-/** HMAC-SHA256 in hex: how emails and tenant names name their reservations without showing themselves. */
+/** HMAC-SHA256 in hex: names the reservations of emails and tenant names without revealing those. */
 export function keyedHash(key: Uint8Array, text: string): string {
   return createHmac("sha256", key).update(text).digest("hex");
 }

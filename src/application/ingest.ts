@@ -29,11 +29,11 @@ import { loadShownByKey, loadShownOf } from "./webhooks.ts";
 export interface Admission {
   readonly key: ApiKey;
   readonly destination: Destination;
-  /** Whose token it was, where it was not the destination's own. */
+  /** The sender whose token it was; null for a destination's own. */
   readonly sender: Sender | null;
 }
 
-/** What a producer is told of an event; of one that was accepted just now, `status` is Pending. */
+/** What a producer is told of an event; for one accepted just now, `status` is Pending. */
 export interface Acceptance {
   readonly eventId: string;
   readonly status: string;
@@ -62,8 +62,8 @@ const mostAdmitted = 10_000;
 export class Ingest {
   readonly #parts: IngestParts;
   /**
-   * Who was admitted since anything in memory changed last, by tenant, token and key as they came: most requests so
-   * need no hash. In memory only, and never for long.
+   * Producers admitted since anything in memory last changed, by tenant, token and key as received: so most requests
+   * need no hashing. In memory only, and never for long.
    */
   readonly #admitted: Recent<Admission>;
   #admittedAt = -1;
@@ -182,7 +182,7 @@ export class Ingest {
     return destination && { destination, sender };
   }
 
-  /** What is to be delivered, as the sender maps it, or why nothing is taken in. */
+  /** The payload to deliver, as the sender maps it, or why nothing is accepted. */
   async #payload(admission: Admission, received: string): Promise<string | Refusal> {
     const { sender, destination } = admission;
     let payload = received;
@@ -195,7 +195,7 @@ export class Ingest {
     return obstacle === null ? payload : new Refusal("rejected", obstacle);
   }
 
-  /** Why nothing is taken in at the moment, or null. */
+  /** Why nothing is accepted at the moment, or null. */
   async #obstacle({ sender, destination }: Admission): Promise<string | null> {
     if (sender && !sender.active) return "the sender is inactive";
     if (destination.deleted) return "the sender's destination was deleted";

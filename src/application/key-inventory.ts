@@ -31,7 +31,7 @@ export async function keyInventory(
   })));
 }
 
-/** How many keys other master keys than the newest wrap. Those it wraps, one for each tenant, are not looked at. */
+/** How many keys other master keys than the newest wrap. Its own, one for each tenant, are not looked at. */
 export async function keysUnderOldMasterKeys(
   readModels: Pick<ReadModels, "count" | "distinct">,
   { masterKeyIds: [newest] }: Pick<Sealing, "masterKeyIds">,

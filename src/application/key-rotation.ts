@@ -45,9 +45,9 @@ interface KeyRotationParts {
 }
 
 /**
- * Brings every wrapped key under the newest master key, each in an append of its own, so that it may end at any
- * moment and be begun again. The platform's newest fact names all master keys that may be needed: the new one from
- * before anything is wrapped under it, an old one until surely nothing is.
+ * Re-wraps every key under the newest master key, each in an append of its own, so that it can stop at any moment and
+ * be resumed. The platform's newest fact names all master keys that may be needed: the new one from before anything is
+ * wrapped under it, an old one until certainly nothing is.
  */
 export class KeyRotation {
   readonly #parts: KeyRotationParts;
@@ -59,8 +59,8 @@ export class KeyRotation {
   }
 
   /**
-   * Puts the newest master key among those that are needed; before anything is wrapped under it. Throws
-   * MasterKeyMissing, Unsealable, LogUnavailable.
+   * Adds the newest master key to those that are needed, before anything is wrapped under it. Throws MasterKeyMissing,
+   * Unsealable, LogUnavailable.
    */
   async begin(): Promise<void> {
     const stored = await readPlatformKeys(this.#parts.store);
@@ -73,9 +73,9 @@ export class KeyRotation {
   }
 
   /**
-   * Re-wraps whatever is under another master key than the newest, then says so in the log. Answers how many keys
-   * that were and how many could not be re-wrapped; while there are such, their master key stays needed. Ends early,
-   * without having said so, once `stopped`. Throws when an engine does not answer.
+   * Re-wraps whatever is under another master key than the newest, then records that in the log. Resolves to how many
+   * keys that were, and how many could not be re-wrapped; their master keys stay needed. Ends early, without recording
+   * anything, once `stopped`. Throws when an engine does not answer.
    */
   async finish(stopped: () => boolean): Promise<{ readonly rewrapped: number; readonly left: number }> {
     const { store } = this.#parts;
@@ -146,7 +146,7 @@ export class KeyRotation {
     }
   }
 
-  /** What was created under another master key before this process started is surely among the read models then. */
+  /** By then the read models surely hold what was created under another master key before this process started. */
   async #caughtUp(stopped: () => boolean): Promise<void> {
     const { store, readModels } = this.#parts;
     const head = await store.head();

@@ -6,8 +6,8 @@ import type { Aggregates } from "./aggregates.ts";
 import type { Origin } from "./origin.ts";
 
 /**
- * Writes down when a key was used last (ISO 8601 UTC), where that is news: to be done before the events that tell
- * of it are deleted, so that read models built again know it too.
+ * Records when a key was last used (ISO 8601 UTC), unless that is known. Call it before the events that show this are
+ * deleted, so that rebuilt read models know it too.
  */
 export async function recordUse(
   { aggregates, clock }: { readonly aggregates: Aggregates; readonly clock: Clock },

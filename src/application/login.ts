@@ -40,9 +40,9 @@ export class Login {
   }
 
   /**
-   * Whoever fails learns nothing by it: an unknown email, a wrong password and an inactive user get one
-   * answer after the same work. An attempt counts from its start, so that parallel ones get no more checks
-   * than the limit allows. Throws a Refusal (unauthenticated, too-many).
+   * A failure reveals nothing: an unknown email, a wrong password and an inactive user get one answer after the same
+   * work. An attempt counts from its start, so that parallel ones get no more checks than the limit allows. Throws a
+   * Refusal (unauthenticated, too-many).
    */
   async login(email: string, password: string, address: string): Promise<IssuedToken & { readonly user: UserView }> {
     const { state, keys, people, sessions, metrics } = this.#parts;
@@ -54,7 +54,7 @@ export class Login {
       refuse("too-many", "too many failed logins; try again later");
     }
     const found = await this.#check(hash, password).catch(async (error: unknown) => {
-      // Nobody's guess was judged.
+      // No guess was judged.
       if (ticket) await state.forgive(ticket);
       throw error;
     });

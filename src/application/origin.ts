@@ -22,10 +22,7 @@ export interface World {
   readonly ids: Ids;
 }
 
-/**
- * Facts made ready to append: each gets a message id of its own and the same account of its origin, at the moment
- * that it itself names.
- */
+/** Facts ready to append: each gets its own message id, the shared origin, and its own `at`. */
 export function entriesOf(events: readonly DomainEvent[], origin: Origin, world: World): NewEntry[] {
   const { actor, correlationId, causationId } = origin;
   return events.map((event) => {

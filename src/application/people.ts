@@ -17,8 +17,8 @@ import { places, type Vault } from "./vault.ts";
 type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
 
 /**
- * People's addresses. Every email in the log is sealed under its person's own key, which stands in a
- * stream of its own: deleting that stream makes the address unreadable wherever it was written.
+ * People's addresses. Every email in the log is sealed under its person's own key, which is in a stream of its own:
+ * deleting that stream makes the address unreadable wherever it was written.
  */
 export class People {
   readonly #parts: { store: EventStore; sealing: Sealing; vault: Vault; clock: Clock; ids: Ids };
@@ -75,9 +75,8 @@ export class People {
 }
 
 /**
- * What the projection runner does to entries before the pure projections see them: sealed addresses in
- * facts about users and invites become clear ones, or null where the person was deleted since. Everything
- * else is passed on.
+ * Prepares entries for the pure projections: sealed addresses in facts about users and invites become clear ones, or
+ * null where the person was deleted since. Everything else is passed on.
  */
 export class EmailOpener {
   readonly #parts: { store: Pick<EventStore, "readStream">; sealing: Sealing; vault: Vault };
@@ -92,7 +91,7 @@ export class EmailOpener {
   }
 
   /**
-   * A fact whose address, or whose tenant's key, was spoiled is unreadable. Throws LogUnavailable, or Unsealable where
+   * A fact whose address, or whose tenant's key, was damaged is unreadable. Throws LogUnavailable, or Unsealable where
    * a master key that may be needed is not at hand.
    */
   async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
@@ -115,7 +114,7 @@ export class EmailOpener {
       const key = dataKey && (await personKey(store, sealing, dataKey, tenantId, userId));
       email = key ? sealing.open(sealed, key, places.email(tenantId, userId)) : null;
     } catch (error) {
-      // With the master key at hand it is the tenant's facts that are spoiled: they must not keep all others.
+      // The master key is at hand, so the tenant's facts are damaged: they must not hold up all others.
       if (!(error instanceof Unsealable)) throw error;
       if (tenant && (await this.#isAway(masterKeyIdOf(tenant.dataKey)))) throw error;
       const { stream, revision, position, id, type } = entry;
@@ -170,7 +169,7 @@ async function personKey(
   const [entry] = await store.readStream(streams.person(userId), { limit: 1 });
   if (!entry || entry.unreadable !== undefined) return undefined;
   const { key } = (entry as RecordedEvent<PersonEvent>).data;
-  // A copy: the key is kept, and what is decoded is a slice of a pool that would be kept with it.
+  // A copy: the decoded key is a slice of a pool, which would be kept along with it.
   const decoded = Buffer.from(sealing.open(key, dataKey, places.personKey(tenantId, userId)), "base64");
   return { bytes: new Uint8Array(decoded) };
 }

@@ -1,18 +1,17 @@
 import type { Clock } from "../ports/clock.ts";
 
-/** What had no use for this long is forgotten before as much time has passed again. */
+/** A value not used for this long is forgotten within as much time again. */
 const keptMs = 30_000;
 
 /**
- * What was used lately, so that what is idle costs nothing: things are forgotten half a minute to a minute after their
- * last use, or when as many as half of `max` others were used since. Together they have one timer, and none once all
- * are forgotten.
+ * Recently used values, so that idle ones cost nothing: a value is forgotten half a minute to a minute after its last
+ * use, or once half of `max` others were used since. All share one timer, which stops once all are forgotten.
  */
 export class Recent<Value> {
   readonly #clock: Clock;
   readonly #max: number;
   #used = new Map<string, Value>();
-  /** Had no use since `used` was begun, where it does not stand there too. */
+  /** Not used since `#used` was begun, unless it is in that, too. */
   #unused = new Map<string, Value>();
   #ages = false;
 
@@ -22,7 +21,7 @@ export class Recent<Value> {
     this.#max = max;
   }
 
-  /** Undefined where it is forgotten; to be asked for is a use. */
+  /** Undefined where it is forgotten; asking counts as a use. */
   get(key: string): Value | undefined {
     const used = this.#used.get(key);
     if (used !== undefined) return used;
@@ -31,7 +30,7 @@ export class Recent<Value> {
     return unused;
   }
 
-  /** Remembers a value, in the place of an earlier one; to be set is a use. */
+  /** Remembers a value, replacing an earlier one; that counts as a use. */
   set(key: string, value: Value): void {
     if (this.#used.size >= this.#max / 2 && !this.#used.has(key)) this.#beginAnew();
     this.#used.set(key, value);

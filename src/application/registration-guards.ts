@@ -14,7 +14,7 @@ export interface Registration {
   readonly turnstileToken: unknown;
 }
 
-/** What stands before the creation of a tenant. */
+/** Guards the creation of a tenant. */
 export interface RegistrationGuards {
   /** Lets `create` run or throws a Refusal (invalid, rejected, disposable-email, too-many). */
   guard<Created>(registration: Registration, create: () => Promise<Created>): Promise<Created>;
@@ -29,7 +29,7 @@ const longestFingerprint = 1_024;
 const longestTurnstileToken = 2_048;
 const verifyTimeoutMs = 10_000;
 const keepBytes = 16_384;
-/** Verdicts on this installation, not on who asks. */
+/** Faults of this installation, not of the caller. */
 const ownFaults: readonly unknown[] = ["missing-input-secret", "invalid-input-secret", "bad-request", "internal-error"];
 
 /** What the cloud offering's guards work with. */
@@ -40,7 +40,7 @@ export interface CloudGuardParts {
   readonly metrics: Pick<Metrics, "trouble">;
 }
 
-/** The cloud offering's: no disposable address, a challenge that was met, and 3 tenants a day from one device. */
+/** The cloud offering's: no disposable address, a challenge that was passed, and 3 tenants a day from one device. */
 export class CloudRegistrationGuards implements RegistrationGuards {
   readonly #parts: CloudGuardParts;
   readonly #settings: { readonly verifyUrl: string; readonly secret: string; readonly userAgent: string };
@@ -73,7 +73,7 @@ export class CloudRegistrationGuards implements RegistrationGuards {
     }
   }
 
-  /** Fails closed: whoever cannot be verified is turned down. */
+  /** Fails closed: a caller who cannot be verified is turned down. */
   async #requireChallengeMet(token: string | null, address: string): Promise<void> {
     if (token === null || token === "") refuse("rejected", "cfTurnstileToken: is required");
     if (token.length > longestTurnstileToken) refuse("rejected", "cfTurnstileToken: was not accepted");
@@ -99,7 +99,7 @@ export class CloudRegistrationGuards implements RegistrationGuards {
   }
 }
 
-/** Null for none; who sends none is held back by the other guards and limits. Throws a Refusal (invalid). */
+/** Null for none; a caller without one is held back by the other guards and limits. Throws a Refusal (invalid). */
 function fingerprintOf(given: unknown): string | null {
   if (given === undefined || given === null || given === "") return null;
   if (typeof given !== "string") return refuse("invalid", "deviceFingerprint: must be a string");

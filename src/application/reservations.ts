@@ -41,9 +41,8 @@ function nameOf({ stream, revision }: Reservation): string {
 const attempts = 20;
 
 /**
- * Names that are unique on the platform. A name is reserved before the append that uses it, so that of
- * any number of rivals one wins; a reservation nobody came to use is taken over after 30 s, its holder
- * being refused first.
+ * Names that are unique on the platform. A name is reserved before the append that uses it, so that of any number of
+ * rivals one wins; a reservation that is not used is taken over after 30 s, its holder being refused first.
  */
 export class Reservations {
   readonly #parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids };
@@ -81,15 +80,15 @@ export class Reservations {
     if (previous && isDeepStrictEqual(previous.holder, claim.holder)) await this.release(previous, origin);
   }
 
-  /** The reservation in force under a name, or undefined. */
+  /** The current reservation of a name, or undefined. */
   async find(stream: string): Promise<Reservation | undefined> {
     const { state, revision } = await this.#read(stream);
     return state?.holder ? { stream, revision, holder: state.holder } : undefined;
   }
 
   /**
-   * Gives a name back, unless this very reservation is no longer the one in force. A log that does not
-   * answer is no failure: a name nobody uses is free after 30 s anyway.
+   * Gives a name back, unless this reservation is no longer the current one. A log that does not answer is no failure:
+   * an unused name is free after 30 s anyway.
    */
   async release({ stream, revision, holder }: Reservation, origin: Origin): Promise<void> {
     const event: ReservationEvent = { type: "NameReleased", data: { holder, at: this.#now() } };

@@ -1,7 +1,7 @@
 import type { Collection } from "../../projections/projection.ts";
 import type { Document, FieldValue, ReadModels, Selection } from "../ports/read-models.ts";
 
-/** Which documents of a collection are meant; all of them where nothing is said. */
+/** Which documents of a collection to select; all of them where nothing is said. */
 export type Narrowing = Omit<Selection, "collection">;
 
 /** The document of a collection with this key, or null. */
@@ -12,8 +12,8 @@ export function documentOf<Shape extends Document>(
 }
 
 /**
- * Every document meant that stays, a page of about `size` at a time, in the order of the collection's key; what comes
- * and goes meanwhile disturbs nothing. A range must be one of the key.
+ * Every selected document that exists throughout, in pages of about `size`, in the order of the collection's key;
+ * others may come and go meanwhile. A range must be of the key.
  */
 export async function* pagesOf<Shape extends Document>(
   readModels: Pick<ReadModels, "find">,
@@ -24,7 +24,7 @@ export async function* pagesOf<Shape extends Document>(
   let last: FieldValue | undefined;
   for (;;) {
     const range = { ...narrowing.range, field: key, ...(last !== undefined && { from: last }) };
-    // The last one, where it is still there, and as many as are wanted.
+    // The last one, if it is still there, and as many as are wanted.
     const limit = size + (last === undefined ? 0 : 1);
     const found = (await readModels.find({ ...narrowing, collection, range, order, limit })) as readonly Shape[];
     const page = found.filter((document) => document[key] !== last);
@@ -36,7 +36,7 @@ export async function* pagesOf<Shape extends Document>(
 
 const atOnce = 500;
 
-/** Every document meant, as {@link pagesOf} has them; asked for in parts. */
+/** Every selected document, as {@link pagesOf} has them; asked for in parts. */
 export async function everyDocument<Shape extends Document>(
   readModels: Pick<ReadModels, "find">, collection: Collection<Shape>, narrowing: Narrowing = {},
 ): Promise<readonly Shape[]> {

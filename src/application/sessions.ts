@@ -60,7 +60,7 @@ export class Sessions {
     this.#ttlMs = options.ttlMs;
   }
 
-  /** A token for a user who proved to be one. */
+  /** A token for a user who has logged in. */
   async issue(tenantId: string, user: User): Promise<IssuedToken> {
     const { tokens, keys, clock, ids } = this.#parts;
     const now = Math.floor(clock.now() / 1000) * 1000;
@@ -109,7 +109,7 @@ export class Sessions {
     for (let written: string | undefined; ;) {
       const { state: tenant } = await aggregates.current(tenants, tenantId);
       const least = String(tenant?.users.get(userId)?.sessionVersion ?? allVersions);
-      // Where the version went up meanwhile, what was written may stand in the place of what that change wrote.
+      // If the version went up meanwhile, this write may have replaced that change's.
       if (least === written) return;
       await state.put(leastVersion(userId), least, this.#ttlMs + 60_000);
       written = least;

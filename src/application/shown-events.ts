@@ -15,12 +15,12 @@ import { everyDocument } from "./scans.ts";
 
 const patienceMs = 2_000;
 const lookAgainMs = 20;
-/** To skip so many events in an index costs less than to look into counters. */
+/** Skipping this many events in an index costs less than looking into counters. */
 const near = 1_000;
 
 /**
- * Events as the read models show them, at least as new as the moment of the question. What a purge took is
- * cleared away bit by bit: nobody is shown a part of that.
+ * Events as the read models show them, at least as new as the moment of the question. What a purge took is hidden bit
+ * by bit: nobody sees that half done.
  */
 export class ShownEvents {
   readonly #parts: { readModels: ReadModels; freshness: Freshness; clock: Clock };
@@ -30,7 +30,7 @@ export class ShownEvents {
   }
 
   /**
-   * Asks about a tenant's events, again until no purge of that tenant's was in the middle of things before or after; so
+   * Asks about a tenant's events, repeatedly until no purge of that tenant's was half done before or after; so
    * `question` must be free of side effects. Throws a Refusal (unavailable) after 2 s.
    */
   async ask<Answer>(tenantId: string, question: () => Promise<Answer>): Promise<Answer> {
@@ -42,7 +42,7 @@ export class ShownEvents {
     for (;;) {
       const answer = await question();
       const after = await this.#purgesOf(tenantId);
-      // One that began meanwhile may be through already: only where nothing changed was none seen half done.
+      // One that began meanwhile may be through already: only if nothing changed was none seen half done.
       if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
       before = after;
       if (clock.monotonic() >= end) throw new Refusal("unavailable", "a purge is not through yet; try again");
@@ -51,9 +51,9 @@ export class ShownEvents {
   }
 
   /**
-   * How many of a tenant's events the filters mean, and up to which place in the log that is so. Where the read models
-   * do not stand still for a count within 2 s, what moved since that place may be counted as it stood a moment later.
-   * Throws as {@link ask} does.
+   * How many of a tenant's events match the filters, and the place in the log up to which that is so. Where the read
+   * models do not stand still for a count within 2 s, what moved since that place may be counted as it was a moment
+   * later. Throws as {@link ask} does.
    */
   async countUpTo(
     tenantId: string, filters: readonly EventFilter[],
@@ -71,7 +71,7 @@ export class ShownEvents {
     });
   }
 
-  /** How many events a filter means, without a look at each. To be asked by way of {@link ask}. */
+  /** How many events match a filter, without looking at each. Call it within {@link ask}. */
   async count(filter: EventFilter): Promise<number> {
     const { readModels } = this.#parts;
     const { sums, counts } = planTotal(filter);
@@ -82,7 +82,7 @@ export class ShownEvents {
     return parts.reduce((sum, part) => sum + part, 0);
   }
 
-  /** One page of the events a filter means, in the order of their acceptance. To be asked by way of {@link ask}. */
+  /** One page of the events that match a filter, in the order of their acceptance. Call it within {@link ask}. */
   async page(filter: EventFilter, { order: { descending }, offset, limit }: Slice): Promise<readonly EventDocument[]> {
     const { readModels } = this.#parts;
     const counting = { readModels, count: (narrower: EventFilter) => this.count(narrower) };
@@ -97,7 +97,7 @@ export class ShownEvents {
     return new Promise((resolve) => this.#parts.clock.schedule(lookAgainMs, resolve));
   }
 
-  /** The purges of a tenant that are under way, and which of them are in the middle of things. */
+  /** The purges of a tenant that are under way, and which of them are half done. */
   async #purgesOf(tenantId: string): Promise<readonly Pick<PurgeDocument, "id" | "hiding">[]> {
     const found = await everyDocument(this.#parts.readModels, purges, { where: { tenantId } });
     return found.map(({ id, hiding }) => ({ id, hiding }));

@@ -46,8 +46,8 @@ async function loadStream(store: EventStore, stream: string): Promise<LoadedWebh
 }
 
 /**
- * Folds the stream of a webhook event as anybody may see it: where a purge took the event it has no state, though
- * its stream may still be there. Throws as {@link loadWebhook} does.
+ * Folds the stream of a webhook event as it is shown: where a purge took the event it has no state, though its stream
+ * may still be there. Throws as {@link loadWebhook} does.
  */
 export async function loadShown(sources: Sources, eventId: string): Promise<LoadedWebhook> {
   return asShown(sources, await loadWebhook(sources.store, eventId));
@@ -59,8 +59,8 @@ export async function loadShownOf(sources: Sources, stream: string): Promise<Loa
 }
 
 /**
- * The event that has this idempotency key of the tenant's, as anybody may see it; undefined where there is none. Throws
- * as {@link loadWebhook} does, and an Error where another key's event has the stream.
+ * The event that has this idempotency key of the tenant's, as it is shown; undefined where there is none. Throws as
+ * {@link loadWebhook} does, and an Error where another key's event has the stream.
  */
 export async function loadShownByKey(
   sources: Sources, tenantId: string, idempotencyKey: string,

@@ -8,9 +8,9 @@ const patienceMs = 10_000;
 const lookEveryMs = 100;
 
 /**
- * Does what no process of a relay may interfere with: holds every single role meanwhile, and what all processes have
- * together. Rejects where any of it is held. The task calls `confirm` before it takes itself for done: it throws where
- * a hold was lost on the way.
+ * Runs a task that no process of a relay may interfere with: holds every single role meanwhile, and the lease that all
+ * processes share. Rejects where any of it is held. The task calls `confirm` before it counts as done: that throws
+ * where a lease was lost on the way.
  */
 export async function alone<Result>(
   parts: LeadershipParts & { readonly owner: string },

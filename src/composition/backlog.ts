@@ -7,7 +7,7 @@ import { openReadModels } from "./stored-read-models.ts";
 const most = 20;
 
 /**
- * The destinations that most events wait for, a line each, whether a relay is running or not. Rejects as
+ * The destinations with the largest backlogs, a line each, whether a relay is running or not. Rejects as
  * {@link openReadModels} does.
  */
 export async function describeBacklog({ config, logger }: RelaySettings): Promise<readonly string[]> {

@@ -33,7 +33,7 @@ import { Sweeper } from "../workers/sweeper.ts";
 import { single, type SingleParts } from "./roles.ts";
 import { version } from "./version.ts";
 
-/** What delivering, and clearing up after it, works with; times in milliseconds. */
+/** What delivery and its housekeeping work with; times in milliseconds. */
 export interface DeliveryParts extends SingleParts {
   readonly state: ExpiringState;
   readonly store: EventStore;
@@ -55,8 +55,8 @@ export interface DeliveryParts extends SingleParts {
 const grantsKept = 10_000;
 
 /**
- * The way from the log to the receivers, and what clears up after it, as far as it is this process's. Where the queue
- * is the process's own, all of it goes together: a wake-up must reach the worker that has the destination.
+ * Delivery from the log to the receivers, and its housekeeping, as far as these are this process's roles. Where the
+ * queue is the process's own, all of it goes together: a wake-up must reach the worker that has the destination.
  */
 export function deliveryRoles(parts: DeliveryParts, roles: ReadonlySet<ProcessRole>): Role[] {
   if (!parts.shared.queue) return roles.has("delivery") ? [single("delivery", parts, () => wholeDelivery(parts))] : [];
@@ -110,7 +110,7 @@ function sweeperRole(parts: DeliveryParts): Role {
   const purger = new Purger(parts);
   const retention = new Retention(parts);
   const forgetter = new Forgetter(parts);
-  // Each by itself: one that cannot do its work keeps none of the others from theirs.
+  // Each by itself: one that fails must not hold up the others.
   const members: readonly Role[] = [
     repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.sweep()),
     repeating(parts, { name: "sweeper", everyMs: 1_000 }, () => lost.giveUp()),

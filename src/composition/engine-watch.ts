@@ -18,7 +18,7 @@ export class EngineWatch {
   readonly #parts: EngineWatchParts;
   /** One for each engine: none waits for another's answer. */
   readonly #loops: readonly Loop[];
-  /** Who did not answer when last asked, with what the asking was rejected. */
+  /** The engines that did not answer when last asked, each with its error. */
   readonly #away = new Map<string, unknown>();
 
   constructor(engines: readonly WatchedEngine[], parts: EngineWatchParts) {
@@ -30,7 +30,7 @@ export class EngineWatch {
     }));
   }
 
-  /** Waits until all that are needed answer, and watches on. Rejects, naming who of them does not, after a minute. */
+  /** Waits until all that are needed answer, and watches on. Rejects after a minute, naming those that do not. */
   async start(needed: readonly WatchedEngine[]): Promise<void> {
     const { clock } = this.#parts;
     const end = clock.monotonic() + startPatienceMs;

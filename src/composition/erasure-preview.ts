@@ -8,8 +8,8 @@ import type { RelaySettings } from "./relay.ts";
 import { openReadModels } from "./stored-read-models.ts";
 
 /**
- * The tenant by its name, and what an erasure would take of it, as far as the log was projected; a relay may be
- * running. Rejects where there is no such tenant.
+ * The tenant's name, and what erasing it would delete, as far as the log was projected; a relay may be running. Rejects
+ * where there is no such tenant.
  */
 export async function describeErasure({ config, logger }: RelaySettings, tenantId: string): Promise<string> {
   const { readModels, close } = await openReadModels(config, logger);

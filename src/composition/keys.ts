@@ -5,8 +5,8 @@ import type { RelaySettings } from "./relay.ts";
 import { openReadModels } from "./stored-read-models.ts";
 
 /**
- * What the master keys wrap, a line each, whether a relay is running or not; and at last which may go. Rejects as
- * {@link openReadModels} does, and where a key that is needed is not at hand: that would be half the truth.
+ * What each master key wraps, a line each, and at the end which may be removed; a relay may be running. Rejects as
+ * {@link openReadModels} does, and where a key that is needed is not at hand: the answer would be incomplete.
  */
 export async function describeKeys({ config, secrets, logger }: RelaySettings): Promise<readonly string[]> {
   const { readModels, close } = await openReadModels(config, logger);

@@ -12,7 +12,7 @@ const reasons: Readonly<Record<string, string>> = {
   EAI_AGAIN: "RELAY_HOST: the name cannot be resolved",
 };
 
-/** Lets a server listen, and ends that without cutting requests off. */
+/** Lets a server listen, and stops that without cutting requests off. */
 export class Listener {
   readonly #server: Server;
   readonly #connections = new Set<Socket>();
@@ -45,8 +45,8 @@ export class Listener {
     const server = this.#server;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
-    // A connection whose answer comes now was promised to be kept alive, and turns idle only then. Of one by which
-    // nothing came yet the first bytes may be about to be read.
+    // A connection that is being answered was promised keep-alive, and turns idle only afterwards. Of one that has sent
+    // nothing yet the first bytes may be about to be read.
     const again = setInterval(() => {
       server.closeIdleConnections();
       this.#endSilentConnections();
@@ -57,7 +57,7 @@ export class Listener {
     clearTimeout(cut);
   }
 
-  /** To Node a connection is busy until its first request is through: one that nothing came by would be waited for. */
+  /** Node takes a connection for busy until its first request is done, and would wait for one that sends nothing. */
   #endSilentConnections(): void {
     for (const socket of this.#connections) if (socket.bytesRead === 0) socket.destroy();
   }

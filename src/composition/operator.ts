@@ -77,7 +77,7 @@ export function rewrapKeys(settings: RelaySettings): Promise<number> {
 }
 
 /**
- * Gives the Owner with this email a password, or one that is made where none is given; answers it. Rejects with what
+ * Sets the password of the Owner with this email, to a new one where none is given; resolves to it. Rejects with what
  * is wrong with either.
  */
 export function resetPassword(settings: RelaySettings, email: string, given: string | null): Promise<string> {
@@ -95,7 +95,7 @@ export function resetPassword(settings: RelaySettings, email: string, given: str
   });
 }
 
-/** Erases a tenant, in this machine's files too; answers how many streams it had. Rejects where there is none. */
+/** Erases a tenant, from this machine's files too; answers how many streams it had. Rejects where there is none. */
 export function eraseTenant(settings: RelaySettings, tenantId: string): Promise<number> {
   return atDesk(settings, (desk) => undisturbed(desk, async (confirm) => {
     const erasure = new Erasure({ ...desk, reservations: new Reservations(desk) }, async () => {

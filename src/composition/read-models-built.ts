@@ -8,8 +8,8 @@ const lookEveryMs = 50;
 const patienceMs = 30_000;
 
 /**
- * On engines that are new nothing can be asked before a projector has made the collections. Resolves once one has, or
- * after half a minute: what needs them then says so.
+ * On new engines nothing can be asked before a projector has made the collections. Resolves once one has, or after half
+ * a minute: whatever needs them then says so.
  */
 export async function readModelsBuilt(
   { readModels, clock, logger }: { readonly readModels: ReadModels; readonly clock: Clock; readonly logger: Logger },

@@ -23,10 +23,10 @@ interface Sources {
   readonly roles: readonly Role[];
 }
 
-/** All of them, but for the lag of a queue that keeps nothing. */
+/** All readings, except the queue lag where the queue keeps nothing. */
 type Supplied = Omit<Readings, "queueLag"> & Partial<Pick<Readings, "queueLag">>;
 
-/** What `/metrics` shows of what waits, how far the read models are, and of engines and roles shared with others. */
+/** What `/metrics` shows of the backlog, the read models' lag, and engines and roles shared with others. */
 export function readingsOf(sources: Sources): Supplied {
   const { log, readModels, clock, sealing, engines, watch, roles } = sources;
   const dueIndex = new DueIndex(readModels);

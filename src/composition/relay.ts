@@ -46,7 +46,7 @@ import { version } from "./version.ts";
 export interface Relay {
   /** Where the API listens, `http://host:port`. */
   readonly url: string;
-  /** Answers what is asked, ends what is under way, writes what is known; over by the shutdown timeout. */
+  /** Finishes and records what is under way; done by the shutdown timeout. */
   stop(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export interface RelaySettings {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly logger: Logger;
-  /** Told when an engine of this process's own has failed for good: only a new process can go on. */
+  /** Called when an engine of this process's own has failed for good: only a new process can go on. */
   readonly onFatal?: (error: Error) => void;
 }
 
@@ -67,8 +67,8 @@ const mappingProcesses = 2;
 const drainShare = 0.8;
 
 /**
- * Starts everything in order: the engines, what follows the log, the roles, and last the API, which
- * answers only when all the rest is up. Rejects with an error that says what stands in the way.
+ * Starts everything in order: the engines, what follows the log, the roles, and last the API, which answers only when
+ * all the rest is up. Rejects with an error that says what is wrong.
  */
 export async function startRelay({ config, secrets, logger, ...settings }: RelaySettings): Promise<Relay> {
   const clock = new SystemClock();
@@ -103,7 +103,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
       directory.follow(entries);
     },
   });
-  // Where all engines are this process's own, nobody else changes anything.
+  // With all engines embedded, nobody else changes anything.
   const following = shared.log ? follower : { fresh: true, renewed: async () => true };
   const directory = new Directory({ aggregates, readModels, freshness, clock, following }, { max: keptInMemory });
   await follower.start();
@@ -175,7 +175,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   };
 }
 
-/** Where all engines are this process's own, finishes what a kill left of an erasure. */
+/** With all engines embedded, finishes an erasure that a kill interrupted. */
 async function finishErasure(
   { projector, shared, store, state }: Engines,
   { logger, ...parts }: {

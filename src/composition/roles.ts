@@ -8,7 +8,7 @@ export const singleRoles = ["projector", "forwarder", "sweeper", "delivery"] as 
 /** Names a single role in its lease and in the metrics (`relay_role_active`). */
 export type SingleRole = (typeof singleRoles)[number];
 
-/** What a single role needs to be one among processes. */
+/** What a single role needs beside other processes. */
 export interface SingleParts extends LeadershipParts {
   readonly shared: Engines["shared"];
   /** This process. */
@@ -16,9 +16,9 @@ export interface SingleParts extends LeadershipParts {
 }
 
 /**
- * A role that is single: behind a lease where other processes may share the expiring state. Where that is this
- * process's own, the role runs at once: this has to be the only process, which docs/operating.md tells the operator
- * where the log is not embedded, too.
+ * A single role: behind a lease where other processes may share the expiring state. Where that is this process's own,
+ * the role runs at once: this must then be the only process, even where the log is not embedded, as docs/operating.md
+ * tells the operator.
  */
 export function single(name: SingleRole, parts: SingleParts, begin: () => Role): Role {
   return parts.shared.readModels ? new Leadership(parts, { name, owner: parts.owner }, begin) : begin();

@@ -16,8 +16,8 @@ export interface OpenReadModels {
 }
 
 /**
- * Opens them to be read only. Rejects with an Error that names the variable, and what is wrong with the file or the URL
- * that it leads to.
+ * Opens them read-only. Rejects with an Error that names the variable, and what is wrong with the file or the URL that
+ * it leads to.
  */
 export async function openReadModels(
   { dataDir, readModels: chosen }: Pick<Config, "dataDir" | "readModels">,

@@ -10,9 +10,9 @@ export const processRoles = ["api", "forwarder", "delivery", "projector", "sweep
 /** A part of the service that a process may run. */
 export type ProcessRole = (typeof processRoles)[number];
 
-/** The words of `RELAY_LOG_LEVEL`, from the most said to nothing. */
+/** The words of `RELAY_LOG_LEVEL`, from everything to nothing. */
 export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-/** The least level that is written; what is below it is dropped. */
+/** The lowest level that is written; what is below it is dropped. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** Where the brokers are, how they are spoken to, and how the topic is made. */
@@ -22,7 +22,7 @@ export interface KafkaConfig {
   readonly brokers: readonly string[];
   /** Null: no TLS. `caFile` null: the authorities Node trusts. */
   readonly tls: { readonly caFile: string | null } | null;
-  /** The password stands among the secrets. */
+  /** The password is among the secrets. */
   readonly sasl: { readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512"; readonly username: string } | null;
   /** Begins the names of the topic and of the consumer group, which all processes of one relay share. */
   readonly topicPrefix: string;
@@ -36,8 +36,7 @@ export interface KafkaConfig {
 }
 
 /**
- * Everything the environment settles, but for the secrets. Connection strings may hold a password: do
- * not print them.
+ * All settings from the environment, without the secrets. Connection strings may hold a password: do not print them.
  */
 export interface Config {
   readonly host: string;
@@ -118,7 +117,7 @@ export function readConfig(env: Environment): Config {
   return config;
 }
 
-/** What may have been meant otherwise, a line each: unknown variables, settings of an engine that is not used. */
+/** Likely mistakes, a line each: unknown variables, settings of an engine that is not used. */
 export function configWarnings(env: Environment, config: Config): readonly string[] {
   const known: readonly string[] = variables;
   const unknown = Object.keys(env).filter((name) => name.startsWith("RELAY_") && !known.includes(name));

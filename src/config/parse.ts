@@ -107,7 +107,7 @@ export function network(text: string): string {
   return text;
 }
 
-/** Whether a network's address goes on behind its prefix, as in `10.0.0.5/8`: a single host may have been meant. */
+/** Whether a network's address has bits beyond its prefix, as in `10.0.0.5/8`: a single host may have been meant. */
 export function hasHostBits(network: string): boolean {
   const [address = "", prefix] = network.split("/");
   return bitsOf(address).slice(Number(prefix)).includes("1");

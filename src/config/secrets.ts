@@ -34,7 +34,7 @@ export function readSecrets(env: Environment, config: Config): Secrets {
 
 function key(text: string): Uint8Array {
   const bytes = Buffer.from(text, "base64");
-  // Node skips what is not base64; only a text that comes out again was wholly read.
+  // Node skips what is not base64: only a text that encodes back to itself was read as a whole.
   if (bytes.length !== 32 || bytes.toString("base64") !== text) fail("must be the base64 of exactly 32 bytes");
   return bytes;
 }

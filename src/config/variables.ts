@@ -55,7 +55,7 @@ export interface Reader {
   isSet(variable: Variable): boolean;
   /** Null for a variable that is not set. */
   optional<T>(variable: Variable, parse: Parser<T>): T | null;
-  /** `because` says what asks for the variable. */
+  /** `because` says what requires the variable. */
   required<T>(variable: Variable, because: string, parse: Parser<T>): T;
 }
 

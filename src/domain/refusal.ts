@@ -1,8 +1,4 @@
-/**
- * Why a request is turned down. The HTTP layer owns the one table from kind to status code:
- * invalid 400, unauthenticated 401, forbidden 403, not-found 404, conflict 409, too-large 413,
- * wrong-type 415, rejected and disposable-email 422, too-many 429, unavailable 503.
- */
+/** Why a request is turned down; src/http/errors.ts maps each kind to a status. */
 export type RefusalKind =
   | "invalid"
   | "unauthenticated"

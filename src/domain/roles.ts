@@ -11,7 +11,7 @@ export function roleOfCode(code: number): Role | undefined {
   return roles.find((role) => roleCodes[role] === code);
 }
 
-/** Whether `role` stands at or above `least`. */
+/** Whether `role` is at or above `least`. */
 export function atLeast(role: Role, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least);
 }

@@ -24,8 +24,8 @@ export function categoryOf(stream: string): string {
 }
 
 /**
- * What a stream's name says of the thing it is about: its id, of an event its key ({@link keyOfEvent}); the whole
- * name where there is only one.
+ * What a stream is about, from its name: the id, of an event its key ({@link keyOfEvent}); the whole name where there
+ * is only one.
  */
 export function subjectOf(stream: string): string {
   return stream.slice(stream.indexOf("-") + 1);

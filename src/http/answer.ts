@@ -9,7 +9,7 @@ export const commonHeaders: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store",
 };
 
-/** The same as Node takes them with least effort: names and values in turn. */
+/** The same in the form that costs Node least: names and values in turn. */
 const commonPairs = Object.entries(commonHeaders).flat();
 
 /** The content type of errors, and of every text that names no other. */
@@ -28,8 +28,8 @@ export function send(response: ServerResponse, status: number, type: string, tex
 }
 
 /**
- * Sends an answer to a request whose body is too much to read, then closes the connection. To close it while
- * the client still sends would take the answer from it, so what comes is thrown away for a while first.
+ * Sends an answer to a request whose body is too much to read, then closes the connection. Closing it while the client
+ * still sends would lose the answer, so what comes is discarded for a while first.
  */
 export function sendAndHangUp(
   request: IncomingMessage,
@@ -52,14 +52,14 @@ export function sendAndHangUp(
   request.once("end", end).once("close", end).resume();
 }
 
-/** Sends an answer where no request came into being, then closes the connection. */
+/** Sends an answer where no request could be parsed, then closes the connection. */
 export function sendUnasked(socket: Duplex, status: number, text: string, requestId: string): void {
   const lines = Object.entries(closingHeaders(text, requestId)).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
   socket.end(head + text, () => socket.destroy());
 }
 
-/** Of a connection's last answer. */
+/** Headers of a connection's last answer. */
 function closingHeaders(text: string, requestId: string): Readonly<Record<string, string | number>> {
   return {
     ...commonHeaders,

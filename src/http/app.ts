@@ -37,7 +37,7 @@ export function createApp(api: Api): RequestListener {
 
 function createKoa(api: Api, fail: Fail): Koa {
   const app = new Koa();
-  // What gets past the answering of errors below concerns connections that broke.
+  // Errors that get past the handling below concern broken connections.
   app.on("error", (error: unknown) => api.logger.debug({ err: error }, "a connection failed"));
   app.use(async (context, next) => {
     const requestId = requestIdOf(context.req, api.ids);
@@ -77,7 +77,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
   return [...routes, ...descriptionRoutes([...routes, ingestOperation])];
 }
 
-/** A path that is spelled out is not taken for one with an id in it: methods it has not itself give 405. */
+/** A literal path is never taken for one with an id in it: methods that it lacks give 405. */
 function guardLiteralPaths(routes: readonly Route[]): Middleware {
   const literal = Map.groupBy(routes.filter(({ path }) => !path.includes(":")), ({ path }) => path);
   return async (context, next) => {
@@ -120,7 +120,7 @@ function answer(context: Context, { status, body, text, type, headers }: Answer)
   } else context.body = null;
 }
 
-/** 404 for a path that is none, else 405, or 204 to OPTIONS. */
+/** 404 for an unknown path, else 405, or 204 to OPTIONS. */
 function answerUnmatched(context: Context): void {
   const { matched = [] } = context as Context & { readonly matched?: readonly { readonly methods: string[] }[] };
   const methods = matched.flatMap((layer) => layer.methods);

@@ -25,7 +25,7 @@ export interface ErrorAnswer {
   readonly text: string;
   /** In place of the text, for the one kind of error that is told as JSON. */
   readonly body?: object;
-  /** Whether nobody foresaw it, so that an operator must learn of it. */
+  /** Whether it is unexpected, so that an operator must learn of it. */
   readonly unforeseen: boolean;
 }
 

@@ -5,8 +5,8 @@ import { errorAnswer } from "./errors.ts";
 import type { Fail } from "./ingest.ts";
 
 /**
- * What to answer to an error. The operator learns of each that nobody foresaw, and of requests that could not be
- * served by the first one for each reason, then by their number: whoever overloads the service must not fill its log.
+ * The answer to an error. Unexpected ones are logged one by one, requests that could not be served once for each reason
+ * and then by their number: overloading the service must not fill its log.
  */
 export function createFailures({ logger, metrics, clock }: Pick<Api, "logger" | "metrics" | "clock">): Fail {
   const condensed = new Condensed(clock);

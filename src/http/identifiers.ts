@@ -4,12 +4,12 @@ import type { Ids } from "../ports/ids.ts";
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const requestIdForm = /^[\x21-\x7e]{1,128}$/;
 
-/** Nothing has it. */
+/** An id that nothing has. */
 const nothings = "00000000-0000-0000-0000-000000000000";
 
 /**
- * The UUID that a path names, in lower case whatever its case was. For anything else one that nothing has: it is
- * answered as any id that exists nowhere, after all the checks that come before.
+ * The UUID in a path, in lower case whatever its case was. Anything else becomes one that nothing has: it is answered
+ * like any unknown id, after all the checks that come before.
  */
 export function uuidOf(text: string): string {
   const lower = text.toLowerCase();

@@ -43,7 +43,7 @@ export function ingestPath(url: string): IngestPath | undefined {
   return tenant && token && more.length === 0 ? { tenant: decode(tenant), token: decode(token) } : undefined;
 }
 
-/** Answers ingest requests past the framework: the one path whose cost counts. */
+/** Answers ingest requests without the framework: the one path whose cost counts. */
 export function createIngestHandler(api: Api, fail: Fail) {
   const { services: { ingest }, ids, clock, logger, metrics, maxBodyBytes } = api;
   const refusals = new Condensed(clock);
@@ -102,11 +102,11 @@ function oneHeader(request: IncomingMessage, name: string): string | undefined {
 function readIdempotencyKey(request: IncomingMessage): string | undefined {
   const header = oneHeader(request, "x-idempotency-key");
   if (header === undefined) return undefined;
-  // So Node joins headers of one name; a key may have it, too.
+  // Node joins repeated headers like this; a key may contain it, too.
   if (header.includes(", ") && countOf(request, "x-idempotency-key") > 1) {
     refuse("invalid", "X-Idempotency-Key: must be given once");
   }
-  // Node reads headers as Latin-1; who sends more than ASCII sends UTF-8.
+  // Node reads headers as Latin-1; a client that sends more than ASCII sends UTF-8.
   const bytes = /^[\x20-\x7e]*$/.test(header) ? undefined : Buffer.from(header, "latin1");
   const key = bytes && isUtf8(bytes) ? bytes.toString("utf8") : header;
   if (key === "") refuse("invalid", "X-Idempotency-Key: must not be empty");

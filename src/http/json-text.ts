@@ -33,7 +33,7 @@ export function parseJsonObject(bytes: Buffer, field = "body"): JsonObject {
   return { text, value };
 }
 
-/** Whether brackets outside of strings nest deeper than `limit`; of text that is not JSON, whatever. */
+/** Whether brackets outside of strings nest deeper than `limit`; arbitrary for text that is not JSON. */
 function isDeeperThan(text: string, limit: number): boolean {
   // Nesting needs two characters a level: most payloads are too short to reach it.
   if (text.length < 2 * limit) return false;

@@ -20,7 +20,7 @@ export interface EventFilters {
   readonly IdempotencyKey?: string;
 }
 
-/** What lists may be asked for. */
+/** Query parameters of lists. */
 export const lists = {
   users: listReader<{ readonly Status?: 0 | 1; readonly Role?: number }>(listUsers),
   destinations: listReader<{ readonly Status?: DestinationView["status"] }>(listDestinations),
@@ -32,5 +32,5 @@ export const lists = {
   history: listReader<object>(listHistory),
 } as const;
 
-/** What totals of events may be asked for. */
+/** Query parameters of totals of events. */
 export const eventTotalsQuery = queryReader<Pick<EventFilters, "DestinationUrlId" | "From" | "To">>(countEvents);

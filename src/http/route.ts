@@ -83,7 +83,7 @@ export function signedIn(method: Method, path: string, handle: (call: Call<undef
   return { method, path, security: "bearer", run };
 }
 
-/** A signed-in operation with a body: who calls is checked before what it says. */
+/** A signed-in operation with a body: the caller is checked before the body. */
 export function signedInWith<Body>(
   method: Method,
   path: string,

@@ -27,7 +27,7 @@ const unparsable: Readonly<Record<string, readonly [status: number, text: string
 
 /**
  * An HTTP server, not yet listening. What is hardly HTTP is answered in a line of text, too. While the server closes,
- * answers tell clients to come back elsewhere.
+ * answers tell clients to reconnect.
  */
 export function createHttpServer(app: RequestListener, ids: Ids, patience = usualPatience): Server {
   const serve = (request: IncomingMessage, response: ServerResponse) => {

@@ -9,7 +9,7 @@ export interface Validator<Shape> {
 
 const ajv = new Ajv2020({ useDefaults: true, allowUnionTypes: true });
 ajv.addFormat("uuid", /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
-// Told apart more sharply, and with better words, by the application's own rules.
+// The application's own rules check these more strictly, and with better words.
 for (const name of ["email", "uri", "date-time", "password"]) ajv.addFormat(name, true);
 
 /** The validator of a request schema, compiled once. Defaults of the schema are filled in where a field is absent. */

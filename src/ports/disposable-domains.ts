@@ -1,5 +1,5 @@
 /** Mail domains whose addresses nobody reads for long. */
 export interface DisposableDomains {
-  /** Whether the domain, in whatever case, or one above it is known to be such a one. */
+  /** Whether the domain, in any case, or one above it is known as disposable. */
   has(domain: string): boolean;
 }

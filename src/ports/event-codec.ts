@@ -9,7 +9,7 @@ export interface EncodedEvent {
   readonly metadata: string;
 }
 
-/** Between facts and their stored form: validates both ways, and brings old versions up to date. */
+/** Converts facts to and from their stored form: validates both ways, and brings old versions up to date. */
 export interface EventCodec {
   /** Throws UnacceptableEntry (see event-store) when the fact does not satisfy its schema. */
   encode(event: DomainEvent, metadata: Metadata): EncodedEvent;

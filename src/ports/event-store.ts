@@ -1,8 +1,8 @@
 import type { DomainEvent, Metadata } from "../domain/domain-event.ts";
 
 /**
- * A place in the log. Opaque but for its order: compared as strings, a later entry has the larger
- * position. The empty string stands before the first entry.
+ * A place in the log. Opaque except for its order: compared as strings, a later entry has the larger position. The
+ * empty string is before the first entry.
  */
 export type Position = string;
 /** Before the first entry: a subscription that starts here gets the whole log. */
@@ -43,7 +43,7 @@ export interface UnreadableEntry extends EntryHead {
 /** An entry of a stream or of the whole log; `unreadable` tells the two kinds apart. */
 export type LogEntry = RecordedEvent | UnreadableEntry;
 
-/** Where an append stands; one that was repeated is told where the first stands. */
+/** Where in the log an append is; one that was repeated gets the place of the first. */
 export interface Appended {
   /** The revision and position of the last entry appended. */
   readonly revision: number;
@@ -119,25 +119,25 @@ export interface EventLog {
   readLog(after: Position, limit: number): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }>;
   /** The position of the newest committed entry. */
   head(): Promise<Position>;
-  /** How far the log reaches, with what an engine wrote of its own behind the newest entry: no `upTo` is beyond it. */
+  /** How far the log reaches, with what an engine itself wrote after the newest entry: no `upTo` is beyond it. */
   end(): Promise<Position>;
   /** Catches up, then follows live. Survives the engine's restarts: it resumes where it was. */
   subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription;
 }
 
-/** Which entries of a stream are read; all of them, the first one first, where nothing is said. */
+/** Which entries of a stream are read; without any options all of them, first one first. */
 export interface ReadOptions {
   /** A revision, inclusive. */
   readonly from?: number;
   readonly limit?: number;
   readonly backwards?: boolean;
-  /** Where the stream's first entry stands: who wants that one alone (`limit` 1) spares an engine the search for it. */
+  /** Where the stream's first entry is: reading that one alone (`limit` 1) then spares an engine the search for it. */
   readonly beginsAt?: Position;
 }
 
 /**
- * The event store: the smallest that every engine can keep. An append is durable when its promise
- * resolves. Entries of one append are committed together or not at all.
+ * The event store: the least that every engine can offer. An append is durable when its promise resolves. Entries of
+ * one append are committed together or not at all.
  */
 export interface EventStore extends EventLog {
   /** Throws RevisionConflict, UnacceptableEntry or LogUnavailable. */

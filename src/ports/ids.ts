@@ -1,4 +1,4 @@
-/** Ids and chance come from here only, so that a simulation can own them. */
+/** Ids and randomness come from here only, so that a simulation can own them. */
 export interface Ids {
   /** A fresh UUIDv7: sorts by the time of its making. */
   uuid(): string;

@@ -6,7 +6,7 @@ export interface Passwords {
    * passwords wait already.
    */
   hash(password: string): Promise<string>;
-  /** Costs the same time for any hash, a made-up one and those of a lower cost than is in force included. */
+  /** Takes the same time for any hash, including a made-up one and those of a lower cost than the present one. */
   matches(password: string, hash: string): Promise<boolean>;
   /** A hash no password matches: what an unknown user's attempt is compared with. */
   readonly nobody: string;

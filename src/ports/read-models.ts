@@ -15,8 +15,8 @@ export interface CollectionDefinition {
   /** Fields of each index, in order; the key is its last part where it is not named. */
   readonly indexes: readonly (readonly string[])[];
   /**
-   * Holds what people may ask to have erased: what is removed from it, or set to null, is soon to be found in no
-   * file of the engine any more.
+   * Holds what people may ask to have erased: what is removed from it, or set to null, soon disappears from the
+   * engine's files.
    */
   readonly personal?: true;
 }
@@ -118,7 +118,7 @@ export class ReadModelsUnavailable extends Error {
   }
 }
 
-/** Another writer has begun meanwhile: who wants to write must begin with {@link ReadModelWriter.state} again. */
+/** Another writer has begun meanwhile: to write again, begin with {@link ReadModelWriter.state}. */
 export class ReadModelsTakenOver extends ReadModelsUnavailable {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -126,7 +126,7 @@ export class ReadModelsTakenOver extends ReadModelsUnavailable {
   }
 }
 
-/** What is asked of read models. */
+/** Questions to read models. */
 export interface ReadModelQuestions {
   /** The document with this key, or null. Throws ReadModelsUnavailable, as all questions do. */
   get(collection: string, key: string): Promise<Document | null>;
@@ -142,17 +142,17 @@ export interface ReadModelQuestions {
   ): Promise<readonly FieldValue[]>;
   /** The sum of the counters of a scope with `from` <= bucket <= `to`; all of them without a range. */
   sum(scope: string, from?: number, to?: number): Promise<number>;
-  /** The same counters one by one, in the order of their buckets; those of nothing are left out. */
+  /** The same counters one by one, in the order of their buckets, without zeros. */
   buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]>;
 }
 
-/** Read models as the API and the workers see them: they tell, too, how far they follow the log. */
+/** Read models as the API and the workers see them, including how far they follow the log. */
 export interface ReadModels extends ReadModelQuestions {
   /** The position up to which the log is projected. */
   checkpoint(): Promise<Position>;
   /**
-   * Whether they are still those of this {@link checkpoint}, and nothing of what follows is being written. Then all
-   * answers since that was told are what the log up to there comes to.
+   * Whether they are still at this {@link checkpoint}, with nothing beyond it being written. Then all answers since it
+   * was read reflect the log exactly up to there.
    */
   standsAt(checkpoint: Position): Promise<boolean>;
   /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */
@@ -172,7 +172,7 @@ export interface ReadModelWriter {
    * new ones at once, and a writer that starts after a crash carries on with them.
    */
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void>;
-  /** The collections of the last {@link reset} are caught up: they answer from now on, and what was before may go. */
+  /** The collections of the last {@link reset} are caught up: they answer from now on, and the former ones may go. */
   publish(): Promise<void>;
   /**
    * Applies the changes and moves the checkpoint, such that a crash at any moment resumes exactly:

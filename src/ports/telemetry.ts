@@ -3,17 +3,17 @@ import type { FinishedStatus } from "../domain/event/purge.ts";
 
 /** One structured line; pino has this shape. Secrets never get here. */
 export interface Logger {
-  /** For whoever looks into one case; off unless asked for. */
+  /** For looking into a single case; off unless asked for. */
   debug(fields: object, message: string): void;
-  /** What goes as it should: starts, ends, and one line for each attempt. */
+  /** What works as it should: starts, ends, and one line for each attempt. */
   info(fields: object, message: string): void;
-  /** What the relay helps itself out of, but somebody may want to know. */
+  /** What the relay recovers from by itself, but somebody may want to know. */
   warn(fields: object, message: string): void;
   /** What failed; an `err` among the fields is shown with its stack. */
   error(fields: object, message: string): void;
 }
 
-/** Oddities that an operator should look at: a closed list, so that each is shown before it first happens. */
+/** Oddities that an operator should look at: a closed list, so that each has a count before it first happens. */
 export const troubles = [
   "attempt not given up", "cleaner", "engine away", "event not readable", "following the log", "forgetter",
   "housekeeping", "key rotation", "leadership", "mapping process lost", "mapping process start",
@@ -23,10 +23,10 @@ export const troubles = [
 /** One of the {@link troubles}. */
 export type Trouble = (typeof troubles)[number];
 
-/** What ingest requests are answered with. */
+/** The statuses of ingest answers. */
 export const ingestStatuses = [200, 202, 400, 401, 403, 404, 413, 415, 422, 500, 503] as const;
 
-/** What logins are answered with; `throttled` ones were not looked at, after too many that were refused. */
+/** Results of logins; `throttled` ones were not looked at, after too many that were refused. */
 export const loginResults = ["succeeded", "refused", "throttled"] as const;
 /** One of {@link loginResults}. */
 export type LoginResult = (typeof loginResults)[number];
@@ -35,7 +35,7 @@ export type LoginResult = (typeof loginResults)[number];
 export interface Metrics {
   /** An event was accepted, durably. */
   accepted(): void;
-  /** An accepted or replayed event came to its end. */
+  /** An accepted or replayed event finished. */
   finished(status: FinishedStatus): void;
   /** An event that was given up went back to work. */
   replayed(): void;

@@ -1,9 +1,9 @@
 import type { Clock } from "./clock.ts";
 
-/** What {@link within} comes to when the time is over first. */
+/** The result of {@link within} when the time is over first. */
 export const late: unique symbol = Symbol("late");
 
-/** What a task comes to, or {@link late} after `ms`: it goes on then, and what it comes to is dropped. */
+/** The task's result, or {@link late} after `ms`. The task is not stopped; its result is dropped. */
 export async function within<Outcome>(
   clock: Pick<Clock, "schedule">, ms: number, task: Promise<Outcome>,
 ): Promise<Outcome | typeof late> {

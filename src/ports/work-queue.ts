@@ -21,7 +21,7 @@ export interface FirstAttempt {
 export interface WakeUp {
   readonly kind: "wake";
   readonly destinationId: string;
-  /** The due index must have come this far before it is asked. */
+  /** How far the due index must have come before it is asked. */
   readonly position: Position;
 }
 
@@ -30,9 +30,7 @@ export type WorkItem = FirstAttempt | WakeUp;
 
 /** A worker's membership: while it lasts, the destinations of its items are this worker's alone. */
 export interface QueueSession {
-  /**
-   * False once it is over, or cannot be told to go on; a worker starts nothing under a session that is not alive.
-   */
+  /** False once it is over, or may be; a worker starts nothing under a session that is not alive. */
   readonly alive: boolean;
 }
 

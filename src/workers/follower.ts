@@ -5,12 +5,12 @@ import type { Logger, Metrics } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";
 
 const beatMs = 200;
-/** What others changed holds here within this time; a process that cannot prove that is not fresh. */
+/** Others' changes take effect here within this time; a process that cannot prove that is not fresh. */
 const freshForMs = 1_000;
 const renewedWithinMs = 2_000;
-/** A busy log carries the subscription past its end of a moment ago by itself. */
+/** On a busy log the subscription passes the end of a moment ago by itself. */
 const patienceMs = 50;
-/** What is left then, on a quiet log, is less than this; who lags more proves nothing. */
+/** On a quiet log less than this is left then; a process that lags more proves nothing. */
 const gapEntries = 1_000;
 
 interface FollowerParts {
@@ -20,7 +20,7 @@ interface FollowerParts {
   readonly metrics: Pick<Metrics, "trouble">;
   /** Which streams are followed. */
   readonly categories: readonly string[];
-  /** Told of entries in the order of the log; now and then of one a second time. */
+  /** Called with entries in the order of the log; now and then with one a second time. */
   readonly handle: (entries: readonly LogEntry[]) => void;
 }
 
@@ -58,17 +58,17 @@ export class Follower {
     this.#loop.start(beatMs);
   }
 
-  /** Resolves when `handle` is told of nothing more; what is remembered counts as fresh for a second yet. */
+  /** Resolves when `handle` is no longer called; what is remembered still counts as fresh for a second. */
   async stop(): Promise<void> {
     await Promise.all([this.#subscription?.stop(), this.#loop.stop()]);
   }
 
-  /** Whether everything was seen that stood in the log a second ago. */
+  /** Whether everything was seen that was in the log a second ago. */
   get fresh(): boolean {
     return this.#parts.clock.monotonic() - this.#provenAt <= freshForMs;
   }
 
-  /** Resolves true once everything was seen that stands in the log now, false when that takes over two seconds. */
+  /** Resolves true once everything was seen that is in the log now, false when that takes over two seconds. */
   renewed(): Promise<boolean> {
     const { clock } = this.#parts;
     return new Promise((resolve) => {

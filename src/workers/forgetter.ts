@@ -5,7 +5,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 
-/** Who deletes a user forgets it too; only what that left undone is done here. */
+/** The process that deletes a user forgets it, too; only what it left undone is done here. */
 const graceMs = 2_000;
 
 interface ForgetterParts {
@@ -24,7 +24,7 @@ export class Forgetter {
     this.#parts = parts;
   }
 
-  /** Forgets each that should be forgotten by now, unless it is over before: the others are left to the next time. */
+  /** Forgets each that should be forgotten by now, until `isOver`: the others are left to the next time. */
   async run(isOver: () => boolean): Promise<void> {
     const { forgetting, clock, ids, logger, metrics } = this.#parts;
     for (const user of await forgetting.overdue(timestamp(clock.now() - graceMs))) {

@@ -8,7 +8,7 @@ import type { WorkItem, WorkQueue } from "../ports/work-queue.ts";
 
 const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
-/** The facts that call for work, see {@link workOf}, and the one that says it is done already. */
+/** The facts that call for work, see {@link workOf}, and the one that says it has begun. */
 const types: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
   "EventAccepted", "EventReplayed", "DestinationActivated", "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened",
   "DeliveryAttemptStarted",

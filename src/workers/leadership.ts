@@ -21,9 +21,9 @@ export interface LeadershipParts {
 }
 
 /**
- * Runs a role in one process at a time: in the one that holds its lease. Who loses the lease, or cannot renew it in
- * time, stops the role; another takes over within seconds. What the role does must bear a moment of overlap all the
- * same: a process may be held up between looking at its lease and acting.
+ * Runs a role in one process at a time: the one that holds its lease. A process that loses the lease, or cannot renew
+ * it in time, stops the role; another takes over within seconds. Roles must bear a moment of overlap all the same: a
+ * process may be held up between looking at its lease and acting.
  */
 export class Leadership implements Role {
   readonly name: string;
@@ -66,7 +66,7 @@ export class Leadership implements Role {
   async #look(): Promise<number> {
     const { clock } = this.#parts;
     if (this.leading && this.#left() <= 0) {
-      // Another may have the role by now: this term is over, even if the lease is to be had again.
+      // Another may have the role by now: this term is over, even if the lease is free again.
       await this.#end(stopPatienceMs);
       return renewEveryMs;
     }
@@ -78,12 +78,12 @@ export class Leadership implements Role {
     return this.leading ? Math.min(renewEveryMs, this.#left()) : renewEveryMs;
   }
 
-  /** For how long the lease holds yet, ms. */
+  /** How much longer the lease holds, ms. */
   #left(): number {
     return this.#heldUntil - this.#parts.clock.monotonic();
   }
 
-  /** Undefined when the engine does not answer, or does not while the lease holds that the role runs by. */
+  /** Undefined when the engine does not answer, or, while the role runs, not before its lease is over. */
   async #lease(): Promise<boolean | undefined> {
     const { state, clock } = this.#parts;
     const asking = state.lease(`role/${this.name}`, this.#owner, leaseMs).catch((error: unknown) => {

@@ -10,7 +10,7 @@ export class Loop {
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  /** The task resolves with the rest before the next time, ms, or with null after the last; it must not reject. */
+  /** The task resolves with the rest before it runs again, ms, or with null after the last time; it must not reject. */
   constructor(clock: Clock, task: () => Promise<number | null>) {
     this.#task = task;
     this.#pause = new Pause(clock);
@@ -46,7 +46,7 @@ export class Loop {
   }
 }
 
-/** What says when a repeated task is done, and tells of its failures. */
+/** What times a repeated task, and reports its failures. */
 export interface RepeatingParts {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -54,8 +54,8 @@ export interface RepeatingParts {
 }
 
 /**
- * A role that does its task again `everyMs` after each time, beginning after `firstMs`, and whatever became of it: a
- * failure is trouble of this name. A long task asks `isOver` now and then whether it is to come to its end.
+ * A role that repeats its task `everyMs` after each time, beginning after `firstMs`, even when it failed: a failure is
+ * trouble of this name. A long task asks `isOver` now and then, to stop early.
  */
 export function repeating(
   { clock, logger, metrics }: RepeatingParts,

@@ -35,7 +35,7 @@ interface Loss {
 export class LostAttempts {
   readonly #parts: LostAttemptsParts;
   readonly #firstSeen = new Map<string, number>();
-  /** Those whose end the log may hold or not: it is recorded again, or a failure may never be counted. */
+  /** Those whose end the log may or may not hold: it is recorded again, or a failure might never be counted. */
   readonly #unanswered = new Map<string, Loss>();
 
   constructor(parts: LostAttemptsParts) {
@@ -74,7 +74,7 @@ export class LostAttempts {
     try {
       await this.#giveUp(key, lease);
     } catch (error) {
-      // Something of its own that cannot be read must not keep the others; it has another lease's time.
+      // One whose own record cannot be read must not hold up the others; it has another lease's time.
       if (!(error instanceof Refusal)) throw error;
       const { eventId, attempt } = lease;
       this.#firstSeen.set(key, now);

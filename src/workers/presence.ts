@@ -34,7 +34,7 @@ export class Presence implements Role {
     return this.#loop.stop();
   }
 
-  /** False, too, while the expiring state does not answer: who watches the engines tells of that. */
+  /** False, too, while the expiring state does not answer: the engine watch reports that. */
   async #renew(): Promise<boolean> {
     const { state, logger, metrics } = this.#parts;
     const isHeld = await state.lease(`role/${presence}`, everyProcess, leaseMs).catch(() => null);

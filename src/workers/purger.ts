@@ -28,9 +28,8 @@ interface PurgerParts {
 }
 
 /**
- * Deletes the streams of events that purges took, once nobody is shown the events any more. Whatever is
- * interrupted begins again from the start: what is deleted already costs a look. Should two processes do it at once,
- * that costs work done twice, nothing else.
+ * Deletes the streams of events that purges took, once the events are shown to nobody. An interrupted purge begins
+ * again from the start: what is deleted already costs a look. Two processes at once would do work twice, nothing else.
  */
 export class Purger {
   readonly #parts: PurgerParts;
@@ -124,7 +123,7 @@ export class Purger {
     }
   }
 
-  /** What the read models know of keys only by events must stand elsewhere before those are deleted. */
+  /** Records the uses of keys that the read models know only from events, before those are deleted. */
   async #recordUses(tenantId: string, origin: Origin): Promise<void> {
     const pages = pagesOf(this.#parts.readModels, apiKeys, { where: { tenantId }, size: pageSize });
     for await (const page of pages) {

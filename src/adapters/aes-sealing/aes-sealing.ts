@@ -35,7 +35,7 @@ export class AesSealing implements Sealing {
   unwrap(wrapped: string, place: string): SealingKey {
     const [, head, id] = /^(w1\.([0-9a-f]{16})\.)/.exec(wrapped) ?? [];
     if (!head || !id) throw new Unsealable("not a wrapped key");
-    // A copy: keys are kept, and what is decrypted is a slice of a pool that would be kept with it.
+    // A copy: the decrypted key is a slice of a pool, which would be kept along with it.
     return { bytes: new Uint8Array(decrypt(head, wrapped, this.#master(id), place)) };
   }
 

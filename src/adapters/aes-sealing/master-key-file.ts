@@ -33,7 +33,7 @@ export function loadOrCreateMasterKey(dataDir: string): MasterKeyFile {
   return { key, path, created };
 }
 
-/** The file's path where its mode lets others than its owner at it, else null. There must be one. */
+/** The file's path if its mode gives others than its owner access, else null. The file must exist. */
 export function exposedMasterKey(dataDir: string): string | null {
   const path = pathIn(dataDir);
   return (statSync(path).mode & 0o077) === 0 ? null : path;
@@ -43,7 +43,7 @@ function pathIn(dataDir: string): string {
   return join(dataDir, "master.key");
 }
 
-/** A whole file takes its name in one step, and only where no other has it: true when it was this one. */
+/** Gives a complete file its name in one step, unless the name is taken; true if this call did it. */
 function create(dataDir: string, path: string): boolean {
   const draft = `${path}.${randomBytes(8).toString("hex")}.new`;
   try {

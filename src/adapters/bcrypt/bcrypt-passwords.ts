@@ -6,8 +6,8 @@ import { hashOfNobody } from "./nobody.ts";
 import type { BcryptAnswer, BcryptTask } from "./worker.ts";
 
 /**
- * How many tasks may wait, up to this cost: the last is answered after some 25 s then, and beyond 30 s most clients
- * have hung up. Fifty who race for one email must all fit: only after the hashing are those who lost told so.
+ * How many tasks may wait at this cost: the last is then answered after some 25 s, and beyond 30 s most clients have
+ * hung up. Fifty requests racing for one email must all fit: the losers are told only after the hashing.
  */
 const mostWaiting = { tasks: 64, atCost: 12 } as const;
 
@@ -63,7 +63,7 @@ export class BcryptPasswords implements Passwords {
     this.#worker ??= this.#start();
     const id = ++this.#lastId;
     const answer = new Promise<string | boolean>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
-    // Held while something waits, so that a process does not end in the middle; idle, it holds nothing.
+    // Keeps the process alive while something waits, so that it does not end halfway.
     this.#worker.ref();
     this.#worker.postMessage({ id, task });
     return answer;

@@ -1,4 +1,4 @@
-/** A hash of this cost that no password is known to have, a salt and a digest of zeros: it costs as much as any. */
+/** A hash of this cost that no known password matches, of zeros throughout; it takes as long as any to compare. */
 export function hashOfNobody(cost: number): string {
   return `$2b$${String(cost).padStart(2, "0")}$${".".repeat(53)}`;
 }

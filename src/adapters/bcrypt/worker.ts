@@ -2,7 +2,7 @@ import { compareSync, getRounds, hashSync } from "bcryptjs";
 import { parentPort } from "node:worker_threads";
 import { hashOfNobody } from "./nobody.ts";
 
-/** What the thread is asked; `cost` is the logarithm of the rounds, of a comparison at the least. */
+/** A task for the thread; `cost` is the logarithm of the rounds, for a comparison the minimum. */
 export type BcryptTask =
   | { readonly op: "hash"; readonly password: string; readonly cost: number }
   | { readonly op: "compare"; readonly password: string; readonly hash: string; readonly cost: number };
@@ -16,7 +16,7 @@ function run(task: BcryptTask): string | boolean {
   return task.op === "hash" ? hashSync(task.password, task.cost) : compare(task);
 }
 
-/** A hash from when the cost was lower takes as long as any other: who it is of must not be told by the time. */
+/** A hash made at a lower cost takes as long as any other: the time must not tell whose it is. */
 function compare({ password, hash, cost }: Extract<BcryptTask, { op: "compare" }>): boolean {
   const same = compareSync(password, hash);
   // Each step takes as long as all before it together.

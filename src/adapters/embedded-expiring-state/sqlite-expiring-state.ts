@@ -30,12 +30,12 @@ const valueKey = (key: string) => `value/${key}`;
 const leaseKey = (name: string) => `lease/${name}`;
 
 /**
- * Admissions of a kind that are kept, some 50 MB; beyond, the oldest of that kind go. Only who asks from that many
- * addresses meanwhile is counted too low.
+ * How many admissions of a kind are kept, some 50 MB; beyond that the oldest of the kind are dropped. Only a caller
+ * that uses that many addresses is then counted too low.
  */
 const usualMost = 200_000;
 
-/** Expired rows of each table that a write takes away: more than it adds, so that they never pile up. */
+/** Expired rows of each table that a write deletes: more than it adds, so that they never pile up. */
 const sweptRows = 8;
 
 /**
@@ -65,7 +65,7 @@ export class SqliteExpiringState implements ExpiringState {
   }
 
   async put(key: string, value: string, ttlMs: number | null): Promise<void> {
-    // A token that was logged out stays so through a loss of power; a throttle that forgets a moment harms nobody.
+    // A logged-out token must stay so through a loss of power; a throttle may forget a moment.
     this.#reachable(() => this.#database.exec("PRAGMA synchronous = FULL"));
     try {
       this.#write((now) => this.#put(valueKey(key), value, ttlMs === null ? null : now + ttlMs));
@@ -121,7 +121,7 @@ export class SqliteExpiringState implements ExpiringState {
     this.#run("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", key, value, expiresAt);
   }
 
-  /** One transaction, with a part of what has expired taken away. */
+  /** One transaction, which also deletes some expired rows. */
   #write<Result>(change: (now: number) => Result): Result {
     const now = this.#clock.now();
     return this.#reachable(() => {

@@ -35,7 +35,7 @@ export type Upcaster = (data: Readonly<Record<string, unknown>>) => object;
 export interface Catalogue {
   /** The version each type is written under. */
   readonly versions: Readonly<Record<string, number>>;
-  /** By type, by the version that goes in. */
+  /** By type, then by the version that goes in. */
   readonly upcasters: Readonly<Record<string, Readonly<Record<number, Upcaster>>>>;
   /** The JSON Schema of a name such as `EventAccepted.v1`, or of `metadata`. */
   readonly schema: (name: string) => object;
@@ -106,7 +106,7 @@ const versions = {
   WebhookSecretRegenerated: 1,
 } as const satisfies Record<AnyEvent["type"], number>;
 
-/** Purges that took what had finished by their own places. */
+/** Purges that each took what had finished by its own place in the log. */
 function upToTheirPlaces(purges: unknown): object[] {
   return (purges as readonly Purge[]).map((purge) => ({ ...purge, upTo: purge.position }));
 }

@@ -82,7 +82,7 @@ function upcast(kind: Kind, version: number, data: unknown): unknown {
   return current;
 }
 
-/** The rule that was broken, as its place in the schema: what broke it is not told. */
+/** The violated rule, as its place in the schema; not the value that violates it. */
 function violated(check: ValidateFunction): string {
   return check.errors?.[0]?.schemaPath ?? "its schema";
 }

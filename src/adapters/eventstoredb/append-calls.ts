@@ -30,11 +30,11 @@ export class AppendCalls {
   readonly #onTrouble: (error: unknown) => void;
   /** By correlation id, in the order in which they came. */
   readonly #unsettled = new Map<string, Unsettled>();
-  /** Those of them that are not sent over the present call. */
+  /** Those of them not yet sent over the present call. */
   #unsent = new Set<Unsettled>();
   #client: StreamsClient | undefined;
   #call: Call | undefined;
-  /** From the first try to have a call to the one that succeeds, with the pauses between. */
+  /** From the first attempt to open a call until one succeeds, pauses included. */
   #opening = false;
   #full = false;
   #failures = 0;
@@ -184,7 +184,7 @@ export class AppendCalls {
     this.#watch = this.#clock.schedule(stallMs, look);
   }
 
-  /** The call takes appends and answers none: another one on another channel. */
+  /** Replaces a call that takes appends and answers none, on another channel. */
   async #giveUpCall(): Promise<void> {
     const [call, client] = [this.#call, this.#client];
     if (!call || !client) return;

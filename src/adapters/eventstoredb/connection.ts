@@ -8,10 +8,10 @@ import { codeOf, grpcCode } from "./failures.ts";
 export type StreamsClient = InstanceType<typeof streams.StreamsClient>;
 
 /**
- * A connection to a node or a cluster. The client finds the leader, keeps the channel and makes another where a
- * failure asks for it; the calls go through its generated stubs. Its own appends share one map of all clients of
- * the process, which one broken stream clears: a late reply then throws where nothing can catch it. Its reads
- * parse JSON that is wanted as text.
+ * A connection to a node or a cluster. The client finds the leader, keeps the channel and replaces it when a failure
+ * requires that; the calls go through its generated stubs. Its own appends are not used, since all clients of the
+ * process share one map for them, which one broken stream clears: a late reply then throws where nothing can catch it.
+ * Nor are its reads, which parse JSON that is wanted as text.
  */
 export class Connection {
   readonly #client: EventStoreDBClient;
@@ -43,7 +43,7 @@ export class Connection {
       : this.#client["callArguments"]({ ...options, deadline: deadlineMs });
   }
 
-  /** Makes another channel for the calls to come where the failure of a call on `client` asks for it. */
+  /** Replaces the channel if the failure of a call on `client` requires it. */
   async failed(client: StreamsClient, error: unknown): Promise<void> {
     // Nobody else notices a peer that takes what it is sent and never answers.
     const asked = codeOf(error) === grpcCode.deadlineExceeded ? unanswered() : error;
@@ -55,7 +55,7 @@ export class Connection {
     }
   }
 
-  /** Makes another channel for the calls to come: this one does not answer. */
+  /** Replaces a channel that does not answer. */
   renew(client: StreamsClient): Promise<void> {
     return this.failed(client, unanswered());
   }

@@ -10,7 +10,7 @@ const nilUuid = "00000000-0000-0000-0000-000000000000";
 
 /**
  * The texts to append. Throws UnacceptableEntry for whatever the server would answer as a bad request, and
- * EntryTooLarge: a message that is too large for gRPC would break the appends of others off.
+ * EntryTooLarge: a message too large for gRPC would break off others' appends.
  */
 export function messagesOf(codec: EventCodec, stream: string, entries: readonly NewEntry[]): Message[] {
   if (stream === "" || entries.length === 0) throw new UnacceptableEntry("an append needs a stream and an entry");

@@ -25,14 +25,14 @@ export interface EventStoreDbOptions {
   readonly url: string;
   readonly codec: EventCodec;
   readonly clock: Clock;
-  /** Told when a connection, a subscription's handler or an append failed and is tried again. */
+  /** Called when a connection, a subscription's handler or an append failed and is retried. */
   readonly onTrouble?: (error: unknown) => void;
   readonly tuning?: Partial<Tuning>;
 }
 
 /**
- * The event store on EventStoreDB 21.10 or newer: a client that connects with the first call and connects again as long
- * as it takes. The server may be away when it is made.
+ * The event store on EventStoreDB 21.10 or newer. It connects with the first call, and reconnects for as long as it
+ * takes: the server may be away when this is made.
  */
 export class EventStoreDb implements EventStore {
   readonly #codec: EventCodec;
@@ -76,7 +76,7 @@ export class EventStoreDb implements EventStore {
     const records = await this.#guarded("read", () => readRecords(
       this.#connection, readStreamRequest(stream, { ...options, backwards }), this.#tuning.readMs,
     ));
-    // What a fence has behind it was deleted.
+    // What precedes a fence was deleted.
     const fence = backwards ? records.findIndex(isFence) : records.findLastIndex(isFence);
     const shown = fence < 0 ? records : backwards ? records.slice(0, fence) : records.slice(fence + 1);
     return shown.filter((record) => !isSystem(record)).map((record) => entryOf(record, this.#codec));

@@ -15,7 +15,7 @@ export function codeOf(error: unknown): number | undefined {
   return typeof code === "number" ? code : undefined;
 }
 
-/** What the port says of a failure that is nobody's fault here. */
+/** The port's error for a call that failed through no fault of the caller's. */
 export function unavailable(doing: string, cause: unknown): LogUnavailable {
   if (cause instanceof LogUnavailable) return cause;
   const details = (cause as { readonly details?: unknown }).details;

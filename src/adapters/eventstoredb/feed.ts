@@ -14,7 +14,7 @@ export interface SubscriptionContext {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly tuning: Tuning;
-  /** Told of a call or handler that failed and is tried again. */
+  /** Called with the error of a call or handler that is retried. */
   readonly onTrouble: (error: unknown) => void;
   /** The record as the port has it; undefined when it is not one of the service's. */
   readonly entry: (record: StoredRecord) => LogEntry | undefined;
@@ -26,7 +26,7 @@ export interface SubscriptionContext {
   readonly page: (after: Position) => Promise<readonly StoredRecord[]>;
 }
 
-/** Entries that came together, and how far the log was looked at with them. */
+/** Entries that came together, and the position up to which the log was looked at with them. */
 export interface Batch {
   readonly entries: readonly LogEntry[];
   readonly upTo: Position;
@@ -34,7 +34,7 @@ export interface Batch {
 
 type Call = ReturnType<StreamsClient["read"]>;
 
-/** One subscription call: keeps what comes until it is asked for, and holds the server back when that is much. */
+/** One subscription call: buffers what comes until asked for it, and holds the server back when that is much. */
 export class Feed {
   readonly #context: SubscriptionContext;
   readonly #wants: (record: StoredRecord) => boolean;
@@ -42,13 +42,13 @@ export class Feed {
   #call: Call | undefined;
   #entries: LogEntry[] = [];
   #bytes = 0;
-  /** Everything up to here was given away or is kept here. */
+  /** Everything up to here was handed out or is buffered. */
   #covered: Position;
   #given: Position;
   #failure: { readonly error: unknown } | undefined;
   #closed = false;
   #wake: () => void = () => undefined;
-  /** What is there and wanted, and did not come yet; `since` is monotonic. */
+  /** A wanted entry that exists and has not come yet; `since` is monotonic. */
   #overdue: { readonly position: Position; readonly since: number } | undefined;
 
   constructor(
@@ -106,7 +106,7 @@ export class Feed {
     const record = recordOf(message);
     const checkpoint = message.getCheckpoint();
     if (record) {
-      // Looking ahead went past it because nobody wants it.
+      // Looking ahead skipped it because nobody wants it.
       if (record.position <= this.#covered) return;
       this.#covered = record.position;
       const entry = this.#wants(record) ? this.#context.entry(record) : undefined;
@@ -152,8 +152,8 @@ export class Feed {
   }
 
   /**
-   * Checkpoints come after many records only, and a server that has frozen says nothing: so a quiet subscription
-   * looks for itself. It passes what nobody wants; what is wanted must come by itself, or the call is dead.
+   * Checkpoints come only after many records, and a frozen server says nothing: so a quiet subscription reads ahead by
+   * itself. It skips what nobody wants; what is wanted must come over the call, or the call is dead.
    */
   async #lookAhead(): Promise<void> {
     const { newest, head, page, connection, clock, tuning } = this.#context;

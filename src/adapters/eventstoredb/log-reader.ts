@@ -8,9 +8,9 @@ import type { Tuning } from "./tuning.ts";
 
 /** Records of one page. */
 const pageRecords = 512;
-/** Pages without any entry that `read` looks at before it answers how far it came. */
+/** How many pages without an entry `read` looks at before it returns how far it got. */
 const pagesAtOnce = 16;
-/** Records that `head` reads first, and at most, in one go: the newest is mostly an entry. */
+/** How many records `head` reads at once, at first and at most: the newest is usually an entry. */
 const firstTail = 1;
 const longestTail = 1024;
 
@@ -20,7 +20,7 @@ export class LogReader {
   readonly #tuning: Tuning;
   readonly #entry: (record: StoredRecord) => LogEntry | undefined;
   #newest: Position = logStart;
-  /** No record up to here is newer than `#newest` without being the server's own. */
+  /** Up to here, all records after `#newest` are the server's own. */
   #searched: Position = logStart;
 
   /** `entry` gives a record as the port has it, or undefined when it is not one of the service's. */
@@ -35,7 +35,7 @@ export class LogReader {
     return this.#newest;
   }
 
-  /** An entry stands at the position. */
+  /** There is an entry at the position. */
   learn(position: Position): void {
     if (position > this.#newest) this.#newest = position;
   }

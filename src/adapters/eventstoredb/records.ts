@@ -13,7 +13,7 @@ export interface StoredRecord {
   readonly type: string;
   readonly data: string;
   readonly metadata: string;
-  /** What it takes on the wire, about. */
+  /** Its approximate size on the wire. */
   readonly bytes: number;
 }
 

@@ -16,8 +16,8 @@ import { appendRequest, deleteRequest, readStreamRequest, type Message } from ".
 import type { Tuning } from "./tuning.ts";
 
 /**
- * How much later than this adapter the server may give an append up. It goes by its own clock: without slack it
- * would refuse every append of a machine whose clock is late.
+ * How much later than this adapter the server may give up an append. It goes by its own clock: without slack it would
+ * refuse every append from a machine whose clock is slow.
  */
 const clockSlackMs = 60_000;
 
@@ -28,7 +28,7 @@ export interface WriterContext {
   readonly codec: EventCodec;
   readonly clock: Clock;
   readonly tuning: Tuning;
-  /** An entry stands at the position. */
+  /** Called with the position of each appended entry. */
   readonly onAppended: (position: Position) => void;
 }
 
@@ -60,14 +60,14 @@ export class StreamWriter {
         const committed = await this.#committedBefore(stream, messages, until);
         if (committed) return committed;
       }
-      // The stream may have come to where it was expected meanwhile.
+      // The stream may have reached the expected revision meanwhile.
       if (actual !== expected) throw new RevisionConflict(stream, expected, actual);
     }
   }
 
   /**
    * Resolves when the stream counts as deleted, also where there was none. Throws RevisionConflict, or LogUnavailable
-   * after `appendMs`: a fence may stand by then, and whoever next appends or deletes there finishes the deletion.
+   * after `appendMs`: a fence may be there by then, and the next append or deletion finishes the deletion.
    */
   async delete(stream: string, expected?: number): Promise<void> {
     const until = this.#until();
@@ -92,8 +92,8 @@ export class StreamWriter {
   }
 
   /**
-   * The server looks for repeated ids from revision 0 on when no stream was expected. One that began again after a
-   * deletion begins later: its first entries tell whether they were this append.
+   * When no stream is expected, the server looks for repeated ids from revision 0 on. A stream that began again after a
+   * deletion begins later, so its first entries are compared here.
    */
   async #committedBefore(stream: string, messages: readonly Message[], until: number): Promise<Appended | undefined> {
     const first = await this.#read(stream, messages.length, false, until);
@@ -115,7 +115,7 @@ export class StreamWriter {
     return outcome;
   }
 
-  /** Takes the entries up to a fence out of the stream, unless it has begun again. */
+  /** Deletes the entries up to a fence, unless the stream has begun again. */
   async #softDelete(stream: string, fenceRevision: number, until: number): Promise<void> {
     await this.#persist("delete", until, async (leftMs) => {
       const { connection } = this.#context;

@@ -51,7 +51,7 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  /** Resolves when the handler has taken the batch, however often it must be asked, or when this is stopped. */
+  /** Resolves when the handler has taken the batch, after however many tries, or when this is stopped. */
   async #take({ entries, upTo }: Batch): Promise<void> {
     for (let failures = 0; !this.#stopped;) {
       try {
@@ -70,7 +70,7 @@ export class LogSubscription implements Subscription {
     return (types?.includes(type) ?? true) && (categories?.includes(categoryOf(stream)) ?? true);
   }
 
-  // The checker takes a field that was read once for settled.
+  // The type checker assumes that a field keeps the value it was read with.
   #isStopped(): boolean {
     return this.#stopped;
   }
@@ -81,7 +81,7 @@ export class LogSubscription implements Subscription {
   }
 }
 
-/** What the server can sort out: types where they are given, or else categories, by prefix; the rest is done here. */
+/** What the server can filter: types if given, else categories, by prefix; the rest is filtered here. */
 function filterOf({ categories, types }: SubscriptionOptions): Filter {
   if (types && types.length > 0) return { by: "type", prefixes: types };
   return categories && categories.length > 0 ? { by: "stream", prefixes: categories } : { by: "origin" };

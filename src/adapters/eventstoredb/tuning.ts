@@ -4,7 +4,7 @@ export interface Tuning {
   readonly appendMs: number;
   /** A read or deletion that has not ended after this fails. */
   readonly readMs: number;
-  /** Appends wait and none was answered, or a subscription lacks an entry, for this long: another connection. */
+  /** The connection is replaced when appends wait unanswered, or a subscription lacks an entry, for this long. */
   readonly stallMs: number;
   /** A ping that has no answer after this fails. */
   readonly pingMs: number;
@@ -13,20 +13,20 @@ export interface Tuning {
   readonly longestPauseMs: number;
   /** A subscription to which nothing came for this long looks for itself how far the log has grown. */
   readonly idleMs: number;
-  /** The same when appends of this client are known that it has not looked past. */
+  /** The same, when this client has made appends that it has not looked past. */
   readonly behindMs: number;
-  /** Entries, and bytes of them, that are kept for a subscription whose handler is busy. */
+  /** Entries, and bytes of them, that are buffered for a subscription whose handler is busy. */
   readonly bufferEntries: number;
   readonly bufferBytes: number;
   /** Records that the server looks at between two checkpoints of a subscription. */
   readonly searchWindow: number;
-  /** Bytes that one page of `readLog` has, about. */
+  /** The approximate size of a page of `readLog`, bytes. */
   readonly pageBytes: number;
   /** Closing waits no longer than this for the channel to end. */
   readonly closeMs: number;
 }
 
-/** In force where nothing else is given. */
+/** The defaults. */
 export const defaultTuning: Tuning = {
   appendMs: 10_000,
   readMs: 10_000,

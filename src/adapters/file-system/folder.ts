@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /**
- * Makes a folder, and those above it, where they are missing: for this user alone. One by one, since Node's own way to
- * make them all tries for ever where a folder that exists takes none, as `/proc`.
+ * Makes a folder and its missing parents, for this user alone. One by one: Node's recursive mkdir retries for ever
+ * where an existing folder, such as `/proc`, takes no new one.
  */
 export function makeFolder(path: string): void {
   const folder = resolve(path);

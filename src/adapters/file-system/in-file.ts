@@ -1,4 +1,4 @@
-/** Does something with a file; SQLite's errors do not say with which. */
+/** Runs an action on a file, so that its error names the file: SQLite's own does not. */
 export function inFile<Result>(path: string, action: () => Result): Result {
   try {
     return action();

@@ -14,7 +14,7 @@ boundFunctions();
 export interface EvaluatorOptions {
   /** How long compiling, and how long evaluating, may keep the processor busy. */
   readonly timeoutMs: number;
-  /** How long the watchdog waits for that at most, on a machine that is too busy to give it. */
+  /** How long the watchdog waits for that at most, on a busy machine. */
   readonly patienceMs: number;
   /** The size of a result at most, as UTF-8. */
   readonly maxBytes: number;
@@ -54,8 +54,8 @@ export class Evaluator {
   }
 
   /**
-   * Runs within the time limit. The watchdog knows only the time of day: what it ended on a busy machine before it
-   * had its share of the processor begins again with twice the time, until it has had its share twice.
+   * Runs within the time limit. The watchdog measures wall time only: what it ended on a busy machine before it had its
+   * processor time runs again with twice the limit, until it has had that time twice.
    */
   #watched<Result>(run: () => Result): Result {
     const { timeoutMs, patienceMs } = this.#options;
@@ -80,7 +80,7 @@ const script = new Script(`globalThis[Symbol.for("${hook.description}")]()`);
 
 /** Calls the function; a watchdog ends it after the time. Throws ERR_SCRIPT_EXECUTION_TIMEOUT then. */
 function watch<Result>(run: () => Result, timeoutMs: number): Result {
-  // A watchdog is to be had for a script only, and a script reaches nothing but globals.
+  // Only scripts can have a watchdog, and a script reaches nothing but globals.
   (globalThis as unknown as Record<symbol, () => Result>)[hook] = run;
   return script.runInThisContext({ timeout: timeoutMs }) as Result;
 }

@@ -3,7 +3,7 @@ import { MappingProblem } from "./problem.ts";
 
 type Tree = Parameters<typeof TreeInterpreter.search>[0];
 
-/** A compiled expression: the library's syntax tree, and whether it asks for what every JavaScript object has. */
+/** A compiled expression: the library's syntax tree, and whether it names what every JavaScript object has. */
 export interface Expression {
   readonly tree: Tree;
   readonly namesInherited: boolean;
@@ -47,7 +47,7 @@ export function asProblem<Result>(run: () => Result, otherwise: string): Result 
     if (error instanceof RangeError && /call stack/.test(error.message)) {
       throw new MappingProblem("is nested too deep");
     }
-    // Its own words are plain errors; the others come from V8 and tell nothing to the author of an expression.
+    // The library's own errors are plain ones; the others come from V8 and tell the author of an expression nothing.
     const worded = error instanceof Error && error.constructor === Error && /^[\x20-\x7e]{1,200}$/.test(error.message);
     throw new MappingProblem(worded ? `${otherwise}: ${error.message}` : otherwise);
   }

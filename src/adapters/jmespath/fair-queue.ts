@@ -1,4 +1,4 @@
-/** Items wait by whose they are: everybody's turn comes in order, whoever has many waiting. */
+/** Items wait by owner: owners take turns, however many items one of them has waiting. */
 export class FairQueue<Item> {
   /** In the order of turns. */
   readonly #lines = new Map<string, Item[]>();
@@ -20,7 +20,7 @@ export class FairQueue<Item> {
     this.#lines.set(owner, [item, ...(this.#lines.get(owner) ?? [])]);
   }
 
-  /** The first item of the owner whose turn it is, among those who may; undefined when none of these waits. */
+  /** The first item of the next owner that may have one; undefined when none of these waits. */
   take(may: (owner: string) => boolean): Item | undefined {
     for (const [owner, line] of this.#lines) {
       if (!may(owner)) continue;
@@ -41,7 +41,7 @@ export class FairQueue<Item> {
     return at >= 0;
   }
 
-  /** Whether nobody's items wait. */
+  /** Whether nothing waits. */
   get isEmpty(): boolean {
     return this.#lines.size === 0;
   }

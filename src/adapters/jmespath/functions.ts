@@ -9,12 +9,12 @@ type Function = (args: readonly JSONValue[]) => JSONValue;
  */
 const mostCharacters = 512 * 1024;
 
-/** Characters compared by one search at most: V8's searches can take the product of both lengths, and hear nobody. */
+/** Characters compared by one search at most: V8's searches can take the product of both lengths, uninterruptibly. */
 const mostCompared = 32 * 1024 * 1024;
 
 type Lengths = (args: readonly JSONValue[]) => number;
 
-/** How long the result of a function will be at least, where that is known before. */
+/** The minimum length of a function's result, where that is known in advance. */
 const lengthOf: Readonly<Record<string, Lengths>> = {
   join: ([glue, parts]) =>
     (parts as string[]).reduce((sum, part) => sum + part.length, (glue as string).length * (parts as string[]).length),

@@ -11,14 +11,14 @@ import type { Outcome, Task } from "./protocol.ts";
 /** How long an expression may keep the processor busy, and how long the watchdog of the process waits for that. */
 const timeoutMs = 15;
 const watchdogMs = 400;
-/** When a process that no watchdog could stop is ended from outside; a busy machine must not come to this. */
+/** When a process that no watchdog could stop is killed from outside; a busy machine alone must not cause that. */
 const hardLimitMs = 1_000;
-/** Whoever kept a processor busy for longer, or lost a process, is slow for some time. */
+/** A tenant that kept a processor busy for longer, or lost a process, counts as slow for some time. */
 const slowMs = 5;
 const slowForMs = 10_000;
 const slowRemembered = 10_000;
 const patienceMs = 2_000;
-/** Before another try where no process could be started: what keeps it from that seldom passes at once. */
+/** Before the next try where no process could be started: the cause seldom passes at once. */
 const startAgainAfterMs = 500;
 const mostWaitingOfTenant = 256;
 const mostWaitingCharacters = 32 * 1024 * 1024;
@@ -30,7 +30,7 @@ interface Waiting {
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: Error) => void;
   readonly patience: Timer;
-  /** Whether that has run out. */
+  /** Whether `patience` has run out. */
   late: boolean;
   /** Whether a process was lost over it. */
   retried: boolean;
@@ -63,10 +63,10 @@ export class JmespathMappings implements Mappings {
   readonly #idle: MappingProcess[] = [];
   readonly #slow = new LRUCache<string, true>({ max: slowRemembered, ttl: slowForMs });
   readonly #all = new Set<MappingProcess>();
-  /** Those who are slow leave one process to the others: one that runs, not one that is still to start. */
+  /** Slow tenants leave one process to the others: a running one, not one that is still to start. */
   readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#all.size - 1;
   readonly #most: number;
-  /** Also while the next try is put off. */
+  /** True also while the next try is put off. */
   #starting = false;
   #failing = false;
   #runningSlow = 0;
@@ -129,7 +129,7 @@ export class JmespathMappings implements Mappings {
     if (!this.#starting && this.#all.size < this.#most && !this.#queue.isEmpty) void this.#start();
   }
 
-  /** Who still waits is refused, whether or not a process would take it; who runs may end. */
+  /** What still waits is refused, whether or not a process would take it; what runs may end. */
   #late(waiting: Waiting): void {
     waiting.late = true;
     if (this.#queue.remove(waiting.tenantId, waiting)) this.#refuse(waiting, tooMany);
@@ -156,7 +156,7 @@ export class JmespathMappings implements Mappings {
   #tellOf(error: unknown): void {
     const { logger, metrics } = this.#parts;
     metrics.trouble("mapping process start");
-    // Said once for each outage, not for each try.
+    // Logged once per outage, not per try.
     if (!this.#failing) logger.warn({ err: error }, "mapping processes cannot be started at the moment: trying again");
     this.#failing = true;
   }

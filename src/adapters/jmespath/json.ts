@@ -1,6 +1,6 @@
 import { MappingProblem } from "./problem.ts";
 
-/** What a reviver is told beside the value: the very text of a primitive one. */
+/** What a reviver gets beside the value: the source text of a primitive one. */
 interface Context {
   readonly source?: string;
 }
@@ -21,8 +21,8 @@ const mayHoldLargeNumbers = /\d{16}|\d[eE]\+?\d{2}/;
 
 /**
  * Reads JSON. An integer beyond 2^53 and a number beyond the range of a double keep their digits: they cannot be
- * computed with, but come out as they went in. `bare` objects have no prototype: to the library a field is whatever
- * an object has, `constructor` for one.
+ * computed with, but come out as they went in. `bare` objects have no prototype: the library takes whatever an object
+ * has for a field, `constructor` included.
  */
 export function parsePayload(text: string, bare: boolean): unknown {
   if (!bare && !mayHoldLargeNumbers.test(text)) return JSON.parse(text);
@@ -39,9 +39,9 @@ function faithful(value: number, source: string): unknown {
 }
 
 /**
- * The JSON text of what a mapping yielded: an object nested at most 128 deep, of at most `maxBytes` as UTF-8. A
- * value may stand in many places of a result at no cost until it is written: the result is measured first, and left
- * at the limit. Throws a MappingProblem.
+ * The JSON text of a mapping's result: an object nested at most 128 deep, of at most `maxBytes` as UTF-8. A value may
+ * be in many places of a result at no cost until it is written, so the result is measured first, up to the limit.
+ * Throws a MappingProblem.
  */
 export function resultText(result: unknown, maxBytes: number): string {
   if (typeof result !== "object" || result === null || Array.isArray(result) || JSON.isRawJSON(result)) {

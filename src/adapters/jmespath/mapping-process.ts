@@ -69,7 +69,7 @@ export class MappingProcess {
     this.#settle = undefined;
   }
 
-  /** While it works it keeps the relay from ending, idle it does not. */
+  /** Keeps the relay from ending while it works, not while it is idle. */
   #hold(busy: boolean): void {
     if (busy) this.#child.channel?.ref();
     else {

@@ -53,7 +53,7 @@ function claimsOf({ sub, tenantId, role, jti, iat, exp, [versionClaim]: version 
   };
 }
 
-/** Base64url has other spellings of the same bytes (padding, unused bits set); jose takes them all. */
+/** Base64url has other spellings of the same bytes (padding, unused bits set); jose accepts them all. */
 function isCanonical(part: string): boolean {
   return Buffer.from(part, "base64url").toString("base64url") === part;
 }

@@ -62,7 +62,7 @@ export async function ensureTopic(
       configEntries: Object.entries(configOf(settings)).map(([name, value]) => ({ name, value })),
     }],
   });
-  // Another process was quicker: its topic is of use once its partitions have leaders.
+  // Another process was quicker: its topic can be used once its partitions have leaders.
   if (!made) await admin.fetchTopicMetadata({ topics: [topic] });
 }
 
@@ -87,7 +87,7 @@ async function compare(admin: Admin, topic: string, settings: TopicSettings, log
   logger.warn({ topic, found }, "the topic is not as configured; it is left as it is");
 }
 
-/** How many messages of each partition, by its number, the group has not taken. */
+/** By partition, how many messages the group has not taken. */
 export async function lagOf(admin: Admin, topic: string, groupId: string): Promise<Readonly<Record<string, number>>> {
   const [ends, [committed]] = await Promise.all([
     admin.fetchTopicOffsets(topic),

@@ -24,7 +24,7 @@ export interface TopicSettings {
   readonly retentionMs: number;
 }
 
-/** What is given up inside the driver; the adapter goes on with a fresh connection. */
+/** When the driver gives up; the adapter then goes on with a fresh connection. */
 export const retry: RetryOptions = { retries: 2, initialRetryTime: 100, maxRetryTime: 1_000 };
 
 /** A client of the brokers with connections of its own. */
@@ -35,8 +35,8 @@ export interface Line {
 }
 
 /**
- * Makes clients of the brokers. The driver logs as errors what it then repairs: all it says is for debugging. Throws
- * when the authorities' file cannot be read.
+ * Makes clients of the brokers. The driver logs as errors what it then repairs, so its lines are logged at debug level.
+ * Throws when the authorities' file cannot be read.
  */
 export function lines(settings: KafkaSettings, password: string | null, logger: Logger): () => Line {
   const tls = tlsOptions(settings.tls);

@@ -39,7 +39,7 @@ export class Consumption {
     while (!this.#stopped) {
       const reason = await this.#live();
       if (this.#isStopped()) return;
-      // Said once for each outage, not for each try.
+      // Logged once per outage, not per try.
       const level = this.#troubled ? "debug" : "warn";
       this.#logger[level]({ err: reason }, "work queue: membership lost, joining again");
       this.#troubled = true;
@@ -47,7 +47,7 @@ export class Consumption {
     }
   }
 
-  // The checker takes a field that was read once for settled.
+  // The type checker assumes that a field keeps the value it was read with.
   #isStopped(): boolean {
     return this.#stopped;
   }

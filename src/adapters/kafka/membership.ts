@@ -16,7 +16,7 @@ const heartbeatEveryMs = 500;
 const longestFetchMs = 200;
 const commitEveryMs = 500;
 const checkEveryMs = 1_000;
-/** A member that was not heard of for so long is given up: longer than any join takes. */
+/** A member not heard from for this long is given up: longer than any join takes. */
 const patienceMs = 12_000;
 const leaveWithinMs = 5_000;
 const metadataMaxAgeMs = 60_000;
@@ -33,8 +33,8 @@ export interface MembershipParts {
 }
 
 /**
- * One member of the group, from its first join to its end, through every rebalance between. What it fetches it hands
- * over at once and never waits for: one slow batch would hold up all partitions of its broker.
+ * One member of the group, from its first join to its end, through every rebalance between. It hands over what it
+ * fetches at once and never waits for it: one slow batch would hold up all partitions of its broker.
  */
 export class Membership {
   readonly #parts: MembershipParts;
@@ -128,7 +128,7 @@ export class Membership {
     const consumer = this.#consumer;
     const { REQUEST, HEARTBEAT, REBALANCING, GROUP_JOIN, CRASH } = consumer.events;
     consumer.on(REQUEST, ({ payload: { apiName, duration } }) => {
-      // The group heard of the member when the request came in, which may be long before the answer does.
+      // The group heard from the member when the request came in, maybe long before its answer arrives.
       if (apiName === "Heartbeat" || apiName === "SyncGroup") this.#requestMs = Math.max(0, duration);
     });
     consumer.on(HEARTBEAT, () => this.#heard(this.#requestMs));
@@ -194,7 +194,7 @@ export class Membership {
     return [];
   }
 
-  /** What is taken twice does no harm, so a commit may fail: it is done again with the next. */
+  /** Taking an item twice does no harm, so a commit may fail: the next one makes up for it. */
   async #commit(): Promise<void> {
     this.#committedAt = this.#parts.clock.monotonic();
     if (this.#uncommitted.size === 0) return;

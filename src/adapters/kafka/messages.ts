@@ -8,7 +8,7 @@ export function encodeItem(item: WorkItem): Buffer {
   return Buffer.from(JSON.stringify({ v: version, ...item }));
 }
 
-/** The item that a message's value holds, or undefined when nobody can tell. */
+/** The item in a message's value, or undefined when it cannot be decoded. */
 export function decodeItem(value: Buffer | null): WorkItem | undefined {
   const fields = parsed(value);
   if (fields?.["v"] !== version) return undefined;

@@ -1,6 +1,6 @@
 import { Partitioners } from "kafkajs";
 
-/** Which partition of `count` the items of a destination are in: what the producer reckons, and any Kafka client. */
+/** Which of `count` partitions holds a destination's items, as the producer and any Kafka client compute it. */
 export const createPartitioner = Partitioners.DefaultPartitioner;
 
 const partitioner = createPartitioner();

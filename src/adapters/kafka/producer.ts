@@ -11,7 +11,7 @@ import { inTime } from "./waiting.ts";
 /** Below the megabyte that a broker takes by default, as all of a send may be for one partition. */
 const mostBytes = 900_000;
 const fewestBytes = 1_000;
-/** What a record costs beside its key and value, at the most. */
+/** The most that a record adds to its key and value. */
 const overheadBytes = 100;
 const sendWithinMs = 8_000;
 

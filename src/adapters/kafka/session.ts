@@ -9,8 +9,8 @@ export class GroupSession implements QueueSession {
   #ended = false;
 
   /**
-   * The group gives a member's share away no sooner than `lastsMs` after it last heard of the member. `ageMs`: how long
-   * ago that is at the least.
+   * The group gives a member's share away no sooner than `lastsMs` after it last heard from the member, which is at
+   * least `ageMs` ago.
    */
   constructor(clock: Clock, lastsMs: number, ageMs: number) {
     this.#clock = clock;
@@ -22,7 +22,7 @@ export class GroupSession implements QueueSession {
     return !this.#ended && this.#clock.monotonic() < this.#seenAt + this.#lastsMs;
   }
 
-  /** The group heard of the member, `ageMs` ago at most. */
+  /** The group heard from the member, at most `ageMs` ago. */
   renew(ageMs: number): void {
     this.#seenAt = Math.max(this.#seenAt, this.#clock.monotonic() - ageMs);
   }

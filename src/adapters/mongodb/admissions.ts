@@ -21,21 +21,21 @@ interface Admitted extends Stored {
 }
 
 /**
- * Keys of a kind that are kept, some 100 MB; beyond, those that end first go. Only who asks under that many keys
- * meanwhile is counted too low.
+ * How many keys of a kind are kept, some 100 MB; beyond that those that end first are dropped. Only a caller that uses
+ * that many keys is then counted too low.
  */
 const usualMost = 200_000;
-/** Admissions after which a process looks how many keys there are. */
+/** After this many admissions a process looks how many keys there are. */
 const lookEvery = 1_000;
 
-/** How long an admission that is not sure counts: a process that dies on the way holds up no longer. */
+/** How long an admission that is not sure counts: a process that dies halfway is in nobody's way for longer. */
 const unsureMs = 1_500;
 const firstPauseMs = 5;
 const longestPauseMs = 80;
 
 /**
  * Admissions as sliding windows, a document for each key. Under one key an admission is one atomic change. Under
- * several it is first made under each, in an order that all keep to, and made sure when all have room; who finds no
+ * several it is first made under each, in an order common to all, and made sure once all have room. A caller without
  * room only because of admissions that are not sure waits until they are, so nobody is refused for what is taken back.
  */
 export class Admissions {
@@ -59,7 +59,7 @@ export class Admissions {
     const [only] = ordered;
     if (only === undefined) return true;
     if (ordered.length === 1) return this.#admitUnder(only, id, limit, true);
-    // Most of those that are refused are so without a trace.
+    // Most refusals leave no trace.
     if (await this.#isAnyFull(ordered, limit)) return false;
     for (;;) {
       const refused = await this.#firstRefused(ordered, id, limit);
@@ -128,7 +128,7 @@ export class Admissions {
     return changed?.admissions ?? [];
   }
 
-  /** Makes admissions sure; false where one has ended meanwhile and was taken away. */
+  /** Makes admissions sure; false where one has ended meanwhile and was deleted. */
   async #ensure(keys: readonly string[], id: string, { windowMs }: RateLimit): Promise<boolean> {
     const end = after(this.#now(), windowMs);
     const one = { $cond: [{ $eq: ["$$this.id", id] }, { id, end, sure: true }, "$$this"] };

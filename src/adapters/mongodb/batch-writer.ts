@@ -11,7 +11,7 @@ const slice = 500;
 const duplicateKey = 11_000;
 const documentInvalid = 121;
 
-/** Writes what batches come to. Writing the same again changes nothing. */
+/** Writes folded batches. Writing one again changes nothing. */
 export class BatchWriter {
   readonly #connection: MongoConnection;
   readonly #generation: number;
@@ -27,7 +27,7 @@ export class BatchWriter {
     this.#definitions = definitions;
   }
 
-  /** What a batch comes to, ready to be written. Throws a TypeError where the collections cannot hold it. */
+  /** A folded batch, ready to be written. Throws a TypeError where the collections cannot hold it. */
   prepare(folded: Folded, mark: Mark): () => Promise<void> {
     const operations = operationsOf(this.#definitions, folded, mark);
     return async () => {

@@ -10,8 +10,8 @@ type Unavailable = new (message: string, options?: ErrorOptions) => Error;
 export const patience = { questionMs: 2_000, writeMs: 10_000, schemaMs: 120_000, pingMs: 1_000 } as const;
 
 /**
- * A server that is gone is given up within `serverSelectionTimeoutMS`; one that is frozen is noticed by the
- * monitor, which closes the connections to it. Both heal by themselves. A socket outlives every wait of ours.
+ * A server that is gone is given up within `serverSelectionTimeoutMS`; a frozen one is noticed by the monitor, which
+ * closes the connections to it. Both recover by themselves. A socket outlives every wait of ours.
  */
 const options = {
   appName: "webhook-relay",
@@ -48,9 +48,9 @@ export class MongoConnection {
   }
 
   /**
-   * Does it within the time, or rejects with the port's error; whatever is thrown on the way becomes its cause. The
-   * signal ends a question that is given up, its connection, and by that its work at the server. Without, it would keep
-   * the connection from all others for as long as the socket waits.
+   * Runs a task within the time, or rejects with the port's error, whose cause is whatever the task threw. The signal
+   * ends a question that is given up, its connection, and so its work at the server. Without it, the connection would
+   * be kept from all others for as long as the socket waits.
    */
   async reach<Result>(
     Unavailable: Unavailable, withinMs: number, work: (signal: AbortSignal) => Promise<Result>,
@@ -68,7 +68,7 @@ export class MongoConnection {
     }
   }
 
-  /** Whatever is under way, or comes yet, fails. */
+  /** Whatever is under way, or comes later, fails. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#client.close();
@@ -85,7 +85,7 @@ export class MongoConnection {
 
 /**
  * Opens a connection to the database that the URL names (`relay` where it names none). Resolves at once, whether the
- * server answers or not. What the URL says about timeouts and write concern stands above the defaults.
+ * server answers or not. What the URL says about timeouts and write concern overrides the defaults.
  */
 export function connectMongoDb(
   url: string,

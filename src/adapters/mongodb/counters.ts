@@ -5,7 +5,7 @@ export const highestBucket = Number.MAX_SAFE_INTEGER;
 
 const digits = 17;
 
-/** The id of a counter: those of one scope stand together, in the order of their buckets. */
+/** The id of a counter: those of one scope are adjacent, in the order of their buckets. */
 export function counterId(scope: string, bucket: number): string {
   const within = Math.min(Math.max(bucket, lowestBucket), highestBucket);
   const place = (BigInt(within) - BigInt(lowestBucket)).toString().padStart(digits, "0");

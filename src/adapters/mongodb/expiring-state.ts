@@ -20,7 +20,7 @@ interface Entry extends Stored {
 
 /**
  * Expiring state for any number of processes: each call is one atomic change of one document, or several that others
- * see as one. Time is the server's. What has expired MongoDB takes away by itself, within a minute or so.
+ * see as one. Time is the server's. MongoDB deletes what has expired by itself, within a minute or so.
  */
 export class MongoExpiringState implements ExpiringState {
   readonly #connection: MongoConnection;
@@ -88,7 +88,7 @@ export class MongoExpiringState implements ExpiringState {
     return this.#connection.reach(ExpiringStateUnavailable, patience.questionMs, work);
   }
 
-  /** Makes the indexes by which what has expired is taken away, and what there is too much of. */
+  /** Makes the indexes by which what has expired, and what exceeds the limits, is deleted. */
   #prepare(): Promise<void> {
     this.#prepared ??= this.#connection
       .reach(ExpiringStateUnavailable, patience.questionMs, async () => {

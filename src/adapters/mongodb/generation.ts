@@ -3,11 +3,11 @@ import type { Position } from "../../ports/event-store.ts";
 import { ReadModelsUnavailable, type CollectionDefinition } from "../../ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 
-/** A batch that is being written: what it comes to is stored before any of it is. */
+/** A batch being written: stored, folded, before any of it is applied. */
 export interface Pending {
   readonly batch: number;
   readonly checkpoint: Position;
-  /** What it comes to, packed; null where it is too large for here and stands in `parts` documents of its own. */
+  /** The folded batch, packed; null where it is too large for here and is in `parts` documents of its own. */
   readonly body: Binary | null;
   readonly parts: number;
   /** What the parts are stored under. */
@@ -24,7 +24,7 @@ export interface Generation {
   readonly pending: Pending | null;
 }
 
-/** The one document that says what holds. */
+/** The one document that says which read models hold. */
 export interface State {
   readonly _id: "read-models";
   /** Raised by every writer that takes over: writes of those before it fail. */
@@ -33,9 +33,9 @@ export interface State {
   readonly writer: string;
   /** The highest number given to a generation. */
   readonly generations: number;
-  /** What answers. */
+  /** The generation that answers questions. */
   readonly current: Generation | null;
-  /** What is being built to take its place. */
+  /** The one being built to replace it. */
   readonly building: Generation | null;
 }
 

@@ -6,7 +6,7 @@ import { patience, type MongoConnection } from "./connection.ts";
 import type { Pending } from "./generation.ts";
 import { pack, unpack } from "./packed.ts";
 
-/** What is no larger than this stands in the state itself, which saves a write. */
+/** What is no larger than this is kept in the state itself, which saves a write. */
 const inlineBytes = 65_536;
 /** A document of MongoDB's holds 16 MiB. */
 const partBytes = 8 * 1024 * 1024;
@@ -23,7 +23,7 @@ interface About {
   readonly checkpoint: Position;
 }
 
-/** What batches come to, stored before it is done. */
+/** Folded batches, stored before they are applied. */
 export class Intents {
   readonly #connection: MongoConnection;
 
@@ -31,7 +31,7 @@ export class Intents {
     this.#connection = connection;
   }
 
-  /** Stores what is too large for the state. It counts once the answer stands there. */
+  /** Stores what is too large for the state. It counts once the returned value is in the state. */
   async store({ generation, epoch, batch, checkpoint }: About, folded: Folded): Promise<Pending> {
     const bytes = pack(folded);
     if (bytes.length <= inlineBytes) return { batch, checkpoint, body: new Binary(bytes), parts: 0, id: "" };
@@ -46,7 +46,7 @@ export class Intents {
     return { batch, checkpoint, body: null, parts, id };
   }
 
-  /** What a pending batch comes to. Throws ReadModelsUnavailable, also where a part of it is gone. */
+  /** A pending batch. Throws ReadModelsUnavailable, also where a part of it is gone. */
   async load({ body, parts, id }: Pending): Promise<Folded> {
     if (body) return unpack(body.buffer);
     const pieces: Uint8Array[] = [];
@@ -58,13 +58,13 @@ export class Intents {
     return unpack(Buffer.concat(pieces));
   }
 
-  /** Takes away what stands outside the state. Nothing must be pending. */
+  /** Deletes what is kept outside the state. Nothing must be pending. */
   async forget({ parts, id }: Pending): Promise<void> {
     const ids = Array.from({ length: parts }, (_, part) => partId(id, part));
     await this.#reach(() => this.#parts().deleteMany({ _id: { $in: ids } }));
   }
 
-  /** Takes away what writers before an epoch left. Nothing of theirs must be pending. */
+  /** Deletes what writers before an epoch left. Nothing of theirs must be pending. */
   async forgetBefore(epoch: number): Promise<void> {
     await this.#reach(() => this.#parts().deleteMany({ _id: { $lt: epochId(epoch) } }));
   }

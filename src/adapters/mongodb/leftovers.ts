@@ -5,8 +5,8 @@ import { definitionsOf, stateId, states } from "./generation.ts";
 import { collectionsOf } from "./schema.ts";
 
 /**
- * Drops the collections of generations that neither answer nor are being built, whoever left them behind. Questions
- * under way may still be about one that answered until now, so it is kept for a while.
+ * Drops the collections of generations that neither answer nor are being built, whoever left them. One that answered
+ * until now is kept for a while, for questions under way.
  */
 export class Leftovers {
   readonly #connection: MongoConnection;

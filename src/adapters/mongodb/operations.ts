@@ -8,16 +8,15 @@ import { countersName } from "./generation.ts";
 /** A change of one stored document, as MongoDB's bulk writes take it. */
 export type Operation = AnyBulkWriteOperation<Stored>;
 
-/** What every document carries of the write that changed it last: the batch, and the epoch of the writer. */
+/** The last write of a document, as the document carries it: the batch, and the epoch of the writer. */
 export interface Mark {
   readonly batch: number;
   readonly epoch: number;
 }
 
 /**
- * What a batch comes to as operations by collection, at most one for each document, none of which does anything to a
- * document that the same batch or a later one has changed already. Throws a TypeError where the collections cannot
- * hold it.
+ * A folded batch as operations by collection, at most one for each document; none affects a document that the same
+ * batch or a later one has changed already. Throws a TypeError where the collections cannot hold it.
  */
 export function operationsOf(
   definitions: ReadonlyMap<string, CollectionDefinition>,
@@ -82,7 +81,7 @@ function addition(id: string, by: number, mark: Mark): Operation {
   return { updateOne: { filter, update: { $inc: { n: by }, $set: marks(mark) }, upsert: true } };
 }
 
-/** What is to be done of an operation whose document turned out to be there although it was not found unwritten. */
+/** An operation without its insert, for when its document turned out to exist. */
 export function withDocument(operation: Operation, mark: Mark): Operation {
   if ("insertOne" in operation) {
     const { _id: id, ...replacement } = operation.insertOne.document;

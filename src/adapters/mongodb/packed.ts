@@ -1,7 +1,7 @@
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Effect, Folded } from "../read-models/folded-changes.ts";
 
-/** What a batch comes to, as bytes. */
+/** A folded batch as bytes. */
 export function pack({ documents, counters }: Folded): Buffer {
   const plain = {
     documents: [...documents].map(([name, effects]) => [name, [...effects]]),
@@ -24,7 +24,7 @@ interface Plain {
   ])[];
 }
 
-/** What {@link pack} was given. Throws where the bytes are not such. */
+/** Reverses {@link pack}. Throws where the bytes are not its own. */
 export function unpack(bytes: Uint8Array): Folded {
   const plain = JSON.parse(zstdDecompressSync(bytes).toString()) as Plain;
   return {

@@ -10,8 +10,8 @@ interface Waiter {
 }
 
 /**
- * Those who wait for a position of what another process writes. It is asked for at once when somebody comes, soon
- * again, and more and more seldom while nobody else does; one question serves all.
+ * Waits for positions that another process writes. It asks at once for a new waiter, soon again, and ever less often
+ * until the next one comes; one question serves all.
  */
 export class PositionWaiters {
   readonly #clock: Clock;
@@ -48,7 +48,7 @@ export class PositionWaiters {
   async #ask(): Promise<void> {
     if (this.#asking) return;
     this.#asking = true;
-    // Whoever waits is told when the time is over, not why.
+    // Waiters learn that the time is over, not why.
     const reached = await this.#position().catch(() => "");
     this.#asking = false;
     for (const waiter of this.#waiting) if (waiter.position <= reached) waiter.settle(true);

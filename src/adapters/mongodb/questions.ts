@@ -46,7 +46,7 @@ export class Questions {
   async find(query: Query): Promise<readonly Document[]> {
     const definition = this.#definition(query.collection);
     const conditions = conditionsOf(definition, query);
-    // To MongoDB, a limit of nothing is none.
+    // To MongoDB, a limit of 0 means no limit.
     if (!conditions || query.limit <= 0) return [];
     const field = storedName(definition, orderFieldOf(definition, query));
     const direction = query.order.descending ? -1 : 1;
@@ -67,8 +67,8 @@ export class Questions {
   }
 
   /**
-   * A range that is open at one end would make as many documents be looked at as there are: then the values are found
-   * without it, for which the index is not read but skipped through, and each is looked up within the range.
+   * A range open at one end would make MongoDB look at every document. So the values are found without the range, by
+   * skipping through the index, and each is then looked up within it.
    */
   async distinct(
     selection: Selection,
@@ -102,7 +102,7 @@ export class Questions {
     return (sum?.["total"] as number | undefined) ?? 0;
   }
 
-  /** The same one by one, in the order of their buckets; those of nothing are left out. */
+  /** The same one by one, in the order of their buckets, without zeros. */
   async buckets(scope: string, from = lowestBucket, to = highestBucket): Promise<Bucket[]> {
     const some = { ...within(scope, from, to), n: { $ne: 0 } };
     const found = await this.#ask((signal) => this.#counters().find(some, { signal }).sort({ _id: 1 }).toArray());

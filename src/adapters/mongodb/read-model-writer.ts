@@ -23,10 +23,10 @@ import { Questions } from "./questions.ts";
 import { createCollections, fence } from "./schema.ts";
 import { unlessMade } from "./upsert.ts";
 
-/** After so many batches the counters at nothing are taken away. */
+/** After this many batches, counters at zero are deleted. */
 const sweepEvery = 50;
 
-/** What a writer works on, and by what right. */
+/** What a writer works on, and its right to. */
 interface Held {
   readonly epoch: number;
   readonly slot: "current" | "building";
@@ -37,15 +37,15 @@ interface Held {
 }
 
 /**
- * Writes read models so that no batch is ever applied in part, without transactions: what a batch comes to is stored
- * first, then written document by document, then the checkpoint. Whatever breaks off is carried to its end by the
- * writer's next call, or by the next writer, before anything else. A writer that takes over shuts those before it out.
+ * Writes read models so that no batch is left applied in part, without transactions: a folded batch is stored first,
+ * then written document by document, then the checkpoint. What is interrupted is finished by the writer's next call, or
+ * by the next writer, before anything else. A writer that takes over locks out those before it.
  */
 export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "find" | "get"> {
   readonly #connection: MongoConnection;
   readonly #intents: Intents;
   readonly #leftovers: Leftovers;
-  /** Null before anything was built; undefined while it is not known what holds: before the start, after a failure. */
+  /** Null before anything was built; undefined while the state is unknown: before the start, after a failure. */
   #held: Held | null | undefined;
   /** Tells this writer from others. */
   readonly #id = randomUUID();
@@ -60,7 +60,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     this.#leftovers = new Leftovers(connection, dropAfterMs, (task) => this.#exclusively(task));
   }
 
-  /** Whoever asks is about to write: takes over where another writer has meanwhile. */
+  /** The caller is about to write, so this takes over where another writer has meanwhile. */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null> {
     return this.#exclusively(async () => {
       const state = await this.#ask(() => states(this.#connection).findOne({ _id: stateId }));
@@ -159,7 +159,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     this.#held = await this.#finish({ ...held, generation: { ...generation, pending } });
   }
 
-  /** Everything of the batch that is pending is written. */
+  /** Writes the rest of a pending batch. */
   async #finish(held: Held): Promise<Held> {
     const { epoch, slot, generation } = held;
     const pending = generation.pending!;
@@ -172,7 +172,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return { ...held, generation: { ...generation, batch, checkpoint, pending: null } };
   }
 
-  /** A counter at nothing is no different from one that never was; its mark is of no use once its batch is over. */
+  /** A counter at zero is no different from one that never was; its mark is useless once its batch is over. */
   async #sweep(generation: number, batch: number): Promise<void> {
     const counters = this.#connection.db.collection(storedIn(generation, countersName));
     await this.#ask(() => counters.deleteMany({ n: 0, _b: { $lte: batch } }));
@@ -186,7 +186,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     const slot = state.building ? "building" : "current";
     const generation = state[slot];
     const held = generation && (await this.#load(epoch, slot, generation));
-    // What a write of ours that is still on its way may bring later is forgotten by the next to take over.
+    // A write of ours still on its way may leave something: the next writer to take over deletes it.
     await this.#intents.forgetBefore(epoch);
     this.#held = held;
     return held;
@@ -196,7 +196,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     const definitions = [...(await loadDefinitions(this.#connection, generation.number)).values()];
     const held = this.#holding(epoch, slot, generation, definitions);
     if (!generation.pending) return held;
-    // Nobody knows how far this got: it is written again.
+    // It is unknown how far this got, so it is written again.
     const folded = await this.#intents.load(generation.pending);
     await held.writer.prepare(folded, { batch: generation.pending.batch, epoch })();
     return this.#finish(held);
@@ -204,7 +204,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
 
   /**
    * Begins an epoch, unless another writer has begun one since this one did. Needed after every failure: what this
-   * writer itself sent, and no longer waits for, may still arrive, and is to change nothing then.
+   * writer sent, and no longer waits for, may still arrive, and must then change nothing.
    */
   async #takeOver(): Promise<State> {
     const isFirst = this.#epoch === undefined;

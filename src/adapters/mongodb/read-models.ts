@@ -13,7 +13,7 @@ import { loadDefinitions, stateId, states } from "./generation.ts";
 import { PositionWaiters } from "./position-waiters.ts";
 import { Questions } from "./questions.ts";
 
-/** What was found when the state was looked at, and when that was, by the monotonic clock. */
+/** What a look at the state found, and when it was, by the monotonic clock. */
 interface Seen {
   readonly generation: number;
   readonly checkpoint: Position;
@@ -22,7 +22,7 @@ interface Seen {
   readonly at: number;
 }
 
-/** Read models as any process asks them, whoever writes them. */
+/** The read models for any process to ask, whoever writes them. */
 export class MongoReadModels implements ReadModels {
   readonly #connection: MongoConnection;
   readonly #freshMs: number;
@@ -76,7 +76,7 @@ export class MongoReadModels implements ReadModels {
     return checkpoint === (seen?.checkpoint ?? logStart) && !seen?.isWriting;
   }
 
-  /** Asks again and again, once for everybody who waits. */
+  /** Asks repeatedly, once for all who wait. */
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
     const { clock } = this.#connection;
     const began = clock.monotonic();

@@ -19,7 +19,7 @@ export async function createCollections(
   });
   const counters = async () => {
     const collection = await db.createCollection(storedIn(generation, countersName), options);
-    // For those at nothing, which are taken away now and then.
+    // For counters at zero, which are deleted now and then.
     await collection.createIndex({ n: 1 }, { partialFilterExpression: { n: 0 } }, {});
   };
   await Promise.all([...made, counters()]);
@@ -40,7 +40,7 @@ export async function fence(
   await Promise.all(names.map((name) => connection.db.command(command(name))));
 }
 
-/** The collections of those generations that are meant. */
+/** The collections of the generations wanted. */
 export async function collectionsOf(
   { db }: MongoConnection,
   isMeant: (generation: number) => boolean,

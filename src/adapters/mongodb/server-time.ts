@@ -7,7 +7,7 @@ type Time = ReturnType<Now> | Stored;
 /** The server's own clock, at the moment it carries a command out. */
 export const serverTime: Now = () => "$$NOW";
 
-/** The time so many milliseconds later. */
+/** The time, `ms` milliseconds later. */
 export function after(now: ReturnType<Now>, ms: number): Stored {
   return { $add: [now, ms] };
 }

@@ -1,13 +1,13 @@
 import type { TLSSocket } from "node:tls";
 import { CallFailure } from "./failures.ts";
 
-/** Of everything that comes back to one request, what HTTP throws away included. */
+/** Of everything that comes back to one request, including what HTTP discards. */
 const maxBytes = 262_144;
 /** Reads and chunks together: each costs the processor about as much as an honest answer. */
 const maxPieces = 2_048;
 /** Of an answer's heads and trailers together; their bytes are the parser's to bound. */
 const maxLines = 256;
-/** What the lines looked at are told by. */
+/** The beginning of a line that is enough to recognise it. */
 const tellingChars = 32;
 const lineFeed = 10;
 /** Where a status line has the last digit of its code. */

@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import type { OutboundAnswer, OutboundFailure } from "../../ports/outbound.ts";
 import { CallFailure, connectionFailure } from "./failures.ts";
 
-/** What a call came to, as the port tells it. */
+/** The outcome of a call, as the port has it. */
 export type Outcome = OutboundAnswer | OutboundFailure;
 
 /** The first piece of memory for a body; most answers say "ok". */
@@ -12,8 +12,8 @@ const firstBytes = 512;
 const tooLate = new CallFailure("timeout", "the deadline is over");
 
 /**
- * One request and what comes back, as undici tells it. Settles once: with an answer as soon as the head
- * is there and the body ended, broke or met the deadline; else with a failure.
+ * One request and its answer, as undici reports them. Settles once: with an answer as soon as the head is there and the
+ * body ended, broke or met the deadline; else with a failure.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #settle: (outcome: Outcome) => void;
@@ -28,7 +28,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #kept = 0;
   #received = 0;
 
-  /** `timeoutMs` counts from now and covers everything; `deadlineMs` is the whole that it is left of. */
+  /** `timeoutMs` counts from now and covers everything; it is what is left of `deadlineMs`, the whole. */
   constructor(keepBytes: number, timeoutMs: number, deadlineMs: number, settle: (outcome: Outcome) => void) {
     this.#keepBytes = keepBytes;
     this.#deadlineMs = deadlineMs;

@@ -1,7 +1,7 @@
 import { errors } from "undici";
 import type { OutboundFailure } from "../../ports/outbound.ts";
 
-/** A call that came to nothing, in the words the log and the API show. */
+/** A call that failed, in the words that the log and the API show. */
 export class CallFailure extends Error {
   readonly reason: OutboundFailure["reason"];
 

@@ -56,7 +56,7 @@ function machine(): Sources {
   };
 }
 
-/** What the promise comes to, or null when that takes too long. */
+/** The promise's value, or null when it takes too long. */
 async function withinPatience<Value>(promise: Promise<Value>): Promise<Value | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

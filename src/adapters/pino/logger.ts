@@ -19,8 +19,8 @@ const secretFields = new RegExp(`"(${secretNames})":(?:${text}|${flatObject})`, 
 const secretForms = /\b(?:rk_|inv_|dst_|sndr_|whsec_)[\w+/=-]{16,}|\beyJ[\w-]+\.[\w-]+\.[\w-]+|\$2[aby]\$\d\d\$[./\w]{53}/g;
 
 /**
- * A logger of JSON lines, on standard output unless told otherwise. Nobody is meant to log a secret; should it
- * happen, it is blotted out.
+ * A logger of JSON lines, on standard output unless told otherwise. Nothing should log a secret; should it happen, the
+ * secret is masked.
  */
 export function createLogger(level: LevelWithSilent, to?: DestinationStream): Logger {
   const options = {

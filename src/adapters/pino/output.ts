@@ -1,20 +1,20 @@
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 import type { DestinationStream } from "pino";
 
-/** Lines are written together: a write of its own for each would cost more than making it. */
+/** Lines are written in batches: a write for each would cost more than making it. */
 const gatheredChars = 8_192;
 const gatheringMs = 200;
-/** With so much unwritten, more is let go. */
+/** With this much unwritten, further lines are dropped. */
 const mostChars = 16 * 1024 * 1024;
-/** A pipe that is full is tried again. */
+/** A full pipe is tried again after this. */
 const againMs = 10;
 const lastPatienceMs = 1_000;
 
 const nothing = Buffer.alloc(0);
 
 /**
- * Lines for a file descriptor, some written at a time, the last before the process exits. What cannot be written,
- * because the disk is full or nobody reads any more, is let go: the process neither waits nor ends for it.
+ * Writes lines to a file descriptor, in batches, the last before the process exits. What cannot be written, because the
+ * disk is full or nobody reads any more, is dropped: the process neither waits nor ends for it.
  */
 export class Output implements DestinationStream {
   readonly #descriptor: number;

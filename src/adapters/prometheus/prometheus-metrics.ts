@@ -16,7 +16,7 @@ export interface Readings {
   /** By how long the oldest due attempt is late, seconds; 0 when none is due. */
   readonly oldestDueSeconds: Reading<number>;
   readonly projectionLagSeconds: Reading<number>;
-  /** Keys that another master key than the newest still wraps. */
+  /** Keys still wrapped by another master key than the newest. */
   readonly keysUnderOldMasterKeys: Reading<number>;
   /** How many circuits are in each position. */
   readonly circuits: Reading<Readonly<Record<string, number>>>;
@@ -24,7 +24,7 @@ export interface Readings {
   readonly engines: Reading<Readonly<Record<string, number>>>;
   /** 1 for each single role that this process has now, 0 for those it stands by for. */
   readonly leading: Reading<Readonly<Record<string, number>>>;
-  /** Messages that no worker took yet, by partition. */
+  /** Messages not yet taken by a worker, by partition. */
   readonly queueLag: Reading<Readonly<Record<string, number>>>;
 }
 
@@ -91,7 +91,7 @@ export class PrometheusMetrics implements Metrics {
       name: "relay_troubles_total", help: "Oddities that an operator should look at, by kind",
       labelNames: ["kind"], registers,
     });
-    // A series that is born at 1 shows no increase: what may be counted is 0 before.
+    // A series that starts at 1 shows no increase, so each starts at 0.
     for (const status of finishedStatuses) this.#finished.inc({ status }, 0);
     for (const status of ingestStatuses) this.#ingestRequests.inc({ status }, 0);
     this.#attempts.inc({ outcome: "succeeded", reason: "none" }, 0);

@@ -1,15 +1,15 @@
 import type { Change, Document, FieldValue, PositionedChanges } from "../../ports/read-models.ts";
 
-/** What a batch comes to for one document. */
+/** The effect of a batch on one document. */
 export type Effect =
   | { readonly op: "put"; readonly document: Document; readonly fresh: boolean }
-  /** `raised`: fields that become at least so much; none of `fields` is among them. */
+  /** `raised`: fields raised to at least these values; none is among `fields`. */
   | { readonly op: "set"; readonly fields: Record<string, FieldValue>; readonly raised: Record<string, FieldValue> }
   | { readonly op: "remove" }
   /** Came and went within the batch. */
   | { readonly op: "none" };
 
-/** What a batch comes to: one effect for each document, one sum for each counter. */
+/** A folded batch: one effect for each document, one sum for each counter. */
 export interface Folded {
   /** By collection, then key. */
   readonly documents: ReadonlyMap<string, ReadonlyMap<string, Effect>>;
@@ -25,7 +25,7 @@ interface Counters {
 const gone: Effect = { op: "remove" };
 const none: Effect = { op: "none" };
 
-/** Folds a batch into what it comes to. Right only where the whole batch is applied at once, or not at all. */
+/** Folds a batch. Right only where the whole batch is applied at once, or not at all. */
 export function fold(batch: readonly Pick<PositionedChanges, "changes">[]): Folded {
   const documents = new Map<string, Map<string, Effect>>();
   const counters = new Map<string, Counters>();
@@ -62,7 +62,7 @@ function effectsOf(documents: Map<string, Map<string, Effect>>, collection: stri
   return found;
 }
 
-/** The effect after one more change; undefined where nothing is to be done differently. */
+/** The effect after one more change; undefined if `before` remains, maybe changed in place. */
 function next(before: Effect | undefined, change: Exclude<Change, { op: "add" }>): Effect | undefined {
   switch (change.op) {
     case "put": {
@@ -96,7 +96,7 @@ function next(before: Effect | undefined, change: Exclude<Change, { op: "add" }>
   }
 }
 
-/** Each field becomes at least so much; null is less than anything. */
+/** Raises each field to at least its value; null is less than anything. */
 function raise(fields: Record<string, FieldValue>, least: Readonly<Record<string, FieldValue>>): void {
   for (const field in least) {
     const [value, bound] = [fields[field] ?? null, least[field] ?? null];

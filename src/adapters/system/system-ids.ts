@@ -6,7 +6,7 @@ const idsPerDraw = 512;
 const bytesPerId = 10;
 const variants = ["8", "9", "a", "b"] as const;
 
-/** Chance from the operating system, and UUIDv7 that go up within the process even when the clock goes back. */
+/** Randomness from the operating system, and UUIDv7s that increase within the process even when the clock goes back. */
 export class SystemIds implements Ids {
   readonly #bytes = Buffer.alloc(idsPerDraw * bytesPerId);
   /** The same in hexadecimal. */

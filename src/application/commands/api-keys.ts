@@ -13,7 +13,7 @@ import { apiKeyView, type ApiKeyView } from "../views.ts";
 import type { Caller } from "./caller.ts";
 import { cleanName, parseDateTime } from "./input-rules.ts";
 
-/** A key as asked for. `expiresAt`: an ISO 8601 date or time to come; left out: good until it is revoked. */
+/** A key to issue. `expiresAt`: an ISO 8601 date or time to come; left out: valid until it is revoked. */
 export interface NewApiKey {
   readonly name: string;
   readonly expiresAt?: string;
@@ -21,7 +21,7 @@ export interface NewApiKey {
 
 const prefix = "rk_";
 
-/** What is done to API keys. */
+/** Commands on API keys. */
 export class ApiKeyCommands {
   readonly #parts: { aggregates: Aggregates; clock: Clock; ids: Ids };
 
@@ -29,7 +29,7 @@ export class ApiKeyCommands {
     this.#parts = parts;
   }
 
-  /** Issues a key, told here only. Throws a Refusal (invalid, forbidden). */
+  /** Issues a key, shown only here. Throws a Refusal (invalid, forbidden). */
   async issue(caller: Caller, input: NewApiKey, origin: Origin): Promise<ApiKeyView & { readonly apiKey: string }> {
     const { aggregates, clock, ids } = this.#parts;
     const name = cleanName("name", input.name);

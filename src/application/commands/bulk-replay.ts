@@ -17,7 +17,7 @@ import { changeShown } from "../webhooks.ts";
 import type { Caller } from "./caller.ts";
 import { parseDateTime } from "./input-rules.ts";
 
-/** Which of the tenant's events in CriticalFailure are meant; times of acceptance, both inclusive. */
+/** Which of the tenant's events in CriticalFailure to replay; times of acceptance, both inclusive. */
 export interface BulkReplayInput {
   readonly destinationUrlId?: string;
   readonly from?: string;
@@ -26,9 +26,9 @@ export interface BulkReplayInput {
   readonly dryRun?: boolean;
 }
 
-/** What a bulk replay came to; with `dryRun` nothing is replayed. */
+/** The result of a bulk replay; with `dryRun` nothing is replayed. */
 export interface BulkReplayOutcome {
-  /** How many events were meant when it began. */
+  /** How many events matched when it began. */
   readonly matched: number;
   /** How many of them this request put back to work. */
   readonly replayed: number;
@@ -44,7 +44,7 @@ interface BulkReplayParts {
   readonly metrics: Pick<Metrics, "replayed">;
 }
 
-/** Events looked at before the next are fetched: memory stays the same however many there are. */
+/** Events fetched at a time: memory stays the same however many there are. */
 const pageSize = 500;
 /** Appends under way at once: enough to share commits, few enough to leave the log to others. */
 const together = 50;
@@ -58,9 +58,9 @@ export class BulkReplay {
   }
 
   /**
-   * Works through everything that is meant before it answers. What another request replays, or a purge takes,
-   * meanwhile is not counted as replayed; an event whose destination was deleted, or whose record cannot be read,
-   * stays as it is. Throws a Refusal (invalid, forbidden, unavailable).
+   * Works through all that match before it answers. What another request replays, or a purge takes, meanwhile is not
+   * counted as replayed; an event whose destination was deleted, or whose record cannot be read, stays as it is. Throws
+   * a Refusal (invalid, forbidden, unavailable).
    */
   async replay(caller: Caller, input: BulkReplayInput, origin: Origin): Promise<BulkReplayOutcome> {
     const filter: EventFilter = {

@@ -4,7 +4,7 @@ import type { OutboundClient } from "../../ports/outbound.ts";
 import { isSettableHeader } from "../delivery/request.ts";
 import { checkOutboundUrl, checkPlainText } from "./input-rules.ts";
 
-/** How a destination wants to be shown who calls, as a caller gives it. */
+/** How requests to a destination are to be authenticated, as a caller gives it. */
 export interface AuthInput {
   readonly type: AuthType;
   readonly credentials: Readonly<Record<string, string>>;
@@ -31,8 +31,8 @@ const shapes: Readonly<Record<AuthType, readonly Field[]>> = {
 };
 
 /**
- * What a body says of authentication, with both of its fields or none: undefined when nothing. Only the fields of the
- * type are kept. Throws a Refusal (invalid) that names the field at fault and never quotes a value.
+ * A body's authentication, both of its fields or neither: then undefined. Only the fields of the type are kept. Throws
+ * a Refusal (invalid) that names the field at fault and never quotes a value.
  */
 export function readAuth(
   body: { readonly authType?: string | undefined; readonly credentials?: object | undefined },

@@ -21,7 +21,7 @@ import type { Caller } from "./caller.ts";
 import { readAuth, type AuthInput } from "./credentials.ts";
 import { checkOutboundUrl } from "./input-rules.ts";
 
-/** A destination as asked for; limits are in docs/api.md. `serverRateLimit`, requests at once, left out is 5. */
+/** A destination to register; limits are in docs/api.md. `serverRateLimit`, requests at once, left out is 5. */
 export interface NewDestination {
   readonly url: string;
   readonly serverRateLimit?: number;
@@ -49,7 +49,7 @@ interface DestinationParts {
   readonly logger: Logger;
 }
 
-/** What is done to destinations. */
+/** Commands on destinations. */
 export class DestinationCommands {
   readonly #parts: DestinationParts;
 
@@ -57,7 +57,7 @@ export class DestinationCommands {
     this.#parts = parts;
   }
 
-  /** Registers a destination; its ingest token is told here only. Throws a Refusal (invalid, not-found, forbidden). */
+  /** Registers a destination; its ingest token is shown only here. Throws a Refusal (invalid, not-found, forbidden). */
   async register(
     caller: Caller,
     input: NewDestination,
@@ -135,7 +135,7 @@ export class DestinationCommands {
     return state;
   }
 
-  /** A person's word stands above the circuit's. */
+  /** A person's setting overrides the circuit. */
   async #closeCircuit({ tenantId }: Caller, id: string, origin: Origin): Promise<void> {
     await this.#parts.aggregates.current(circuits, id);
     await changeCircuit(this.#parts, { destinationId: id, tenantId }, origin, { type: "Close", at: this.#now() });

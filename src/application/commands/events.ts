@@ -24,7 +24,7 @@ interface EventCommandParts {
   readonly metrics: Pick<Metrics, "finished" | "replayed">;
 }
 
-/** What people do to accepted events. */
+/** Commands on accepted events. */
 export class EventCommands {
   readonly #parts: EventCommandParts;
 
@@ -44,7 +44,7 @@ export class EventCommands {
     return view;
   }
 
-  /** Takes an event that waits for an attempt out for good. Throws a Refusal (not-found, forbidden, invalid). */
+  /** Cancels an event that waits for an attempt, for good. Throws a Refusal (not-found, forbidden, invalid). */
   async cancel(caller: Caller, id: string, origin: Origin): Promise<EventView> {
     const command = { type: "Cancel", reason: "requested", at: this.#now() } as const;
     return this.#change(caller, id, origin, "cancel events", (event) => decide(event, command));

@@ -7,7 +7,7 @@ const mostCharacters = 255;
 const mostUrlCharacters = 2_048;
 
 const control = /\p{Cc}/u;
-/** As browsers check it in a form, but that the domain must have a dot. */
+/** As browsers check it in a form, except that the domain must have a dot. */
 const emailForm =
   /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
@@ -48,9 +48,9 @@ export function checkOutboundUrl(field: string, text: string, outbound: Pick<Out
     refuse("invalid", `${field}: must be at most ${mostUrlCharacters} characters long`);
   }
   checkPlainText(field, text);
-  // Of what is no URL by RFC 3986 the parser would make one: without slashes, with backslashes, with spaces.
+  // The parser would repair what is no URL by RFC 3986: missing slashes, backslashes, spaces.
   const url = /^https:\/\/[^/\\\s][^\\\s]*$/i.test(text) ? URL.parse(text) : null;
-  // An empty label no name server knows.
+  // No name server knows an empty label.
   if (url === null || /^\.|\.\./.test(url.hostname)) refuse("invalid", `${field}: must be an HTTPS URL`);
   if (url.port === "0") refuse("invalid", `${field}: must not have the port 0, which nothing listens on`);
   if (/^[^/]+\/\/[^/?#]*@/.test(text)) refuse("invalid", `${field}: must not contain a user or password`);

@@ -29,7 +29,7 @@ import { userView, type UserView } from "../views.ts";
 import type { Caller } from "./caller.ts";
 import { checkEmail, checkPassword } from "./input-rules.ts";
 
-/** Who is to be invited: nobody who is a user of any tenant. The invite is good for seven days. */
+/** Somebody to invite, who is not a user of any tenant. The invite is good for seven days. */
 export interface NewInvite {
   readonly email: string;
   /** A role's code. */
@@ -53,8 +53,8 @@ interface InviteParts {
 const emailTaken = "email: a user with this email exists already";
 
 /**
- * Inviting people, and their coming. The user that comes of an invite has the invite's id, so that one
- * person's key seals the address in both, and deleting the user makes both unreadable.
+ * Inviting people, and their registration. The user that an invite leads to has the invite's id, so that one person's
+ * key seals the address in both, and deleting the user makes both unreadable.
  */
 export class InviteCommands {
   readonly #parts: InviteParts;
@@ -66,7 +66,7 @@ export class InviteCommands {
     this.#limit = options.registrationLimit;
   }
 
-  /** Invites someone; the token is told here only. Throws a Refusal (invalid, not-found, forbidden, conflict). */
+  /** Invites someone; the token is shown only here. Throws a Refusal (invalid, not-found, forbidden, conflict). */
   async create(
     caller: Caller,
     input: NewInvite,
@@ -90,7 +90,7 @@ export class InviteCommands {
       },
       at: timestamp(now),
     });
-    // Whether the caller may at all comes before what it would learn of other tenants' users.
+    // Permission comes first, before anything that would reveal other tenants' users.
     decide(undefined, command(""));
     if (await userByEmail(this.#parts, await keys.emailHash(input.email))) refuse("conflict", emailTaken);
     await people.create(tenant, inviteId, origin);
@@ -100,7 +100,7 @@ export class InviteCommands {
     return { ...inviteView({ ...(state as Invite), email: input.email }, timestamp(now)), inviteToken };
   }
 
-  /** Takes an invite back; again, it stays so. Throws a Refusal (not-found, forbidden, conflict). */
+  /** Revokes an invite; repeating that changes nothing. Throws a Refusal (not-found, forbidden, conflict). */
   async revoke(caller: Caller, id: string, origin: Origin): Promise<void> {
     const { aggregates } = this.#parts;
     const { state } = await aggregates.current(invites, id);
@@ -118,9 +118,9 @@ export class InviteCommands {
   }
 
   /**
-   * Creates the user an invite is for. All who try it at once want the same email, of which one is served;
-   * that one uses the invite up first, so that taking the invite back excludes it too. Throws a Refusal
-   * (invalid, not-found, conflict, rejected).
+   * Creates the user an invite is for. All who try at once want the same email, so only one of them gets on; it uses
+   * the invite up first, so that registering and revoking exclude each other. Throws a Refusal (invalid, not-found,
+   * conflict, rejected).
    */
   async register(token: string, password: string, origin: Origin): Promise<UserView> {
     checkPassword("password", password);
@@ -164,8 +164,8 @@ export class InviteCommands {
   }
 
   /**
-   * Whether a process died between using the invite up and creating its user: long enough ago that what is
-   * left of its reservation is taken over, which makes it lose should it live after all.
+   * Whether a process died between using the invite up and creating its user: long enough ago for what is left of its
+   * reservation to be taken over, which makes it lose should it be alive after all.
    */
   async #isAbandoned({ id, tenantId, acceptedAt }: Invite): Promise<boolean> {
     const { store, clock } = this.#parts;

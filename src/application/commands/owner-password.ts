@@ -24,8 +24,8 @@ interface OwnerPasswordParts {
 }
 
 /**
- * Gives an Owner another password, on an operator's word, and ends the Owner's sessions. Throws a Refusal (invalid,
- * not-found, rejected).
+ * Sets an Owner's password for an operator, and ends the Owner's sessions. Throws a Refusal (invalid, not-found,
+ * rejected).
  */
 export async function resetOwnerPassword(parts: OwnerPasswordParts, email: string, password: string): Promise<void> {
   checkPassword("password", password);

@@ -13,17 +13,17 @@ import type { ShownEvents } from "../shown-events.ts";
 import type { Caller } from "./caller.ts";
 import { parseDateTime } from "./input-rules.ts";
 
-/** Which finished events are meant. */
+/** Which finished events to purge. */
 export interface PurgeInput {
   readonly before?: string;
   readonly status?: FinishedStatus;
   readonly destinationUrlId?: string;
 }
 
-/** Something came of another purge of the tenant's in between: what that took must not be counted twice. */
+/** Another purge of the tenant got ahead in between: what it took must not be counted twice. */
 class CountedTooEarly extends Error {}
 
-/** Having finished events forgotten: at once out of sight, soon out of the log. */
+/** Purging finished events: hidden at once, soon deleted from the log. */
 export class PurgeCommands {
   readonly #parts: { aggregates: Aggregates; shown: ShownEvents; clock: Clock; ids: Ids };
 
@@ -31,7 +31,7 @@ export class PurgeCommands {
     this.#parts = parts;
   }
 
-  /** Purges the caller's tenant's events that are meant. Throws a Refusal (invalid, forbidden, unavailable). */
+  /** Purges the matching events of the caller's tenant. Throws a Refusal (invalid, forbidden, unavailable). */
   async purge(caller: Caller, input: PurgeInput, origin: Origin): Promise<void> {
     const filter: PurgeFilter = {
       before: input.before === undefined ? null : parseDateTime("before", input.before),
@@ -42,12 +42,12 @@ export class PurgeCommands {
     await this.#order(caller.tenantId, filter, origin, 0);
   }
 
-  /** Purges what a tenant keeps no longer, where there is anything. Throws a Refusal (unavailable). */
+  /** Purges what a tenant no longer keeps, if there is any. Throws a Refusal (unavailable). */
   async purgeOlder(tenantId: string, before: string, origin: Origin): Promise<void> {
     await this.#order(tenantId, { before, status: null, destinationId: null }, origin, 1);
   }
 
-  /** Nothing happens where fewer than `least` events are meant. */
+  /** Does nothing where fewer than `least` events match. */
   async #order(tenantId: string, filter: PurgeFilter, origin: Origin, least: number): Promise<void> {
     const { aggregates, shown, clock, ids } = this.#parts;
     const { state: tenant } = await aggregates.current(tenants, tenantId);

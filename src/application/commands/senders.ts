@@ -17,7 +17,7 @@ import type { SenderQueries, SenderView } from "../queries/senders.ts";
 import type { Caller } from "./caller.ts";
 import { cleanName } from "./input-rules.ts";
 
-/** A sender as asked for; `mapping` null: payloads are delivered as they come. */
+/** A sender to create; `mapping` null: payloads are delivered as they come. */
 export interface NewSender {
   readonly name: string;
   readonly destinationUrlId: string;
@@ -40,7 +40,7 @@ interface SenderParts {
   readonly ids: Ids;
 }
 
-/** What is done to senders. */
+/** Commands on senders. */
 export class SenderCommands {
   readonly #parts: SenderParts;
 
@@ -48,7 +48,7 @@ export class SenderCommands {
     this.#parts = parts;
   }
 
-  /** Creates a sender; its ingest token is told here only. Throws a Refusal (invalid, not-found, forbidden). */
+  /** Creates a sender; its ingest token is shown only here. Throws a Refusal (invalid, not-found, forbidden). */
   async create(
     caller: Caller,
     input: NewSender,

@@ -22,7 +22,7 @@ import { tenantView, type TenantView } from "../views.ts";
 import type { Caller } from "./caller.ts";
 import { checkEmail, checkPassword, cleanName } from "./input-rules.ts";
 
-/** A tenant and its first user as asked for; `maxTrys` left out is 10, `circuitBreakerTimer` (seconds) 300. */
+/** A tenant to create, with its first user; `maxTrys` left out is 10, `circuitBreakerTimer` (seconds) 300. */
 export interface NewTenant {
   readonly name: string;
   readonly ownerEmail: string;
@@ -35,7 +35,7 @@ export interface NewTenant {
   readonly cfTurnstileToken?: unknown;
 }
 
-/** What the creator of a tenant is told, the webhook secret in clear among it. */
+/** What the creator of a tenant is shown, including the webhook secret in clear. */
 export interface CreatedTenant {
   readonly tenantId: string;
   readonly tenantName: string;
@@ -75,7 +75,7 @@ interface TenantParts {
 const nameTaken = "name: a tenant with this name exists already";
 const nameOvertaken = "name: was changed by another request";
 
-/** What is done to tenants. */
+/** Commands on tenants. */
 export class TenantCommands {
   readonly #parts: TenantParts;
   readonly #limit: RateLimit | null;

@@ -22,7 +22,7 @@ import { userView, type UserView } from "../views.ts";
 import type { Caller } from "./caller.ts";
 import { checkEmail, checkPassword } from "./input-rules.ts";
 
-/** A user as asked for; limits are in docs/api.md. `role` left out is 0, Developer. */
+/** A user to create; limits are in docs/api.md. `role` left out is 0, Developer. */
 export interface NewUser {
   readonly email: string;
   readonly password: string;
@@ -56,7 +56,7 @@ interface UserParts {
   readonly ids: Ids;
 }
 
-/** What is done to users. */
+/** Commands on users. */
 export class UserCommands {
   readonly #parts: UserParts;
 
@@ -81,7 +81,7 @@ export class UserCommands {
       reservation,
       at: this.#now(),
     });
-    // Whether the caller may at all comes before any work, and before what it would learn of other tenants.
+    // Permission comes before any work, and before anything that would reveal other tenants.
     decide(tenant, command("", ""));
     const passwordHash = await passwords.hash(input.password);
     const claim = { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: emailTaken };
@@ -153,13 +153,13 @@ export class UserCommands {
     return { tenant, user };
   }
 
-  /** Undefined when the password is the one in force: a change to the same ends no session. */
+  /** Undefined when the password is unchanged: setting the same one ends no session. */
   async #newPasswordHash(passwords: Passwords, user: User, password: string | undefined): Promise<string | undefined> {
     if (password === undefined || (await passwords.matches(password, user.passwordHash))) return undefined;
     return passwords.hash(password);
   }
 
-  /** Undefined when the email is the one in force, in this very spelling. */
+  /** Undefined when the email is unchanged, spelling included. */
   async #newEmail(
     tenant: Tenant,
     user: User,

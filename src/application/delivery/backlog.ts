@@ -11,14 +11,14 @@ import { documentOf, everyValue } from "../scans.ts";
 
 type Asked = Pick<ReadModels, "get" | "find" | "distinct" | "sum">;
 
-/** What of a destination waits for an attempt. */
+/** The events of a destination that wait for an attempt. */
 export interface DestinationBacklog {
   readonly destinationId: string;
   readonly tenantId: string;
   /** Null where the destination is deleted: its events are about to be cancelled. */
   readonly status: DestinationStatus | null;
   readonly waiting: number;
-  /** When the first of it became, or becomes, due; null where all of it went on meanwhile. */
+  /** When the first of them became, or becomes, due; null if all of them went on meanwhile. */
   readonly oldestDueAt: string | null;
 }
 
@@ -42,7 +42,7 @@ export async function backlogByDestination(readModels: Asked): Promise<readonly 
   return backlogs.sort((a, b) => b.waiting - a.waiting);
 }
 
-/** `found`: a status that an event of the destination had; null where none has it any more and nobody knows whose. */
+/** `found`: a status that an event of the destination had; null where none has it any more, to tell the tenant. */
 async function backlogOf(
   readModels: Asked, destinationId: string, found: EventStatus,
 ): Promise<DestinationBacklog | null> {

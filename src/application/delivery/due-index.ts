@@ -32,16 +32,16 @@ export interface AttemptLease {
 }
 
 const catchUpMs = 5_000;
-/** Destinations asked about at once: others, too, have questions. */
+/** Destinations asked about at once: others have questions, too. */
 const askedAtOnce = 8;
-/** What seems to have been accepted so long after now was, by a clock that has been set back since. */
+/** An event accepted this long after now was accepted by a clock that has been set back since. */
 const aheadMs = 10_000;
 const pending = { collection: events.name, where: { status: "Pending" } } as const;
 
 /**
- * What is due when, and which attempts are under way: the truth the queue only hints at. Answers lag
- * the log by moments, so whoever acts on them claims by an append at an expected revision. An event that is Pending
- * is due since its acceptance, one that waits for a retry from then on.
+ * What is due when, and which attempts are under way: the truth the queue only hints at. Answers lag the log by
+ * moments, so work found here is claimed by an append at an expected revision. A Pending event is due from its
+ * acceptance on, one that waits for a retry from the planned time on.
  */
 export class DueIndex {
   readonly #readModels: ReadModels;
@@ -65,7 +65,7 @@ export class DueIndex {
     return merged(fresh, retries, limit, (a, b) => compared(a.dueAt, b.dueAt) || compared(a.eventId, b.eventId));
   }
 
-  /** The events accepted first among a destination's due ones: whose turn it is to be the probe. */
+  /** The events accepted first among a destination's due ones: the candidates for its next probe. */
   async oldestDue(of: WorkOf, now: number, limit: number): Promise<readonly WaitingWork[]> {
     const [fresh, retries] = await Promise.all([
       this.#pending(of, limit),
@@ -84,7 +84,7 @@ export class DueIndex {
   /** Destinations with any work due by `until` (ms). */
   async destinationsWithWorkDue(until: number): Promise<ReadonlySet<string>> {
     const ahead = accepted({ from: timestamp(until + aheadMs) });
-    // Times of acceptance then say nothing: whoever has a Pending event has work.
+    // Times of acceptance then mean nothing: any destination with a Pending event has work.
     const isSetBack = (await this.#all({ ...pending, range: ahead }, "tenantId")).length > 0;
     const found = await Promise.all([
       this.#all({ collection: waiting.name, range: { field: "dueAt", to: timestamp(until) } }, "destinationId"),
@@ -94,8 +94,8 @@ export class DueIndex {
   }
 
   /**
-   * Since when the work is due that is due longest by `now` (ms); null when there is none that can be read, and that no
-   * destination which is Inactive or Suspended holds back.
+   * The due time of the oldest work that is due by `now` (ms), or null. Leaves out unreadable events and destinations
+   * that are Inactive or Suspended.
    */
   async longestDue(now: number): Promise<string | null> {
     const places = [...await this.destinationsWithWorkDue(now)];
@@ -104,7 +104,7 @@ export class DueIndex {
     return times.filter((at) => at !== null).sort()[0] ?? null;
   }
 
-  /** Destinations, none of them Inactive, whose circuit may be tried by `now` (ms), or whose probe's lease is over. */
+  /** Destinations that are not Inactive and whose circuit may be tried, or probe's lease is over, by `now` (ms). */
   circuitsDue(now: number): Promise<readonly string[]> {
     const range = { field: "wakeAt", from: timestamp(0), to: timestamp(now) };
     return this.#all({ collection: destinations.name, where: { active: true }, range }, destinations.key);
@@ -173,7 +173,7 @@ export class DueIndex {
   }
 }
 
-/** The first `limit` of both, in order; each of them has its own first `limit`. */
+/** Merges two lists, each of them its own first `limit`, into the first `limit` of both, in order. */
 function merged(
   fresh: readonly WaitingWork[],
   retries: readonly WaitingWork[],

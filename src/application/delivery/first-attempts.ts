@@ -5,11 +5,11 @@ import type { Appended, NewEntry } from "../../ports/event-store.ts";
 export interface FirstClaim {
   /** To be appended right behind the acceptance. */
   readonly entries: readonly NewEntry[];
-  /** To be called once, with what the append came to. */
+  /** Call once, with the outcome of the append. */
   settle(outcome: ClaimOutcome): void;
 }
 
-/** What an append came to: it is in the log, it is not, or nobody knows, since the log did not answer. */
+/** The outcome of an append: it is in the log, it is not, or nobody knows, since the log did not answer. */
 export type ClaimOutcome = Appended | "refused" | "unknown";
 
 /** Claims first attempts for a delivery worker of this process. */

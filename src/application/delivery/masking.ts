@@ -11,7 +11,7 @@ const leastLength = 4;
  */
 export function maskedAnswer(answer: Answer, secrets: readonly string[]): Answer {
   const forms = [...new Set(secrets.filter(({ length }) => length >= leastLength).flatMap(formsOf))]
-    // The longest first, so that none is left half masked for holding another.
+    // Longest first, so that one that holds another is not left half masked.
     .sort((a, b) => b.length - a.length);
   if (forms.length === 0) return answer;
   const masked = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, mask), text);
@@ -32,7 +32,7 @@ function formsOf(secret: string): string[] {
   return [...forms, ...forms.map((form) => form.toLowerCase())];
 }
 
-/** The text without the beginning of a form at its very end; of several the one that has most. */
+/** The text without the longest beginning of any form at its very end. */
 function withoutBeginning(text: string, forms: readonly string[]): string {
   const most = Math.max(...forms.map((form) => beginningAtEnd(text, form)));
   return most === 0 ? text : text.slice(0, -most) + mask;

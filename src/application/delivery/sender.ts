@@ -20,7 +20,7 @@ interface SenderParts {
   readonly vault: Vault;
   readonly clock: Clock;
   readonly userAgent: string;
-  /** For an attempt in all: a token fetched for it first takes its share. */
+  /** For the whole attempt, including a token that is fetched for it. */
   readonly deliveryTimeoutMs: number;
 }
 
@@ -38,7 +38,7 @@ interface Proof {
   readonly turnedDown?: () => void;
 }
 
-/** Makes the one request of an attempt: authenticated, signed, over the guarded client. */
+/** Makes an attempt's single request: authenticated, signed, over the guarded client. */
 export class Sender {
   readonly #parts: SenderParts;
   readonly #signers = new WeakMap<Tenant, Signer>();

@@ -4,7 +4,7 @@ import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../port
 import { sha256 } from "../hashing.ts";
 import type { ClientGrant } from "./request.ts";
 
-/** What came of asking for a token. A failure is not remembered: whoever asks next has it tried again. */
+/** The result of asking for a token. Failures are not remembered: the next caller tries again. */
 export type TokenResult =
   | { readonly token: string }
   /** Why there is none; goes into the log under the reason "token", so there is no secret in it. */
@@ -12,10 +12,7 @@ export type TokenResult =
 
 /** Access tokens for destinations, got by the client-credentials grant. */
 export interface TokenCache {
-  /**
-   * The cached token, or a fresh one: fetched once for all who ask meanwhile, and over by the outbound
-   * deadline.
-   */
+  /** The cached token, or a fresh one: fetched once for all who ask meanwhile, within the outbound deadline. */
   token(grant: ClientGrant): Promise<TokenResult>;
   /** Forgets a token that a destination answered 401 to; a newer one stays. */
   drop(grant: ClientGrant, token: string): void;
@@ -33,7 +30,7 @@ export interface TokenCacheSettings {
 }
 
 const hourMs = 3_600_000;
-/** Renewed so long before the end that no request carries a token that dies on its way. */
+/** How long before its end a token is renewed, so that none expires on its way. */
 const marginMs = 60_000;
 /** For an endpoint that does not say how long its tokens live. */
 const unstatedMs = 300_000;
@@ -46,7 +43,7 @@ const knownErrors: ReadonlySet<unknown> = new Set([
 
 interface Entry {
   readonly result: Promise<TokenResult>;
-  /** What `result` came to, once it is a token. */
+  /** The token of `result`, once there is one. */
   token: string | null;
   /** On the monotonic clock; none while the fetch is under way. */
   until: number;
@@ -98,8 +95,8 @@ function withoutLifetime(fetched: Fetched): TokenResult {
 }
 
 /**
- * The client proves itself by HTTP Basic, which RFC 6749 asks every server to take; to a server that
- * turns it down, once more in the form: some take only that, and none takes both at once.
+ * The client authenticates by HTTP Basic, which RFC 6749 requires every server to accept; with a server that refuses
+ * that, once more in the form: some accept only that, and none accepts both at once.
  */
 async function fetchToken(settings: TokenCacheSettings, grant: ClientGrant): Promise<Fetched> {
   const { outbound, clock, userAgent, deadlineMs } = settings;

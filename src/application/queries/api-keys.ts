@@ -16,7 +16,7 @@ interface ApiKeyQueryParts {
   readonly freshness: Freshness;
 }
 
-/** What is asked of API keys. */
+/** Queries about API keys. */
 export class ApiKeyQueries {
   readonly #parts: ApiKeyQueryParts;
 

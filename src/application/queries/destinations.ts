@@ -23,7 +23,7 @@ interface DestinationSources {
   readonly freshness: Freshness;
 }
 
-/** What is asked of destinations. */
+/** Queries about destinations. */
 export class DestinationQueries {
   readonly #parts: DestinationSources;
 
@@ -59,7 +59,7 @@ export class DestinationQueries {
   list(
     { tenantId }: Caller, { status }: Omit<DestinationFilter, "tenantId">, page: PageRequest,
   ): Promise<Page<DestinationView>> {
-    // A circuit's fact does not say which status it ends, so that no counter can follow.
+    // A circuit's fact does not say which status it ends, so no counter can follow.
     const counter = status ? null : destinationsCounter(tenantId);
     return listed(this.#parts, collection, { ...destinationsSelected({ tenantId, status }), counter, page }, viewOf);
   }

@@ -4,13 +4,13 @@ import { countedOf } from "../../../projections/events/totals.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 
-/** What is asked to find a place: counters, and how many events a filter means. */
+/** What finding a place needs: counters, and how many events match a filter. */
 export interface Counting {
   readonly readModels: Pick<ReadModels, "buckets">;
   count(filter: EventFilter): Promise<number>;
 }
 
-/** A place in a list of events: behind the first `offset` of those that the filter means. */
+/** A place in a list of events: after the first `offset` of those that match the filter. */
 export interface Place {
   readonly filter: EventFilter;
   readonly offset: number;
@@ -23,9 +23,9 @@ interface Stretch {
 }
 
 /**
- * The same place with less to skip, however far down the list it is: the filter begins, in the list's direction, less
- * than two minutes of acceptance before the place. Null where by the counters the list has no such place. Looks at a
- * counter for each hour of the filter's time, and for each minute of one hour.
+ * The same place with less to skip, however far down the list: the filter begins, in the list's direction, less than
+ * two minutes of acceptance before the place. Null where, by the counters, the list is too short. Looks at a counter
+ * for each hour of the filter's time, and for each minute of one hour.
  */
 export async function nearest(
   counting: Counting, { filter, offset }: Place, descending: boolean,

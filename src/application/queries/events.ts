@@ -15,7 +15,7 @@ import { attemptsOf, type AttemptView } from "./attempts.ts";
 import { historyItem, type HistoryItem } from "./history.ts";
 import { pageFrom, pageOf, sliceOf, type Page, type PageRequest } from "./paging.ts";
 
-/** What a list of a tenant's events may be narrowed to. */
+/** Filters of a list of a tenant's events. */
 export interface EventListFilter extends Omit<EventFilter, "tenantId"> {
   readonly idempotencyKey?: string | undefined;
 }
@@ -26,7 +26,7 @@ export interface EventTotals {
   readonly statuses: Readonly<Record<EventStatus, number>>;
 }
 
-/** What is asked of accepted events. */
+/** Queries about accepted events. */
 export class EventQueries {
   readonly #parts: { store: EventStore; aggregates: Aggregates; readModels: ReadModels; shown: ShownEvents };
 
@@ -78,14 +78,14 @@ export class EventQueries {
     };
   }
 
-  /** The one event that has the key, where the filter means it, too. */
+  /** The one event with this key, if it matches the filter, too. */
   async #withKey(idempotencyKey: string, filter: EventFilter): Promise<readonly EventView[]> {
     const state = await loadShownByKey(this.#parts, filter.tenantId, idempotencyKey);
     const event = state && eventView(state);
     return event && isSelected(filter, event) ? [event] : [];
   }
 
-  /** The document with its payload, which stands in the log only; null when it was purged meanwhile. */
+  /** The document with its payload, which is only in the log; null when it was purged meanwhile. */
   async #hydrate({ acceptedIn, finishedIn: _, ...document }: EventDocument): Promise<EventView | null> {
     const stream = streams.event(document.id);
     const [first] = await this.#parts.store.readStream(stream, { limit: 1, beginsAt: acceptedIn });

@@ -48,8 +48,8 @@ export async function historyPage(store: EventStore, stream: string, request: Pa
 }
 
 /**
- * A page of every fact of a thing of the caller's tenant, what was deleted included; `stream`: where they stand, the
- * thing's own unless said. Throws a Refusal (not-found, forbidden), and as {@link historyPage} does.
+ * A page of the facts about something of the caller's tenant, deleted or not; `stream`: the stream that has them, its
+ * own unless given. Throws a Refusal (not-found, forbidden), and as {@link historyPage} does.
  */
 export async function ownHistory<State extends { readonly tenantId: string }, Event extends DomainEvent>(
   { store, aggregates }: { readonly store: EventStore; readonly aggregates: Aggregates },

@@ -39,7 +39,7 @@ interface InviteQueryParts {
   readonly clock: Clock;
 }
 
-/** What is asked of invites. */
+/** Queries about invites. */
 export class InviteQueries {
   readonly #parts: InviteQueryParts;
 

@@ -25,7 +25,7 @@ export interface Slice {
   readonly limit: number;
 }
 
-/** How to ask the read models for the page. */
+/** The page as a slice. */
 export function sliceOf({ quantity, page, order }: PageRequest): Slice {
   return { order, offset: quantity * (page - 1), limit: quantity };
 }
@@ -41,7 +41,7 @@ export async function pageFrom<Item>(
   return { total: count, items };
 }
 
-/** The page of a list that is at hand as a whole, in ascending order. */
+/** A page of a list that was loaded whole, in ascending order. */
 export function pageOf<Item>(items: readonly Item[], request: PageRequest): Page<Item> {
   const ordered = request.order.descending ? items.toReversed() : items;
   const { offset, limit } = sliceOf(request);

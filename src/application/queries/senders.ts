@@ -35,7 +35,7 @@ interface SenderQueryParts {
   readonly mappings: Mappings;
 }
 
-/** What is asked of senders. */
+/** Queries about senders. */
 export class SenderQueries {
   readonly #parts: SenderQueryParts;
 

@@ -105,7 +105,7 @@ const shownByType = new Map<string, "all" | readonly string[]>(
   Object.values(histories).flatMap((types) => Object.entries(types)),
 );
 
-/** What of a fact's data a history shows: nothing where it is in none. Of authentication that is the kind alone. */
+/** What a history shows of a fact's data: nothing if the fact is in none, of authentication only the kind. */
 export function shownData({ type, data }: DomainEvent): object {
   const shown = shownByType.get(type) ?? [];
   if (shown === "all") return data;

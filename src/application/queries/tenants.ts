@@ -12,7 +12,7 @@ import { tenantView, type TenantView } from "../views.ts";
 import { historyPage, type HistoryItem } from "./history.ts";
 import type { Page, PageRequest } from "./paging.ts";
 
-/** What is asked of tenants. */
+/** Queries about tenants. */
 export class TenantQueries {
   readonly #parts: { store: EventStore; aggregates: Aggregates; vault: Vault };
 

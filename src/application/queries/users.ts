@@ -11,7 +11,7 @@ import type { People } from "../people.ts";
 import { userView, type UserView } from "../views.ts";
 import { listed, type Page, type PageRequest } from "./paging.ts";
 
-/** What is asked of users. */
+/** Queries about users. */
 export class UserQueries {
   readonly #parts: { aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; people: People };
 

@@ -19,11 +19,11 @@ export interface Engines {
   /** Which engines other processes may use at the same time. */
   readonly shared: { readonly log: boolean; readonly readModels: boolean; readonly queue: boolean };
   readonly watched: readonly WatchedEngine[];
-  /** How much of the queue nobody took yet; null where nothing stays in it. */
+  /** How many messages no worker has taken yet; null where the queue keeps nothing. */
   readonly queueLag: Lag | null;
-  /** Takes the bytes of what was deleted out of files that are this process's own. */
+  /** Scrubs deleted bytes from the files that are this process's own. */
   scrub(): Promise<void>;
-  /** Closes all: those first that work with others. */
+  /** Closes all, each before those it works with. */
   close(): Promise<void>;
 }
 

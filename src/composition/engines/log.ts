@@ -8,7 +8,7 @@ import { asSaidBy } from "../variable-problem.ts";
 import { repeatedTrouble } from "./repeated-trouble.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
-/** How another thread of this process gets at the log. */
+/** How another thread of this process reaches the log. */
 export type LogLink =
   | { readonly engine: "embedded"; readonly port: MessagePort }
   | { readonly engine: "eventstoredb"; readonly url: string };
@@ -21,9 +21,9 @@ export interface OpenLog {
   readonly shared: boolean;
   /** A link for another thread; its port is to be transferred. */
   readonly link: () => LogLink;
-  /** Takes the bytes of what was deleted out of this process's own files; an outside engine is left to itself. */
+  /** Scrubs deleted bytes from this process's own files; an outside engine is left to itself. */
   readonly scrub: () => Promise<void>;
-  /** Resolves when handlers are through and the log is let go of. */
+  /** Resolves when handlers have finished and the log is closed. */
   readonly close: () => Promise<void>;
 }
 
@@ -86,7 +86,7 @@ function notWritten(reason: unknown): string {
 }
 
 async function openOutside(settings: LogSettings, url: string): Promise<OpenLog> {
-  // Drivers take a second to load and memory to keep: only who uses one has it.
+  // Drivers take a second to load, and memory: each is loaded only when used.
   const { EventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
   const codec = new JsonEventCodec();
   const onTrouble = repeatedTrouble(settings, subscription);

@@ -2,7 +2,7 @@ import { EmbeddedQueue } from "../../adapters/embedded-queue/embedded-queue.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
-/** Messages that no worker took yet, by partition. */
+/** Messages not yet taken by a worker, by partition. */
 export type Lag = () => Promise<Readonly<Record<string, number>>>;
 
 /** The opened work queue. */
@@ -10,7 +10,7 @@ export interface OpenQueue {
   readonly queue: WorkQueue;
   /** Null where it is this process's own. */
   readonly outside: WatchedEngine | null;
-  /** Null where nothing stays in the queue. */
+  /** Null where the queue keeps nothing. */
   readonly lag: Lag | null;
   /** Stops what consumes and lets go of the brokers; nothing to do for the embedded queue. */
   readonly close: () => Promise<void>;

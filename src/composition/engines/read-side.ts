@@ -18,7 +18,7 @@ export interface ReadSide {
   readonly projector: Projector | null;
   /** Null where it is this process's own. */
   readonly outside: WatchedEngine | null;
-  /** Resolves when nothing is being projected any more and the engine is let go of; questions under way fail. */
+  /** Resolves when projecting has ended and the engine is closed; questions under way fail. */
   readonly close: () => Promise<void>;
 }
 

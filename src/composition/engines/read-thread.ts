@@ -27,7 +27,7 @@ function line(level: keyof Logger): (fields: object, message: string) => void {
   return (fields, message) => tell({ kind: "log", level, fields: plain(fields), message });
 }
 
-/** Errors lose what they say on their way to another thread unless they are told apart. */
+/** Errors lose their content on the way to another thread unless they are taken apart. */
 function plain(fields: object): object {
   const shown = Object.entries(fields).map(([name, value]: [string, unknown]) =>
     [name, value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value] as const);

@@ -9,7 +9,7 @@ interface RepeatedTrouble {
   readonly more: string;
 }
 
-/** A listener that counts each error as the trouble, and has the log say it in few lines. */
+/** A listener that counts each error as the trouble, and logs it in few lines. */
 export function repeatedTrouble(
   { clock, logger, metrics }: {
     readonly clock: Clock;

@@ -7,7 +7,7 @@ import type { Logger, Metrics } from "../../ports/telemetry.ts";
 export interface WatchedEngine {
   readonly name: string;
   readonly isQueue?: true;
-  /** What keeps this process from its work, by what `ping` rejected with, where that is more than no answer. */
+  /** Why this process cannot work, from the error that `ping` rejected with, where that is more than no answer. */
   readonly awayText?: (reason: unknown) => string;
   /** Rejects when it does not answer soon, or cannot do its work. */
   ping(): Promise<void>;
@@ -23,6 +23,6 @@ export interface EngineSettings {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "trouble">;
-  /** Told when a thread has died: the process had better end. */
+  /** Called when a thread has died: the process should then end. */
   readonly onFatal: (error: Error) => void;
 }

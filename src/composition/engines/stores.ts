@@ -17,11 +17,11 @@ export interface Stores {
   readonly writer: ReadModelWriter;
   /** The writer's own view. */
   readonly view: Pick<ReadModels, "find" | "get">;
-  /** An event accepted, attempted and delivered within this time costs one write; who waits may end it. */
+  /** An event accepted, attempted and delivered within this time costs one write; a waiting caller may end it. */
   readonly lingerMs: number;
-  /** Tells of positions somebody waits for. */
+  /** Calls the listener with positions that somebody waits for. */
   onWanted(listener: (position: Position) => void): void;
-  /** Lets go of the files or of the connection. Stop the projection runner first. */
+  /** Closes the files or the connection. Stop the projection runner first. */
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const housekeeping = {
   more: "the read models' write-ahead log could not be moved into their file again",
 } as const;
 const embeddedLingerMs = 200;
-/** Who waits asks the engine, which cannot say so to this thread. */
+/** Waiting callers ask the engine, which cannot tell this thread of them. */
 const outsideLingerMs = 10;
 
 /** Opens the read models in the read thread; embedded ones are served to the main thread from here. */

@@ -1,30 +1,32 @@
 import { refuse } from "../refusal.ts";
 import type { ApiKeyEvent } from "./events.ts";
 
-/** An API key as its own stream tells it. Who shows one is known by its hash; what lists show is in the read models. */
+/**
+ * An API key as folded from its own stream. A caller's key is known by its hash; what lists show is in the read models.
+ */
 export interface ApiKey {
   readonly id: string;
   readonly tenantId: string;
   /** SHA-256 of the whole key, hex. */
   readonly keyHash: string;
-  /** From this time on it opens nothing; null: it does so until it is revoked. */
+  /** The key is not valid from this time on; null: it is until it is revoked. */
   readonly expiresAt: string | null;
   readonly revoked: boolean;
-  /** The latest use that is written down in the key's own stream. */
+  /** The latest use recorded in the key's own stream. */
   readonly usedAt: string | null;
 }
 
 /** Undefined before the key was issued; a revoked one stays, marked. */
 export type ApiKeyState = ApiKey | undefined;
 
-/** What can be asked of a key; `at` is when, and the time of the facts. */
+/** Commands to a key; `at` is when, and the time of the facts. */
 export type ApiKeyCommand =
   | {
       readonly type: "IssueApiKey";
       readonly key: Omit<Extract<ApiKeyEvent, { type: "ApiKeyIssued" }>["data"], "at">;
       readonly at: string;
     }
-  /** Keeps the latest use for when the event that tells of it is purged. */
+  /** Records the latest use before the event that shows it is purged. */
   | { readonly type: "RecordUse"; readonly usedAt: string; readonly at: string }
   | { readonly type: "RevokeApiKey"; readonly at: string };
 
@@ -54,7 +56,7 @@ export function evolve(state: ApiKeyState, event: ApiKeyEvent): ApiKeyState {
   return { id: keyId, tenantId, keyHash, expiresAt, revoked: false, usedAt: null };
 }
 
-/** Whether the key opens the door at `now` (ISO 8601 UTC). */
+/** Whether the key is valid at `now` (ISO 8601 UTC). */
 export function isUsable(key: ApiKeyState, now: string): key is ApiKey {
   return key !== undefined && !key.revoked && (key.expiresAt === null || key.expiresAt > now);
 }

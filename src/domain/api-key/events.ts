@@ -1,7 +1,7 @@
 import type { DomainEvent } from "../domain-event.ts";
 import type { Timestamp } from "../time.ts";
 
-/** Facts of an `apiKey-<id>` stream. The key itself is nowhere: only its SHA-256. */
+/** Facts of an `apiKey-<id>` stream. The key itself is stored nowhere, only its SHA-256. */
 export type ApiKeyEvent =
   | DomainEvent<
       "ApiKeyIssued",
@@ -16,6 +16,6 @@ export type ApiKeyEvent =
         at: Timestamp;
       }
     >
-  /** The latest use of the key so far, written down before the events that tell of it are purged. */
+  /** The latest use of the key so far, recorded before the events that show it are purged. */
   | DomainEvent<"ApiKeyUsed", { keyId: string; tenantId: string; usedAt: Timestamp; at: Timestamp }>
   | DomainEvent<"ApiKeyRevoked", { keyId: string; tenantId: string; keyHash: string; at: Timestamp }>;

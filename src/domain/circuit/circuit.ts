@@ -29,7 +29,7 @@ export interface Circuit {
 
 type CircuitFact<Type extends string> = DomainEvent<Type, Circuit & { at: Timestamp }>;
 
-/** What happened to a circuit; each carries the whole of it as it stands then. */
+/** What happened to a circuit; each carries its whole state from then on. */
 export type CircuitEvent =
   | CircuitFact<"CircuitCounted">
   | CircuitFact<"CircuitOpened">
@@ -49,7 +49,7 @@ export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circui
   return state;
 }
 
-/** What can be asked of a circuit; `at` is when, by the clock of whoever asks. */
+/** Commands to a circuit; `at` is when, by the caller's clock. */
 export type CircuitCommand =
   /** An attempt ended; `late` after it had been given up. `maxTrys` and `timerS` are the tenant's. */
   | {
@@ -93,7 +93,7 @@ export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] 
       // A late failure was counted when the attempt was given up; a late success only ends a count.
       if (command.late && !(command.ok && state.position === "Closed")) return [];
       if (state.position !== "Closed") {
-        // Attempts that were under way when the circuit opened say nothing: only the probe does.
+        // Attempts that were under way when the circuit opened do not count: only the probe does.
         if (state.probe?.eventId !== command.eventId) return [];
         return command.ok ? fact("CircuitClosed", closed) : opened(state.failures + 1);
       }

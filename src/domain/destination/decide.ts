@@ -2,7 +2,7 @@ import { refuse } from "../refusal.ts";
 import type { DestinationAuth, DestinationEvent } from "./events.ts";
 import type { DestinationState } from "./state.ts";
 
-/** What can be asked of a destination. Of a change, what is left out (undefined) stays as it is. */
+/** Commands to a destination. In a change, what is left out (undefined) stays as it is. */
 export type DestinationCommand =
   | {
       readonly type: "RegisterDestination";

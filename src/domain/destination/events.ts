@@ -9,7 +9,7 @@ export const authTypes = ["ApiKey", "BearerToken", "JwtBearer", "BasicAuth"] as 
 /** One of {@link authTypes}; decides which fields the credentials have (application/delivery/request). */
 export type AuthType = (typeof authTypes)[number];
 
-/** What an outbound request to the destination proves itself with; the credentials are sealed. */
+/** How outbound requests to the destination are authenticated; the credentials are sealed. */
 export interface DestinationAuth {
   readonly type: AuthType;
   readonly credentials: string;

@@ -1,11 +1,11 @@
 import type { DestinationAuth, DestinationEvent } from "./events.ts";
 
-/** A destination as its own stream tells it. Whether it is Suspended is the circuit's to say. */
+/** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
 export interface Destination {
   readonly id: string;
   readonly tenantId: string;
   readonly url: string;
-  /** Requests under way to it at once, at most. */
+  /** The most requests that may be under way to it at once. */
   readonly serverRateLimit: number;
   /** As a person set it. */
   readonly active: boolean;

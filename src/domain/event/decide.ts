@@ -3,7 +3,7 @@ import type { Answer, FailureReason, WebhookEvent } from "./events.ts";
 import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
 import type { Webhook, WebhookState } from "./state.ts";
 
-/** What can be asked of an event; `at` is when, and the time of the facts. */
+/** Commands to an event; `at` is when, and the time of the facts. */
 export type WebhookCommand =
   | {
       readonly type: "Accept";
@@ -90,7 +90,7 @@ function startAttempt(state: Webhook, command: Extract<WebhookCommand, { type: "
   ];
 }
 
-/** A late success stands, whatever was concluded meanwhile; only Cancelled is final. */
+/** A late success counts, whatever was concluded meanwhile; only Cancelled is final. */
 function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succeed" }>): WebhookEvent[] {
   const { attempt, durationMs, requestHeaders, answer, at } = command;
   if (!awaitsOutcome(state, attempt)) return [];

@@ -1,4 +1,4 @@
-/** Of an id: two groups of the time in front, and the dash behind each. */
+/** The characters of an id's time: two groups in front, and the dash behind each. */
 const timeChars = 14;
 const hexDigits = 12;
 const latestMs = 2 ** 48 - 1;

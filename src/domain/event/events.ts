@@ -3,7 +3,7 @@ import type { AuthType } from "../destination/events.ts";
 import type { Timestamp } from "../time.ts";
 
 /**
- * Where an accepted event can stand. Failed lasts only between two facts of one append, WaitingRetry until the next
+ * The statuses of an accepted event. Failed lasts only between two facts of one append, WaitingRetry until the next
  * attempt; CriticalFailure is given up (and can be replayed), Cancelled was taken out by a person or with its
  * destination.
  */
@@ -34,7 +34,7 @@ interface Moved {
 }
 
 /**
- * How far an attempt came. `not sent`: its claim took so long that another worker might have held it for lost;
+ * Why an attempt failed. `not sent`: its claim took so long that another worker might have given it up as lost;
  * `outcome unknown`: its worker was lost, the receiver may have seen it.
  */
 export const failureReasons = [
@@ -81,13 +81,13 @@ export type WebhookEvent =
       "DeliveryAttemptStarted",
       Moved & {
         attempt: number;
-        /** When the attempt's lease is over, should nothing more be heard of it. */
+        /** When the attempt's lease ends, if nothing more is heard of it. */
         leaseUntil: Timestamp;
         /** Which worker's it is: a UUID, made anew for each of its terms. */
         worker: string;
         url: string;
         authType: AuthType | null;
-        /** The revision of the destination's stream that told how to deliver. */
+        /** The revision of the destination's stream that the attempt was made under. */
         destinationRevision: number;
         secretFingerprint: string;
         /** Whether it tries a circuit that is not closed. */

@@ -2,12 +2,12 @@ import type { Timestamp } from "../time.ts";
 import type { EventStatus, WebhookEvent } from "./events.ts";
 import { evolve, type Webhook, type WebhookState } from "./state.ts";
 
-/** Statuses in which nothing more is to be done. */
+/** Statuses in which nothing is left to do. */
 export const finishedStatuses = ["Succeeded", "CriticalFailure", "Cancelled"] as const satisfies readonly EventStatus[];
 /** One of {@link finishedStatuses}: only events in these are ever purged. */
 export type FinishedStatus = (typeof finishedStatuses)[number];
 
-/** Which finished events a purge takes; null: whichever. */
+/** Which finished events a purge takes; null: any. */
 export interface PurgeFilter {
   /** Accepted before this time. */
   readonly before: Timestamp | null;
@@ -16,7 +16,7 @@ export interface PurgeFilter {
 }
 
 /**
- * A purge that is under way. It takes what was counted: what its filter means at the purge's own place in the log
+ * A purge that is under way. It takes what was counted: what matches its filter at the purge's own place in the log
  * (`position`), and had finished by the place up to which it was counted (`upTo`).
  */
 export interface Purge extends PurgeFilter {
@@ -33,7 +33,7 @@ export function isFinished(status: EventStatus): status is FinishedStatus {
   return (finishedStatuses as readonly EventStatus[]).includes(status);
 }
 
-/** Whether a filter means an event as it stands. */
+/** Whether an event, as it stands, matches a filter. */
 export function isMeant(
   { before, status, destinationId }: PurgeFilter,
   event: Pick<Webhook, "status" | "acceptedAt" | "destinationId">,

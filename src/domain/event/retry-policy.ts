@@ -4,7 +4,7 @@ import { millis, timestamp, type Timestamp } from "../time.ts";
 export interface RetryPolicy {
   /** Waits in milliseconds after the 1st, 2nd, … failure; the last one repeats. */
   readonly scheduleMs: readonly number[];
-  /** The largest share of the wait that chance may add. */
+  /** The largest share of the wait that randomness may add. */
   readonly jitter: number;
 }
 

@@ -3,8 +3,8 @@ import type { Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
 
 /**
- * Facts of an `invite-<id>` stream. The token is nowhere, only its SHA-256; the email is sealed under the key
- * of the person to come, who will be the user with the invite's own id.
+ * Facts of an `invite-<id>` stream. The token is stored nowhere, only its SHA-256; the email is sealed under the key of
+ * the invited person, who will be the user with the invite's own id.
  */
 export type InviteEvent =
   | DomainEvent<
@@ -23,5 +23,5 @@ export type InviteEvent =
   | DomainEvent<"InviteRevoked", { inviteId: string; tenantId: string; tokenHash: string; at: Timestamp }>
   /** Its person was deleted: nobody can use it any more, and its address is unreadable. */
   | DomainEvent<"InviteForgotten", { inviteId: string; tenantId: string; tokenHash: string; at: Timestamp }>
-  /** The invite is used up: only who wrote this goes on to create the user. */
+  /** The invite is used up: only the writer of this goes on to create the user. */
   | DomainEvent<"InviteAccepted", { inviteId: string; tenantId: string; at: Timestamp }>;

@@ -7,14 +7,14 @@ import type { InviteEvent } from "./events.ts";
 /** How long an invite can be used. */
 export const inviteValidMs = 7 * 86_400_000;
 
-/** What stands in the log; that an invite has expired is only a matter of time. */
+/** The status in the log; that an invite has expired follows from the time. */
 export type InviteStatus = "Pending" | "Accepted" | "Revoked";
 
 /** An invite as its own stream tells it; `id` will be the user's, too. */
 export interface Invite {
   readonly id: string;
   readonly tenantId: string;
-  /** Sealed under the key of the person to come. */
+  /** Sealed under the key of the invited person. */
   readonly email: string;
   readonly role: Role;
   /** SHA-256 of the token, hex. */
@@ -28,7 +28,7 @@ export interface Invite {
 /** Undefined before the invite was made; a revoked or forgotten one stays, as Revoked. */
 export type InviteState = Invite | undefined;
 
-/** What can be asked of an invite; `by` is whoever asks, `at` when. */
+/** Commands to an invite; `by` is whoever asks, `at` when. */
 export type InviteCommand =
   | {
       readonly type: "CreateInvite";
@@ -39,7 +39,7 @@ export type InviteCommand =
   | { readonly type: "RevokeInvite"; readonly by: { readonly role: Role }; readonly at: Timestamp }
   | {
       readonly type: "AcceptInvite";
-      /** The one who accepted before was lost without having created the user, and can do so no more. */
+      /** The process that accepted it before died without creating the user, and can do so no more. */
       readonly abandoned: boolean;
       readonly at: Timestamp;
     }

@@ -5,7 +5,7 @@ import type { Timestamp } from "../time.ts";
 
 /** The purges of a tenant; every fact of a `purges-<tenantId>` stream carries those under way. */
 export interface Purges {
-  /** Purges whose events are gone from sight but not yet all from the log, oldest first. */
+  /** Purges whose events are hidden but not yet all deleted from the log, oldest first. */
   readonly underWay: readonly Purge[];
   /** The place in the log of the newest fact; before every other where there is none. */
   readonly newest: string;
@@ -14,10 +14,9 @@ export interface Purges {
 /** What happened to a tenant's purges; each carries all that is needed to go on from it. */
 export type PurgesEvent =
   /**
-   * From here on the events are gone that the filter means and that had finished by `upTo`: `matched` of them, but for
-   * those that were replayed, or that a late outcome settled, between that place in the log and this fact's. Facts
-   * of older programs have null: by this fact's own place. `earlier`: the purges that were under way before it,
-   * oldest first.
+   * Hides the events that match the filter and had finished by `upTo`. `matched` is their number then; some may have
+   * been replayed, or settled by a late outcome, before this fact. `upTo` is null in facts of older programs: read it
+   * as this fact's own position. `earlier`: the purges then under way, oldest first.
    */
   | DomainEvent<
       "EventsPurged",
@@ -33,14 +32,14 @@ export type PurgesEvent =
   /** The streams of all events that a purge took are deleted. `left`: the purges still under way, oldest first. */
   | DomainEvent<"PurgeCompleted", { purgeId: string; tenantId: string; left: readonly Purge[]; at: Timestamp }>;
 
-/** What can be asked of a tenant's purges. */
+/** Commands to a tenant's purges. */
 export type PurgesCommand =
   | {
       readonly type: "PurgeEvents";
       readonly tenantId: string;
       readonly purgeId: string;
       readonly filter: PurgeFilter;
-      /** The place in the log up to which was counted. */
+      /** The place in the log up to which `matched` was counted. */
       readonly upTo: string;
       readonly matched: number;
       readonly at: Timestamp;

@@ -1,7 +1,7 @@
 import type { DomainEvent } from "../domain-event.ts";
 import { millis, type Timestamp } from "../time.ts";
 
-/** Whoever holds a name: the stream in which the name is used, and the user where it is an email. */
+/** The holder of a name: the stream in which it is used, and the user where it is an email. */
 export interface Holder {
   readonly tenantId: string;
   readonly userId: string | null;

@@ -2,7 +2,7 @@ import { refuse } from "../refusal.ts";
 import type { Mapping, SenderEvent } from "./events.ts";
 import type { SenderState } from "./state.ts";
 
-/** What can be asked of a sender. Of a change, what is left out (undefined) stays as it is. */
+/** Commands to a sender. In a change, what is left out (undefined) stays as it is. */
 export type SenderCommand =
   | {
       readonly type: "CreateSender";

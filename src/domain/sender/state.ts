@@ -1,14 +1,14 @@
 import type { Mapping, SenderEvent } from "./events.ts";
 
-/** A sender as its own stream tells it. */
+/** A sender as folded from its own stream. */
 export interface Sender {
   readonly id: string;
   readonly tenantId: string;
   readonly name: string;
   readonly destinationId: string;
-  /** What makes the payload of what is received; null: it is delivered as it came. */
+  /** Makes the payload from what is received; null: delivered as it came. */
   readonly mapping: Mapping | null;
-  /** As a person set it; one that is not takes nothing in. */
+  /** As a person set it; an inactive one accepts nothing. */
   readonly active: boolean;
   readonly deleted: boolean;
   /** SHA-256 of the token, hex. */

@@ -9,7 +9,7 @@ export interface ActingUser {
   readonly role: Role;
 }
 
-/** `reservation` names the one that keeps a new name or email free for the command. */
+/** `reservation`: the name of the reservation that holds the new name or email for this command. */
 export type TenantCommand =
   | {
       readonly type: "CreateTenant";
@@ -42,7 +42,7 @@ export type TenantCommand =
       readonly reservation?: string | undefined;
       readonly at: string;
     }
-  /** A user whom an invite let in: whoever asks for it was told the invite's token. */
+  /** A user with an invite: whoever asks for it was told the invite's token. */
   | {
       readonly type: "RegisterUser";
       readonly user: UserData & { readonly role: Role };
@@ -55,7 +55,7 @@ export type TenantCommand =
       readonly userId: string;
       readonly email?: { readonly sealed: string; readonly hash: string } | undefined;
       readonly reservation?: string | undefined;
-      /** Present only when it differs from the one in force. */
+      /** Present only when it changes. */
       readonly passwordHash?: string | undefined;
       readonly role?: Role | undefined;
       readonly status?: UserStatus | undefined;
@@ -71,7 +71,7 @@ export type TenantCommand =
       readonly passwordHash: string;
       readonly at: string;
     }
-  /** `from`: the wrapped data key that `dataKey` stands for. */
+  /** `from`: the wrapped data key that `dataKey` replaces. */
   | { readonly type: "RewrapDataKey"; readonly from: string; readonly dataKey: string; readonly at: string }
   | { readonly type: "EraseTenant"; readonly at: string };
 
@@ -138,7 +138,7 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
   }
 }
 
-/** Throws a Refusal of kind forbidden unless the caller stands at or above `least`. */
+/** Throws a Refusal of kind forbidden unless the caller's role is at or above `least`. */
 export function requireRole(by: { readonly role: Role }, least: Role, to: string): void {
   if (!atLeast(by.role, least)) refuse("forbidden", `only ${least} or above may ${to}`);
 }

@@ -2,13 +2,13 @@ import type { DomainEvent } from "../domain-event.ts";
 import type { Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
 
-/** As an Admin or Owner sets it: who is Inactive cannot log in, and no session of theirs goes on. */
+/** As an Admin or Owner sets it: an Inactive user cannot log in, and has no session that goes on. */
 export type UserStatus = "Active" | "Inactive";
 
 /**
- * Facts of a `tenant-<id>` stream. The tenant and its users share it, so that creating both is one
- * append and "the last active Owner stays" is a rule over one set. Emails are sealed under the
- * person's own key, secrets under the tenant's data key: neither stands here in clear.
+ * Facts of a `tenant-<id>` stream. The tenant and its users share it, so that creating both is one append and "the last
+ * active Owner stays" is a rule over one set. Emails are sealed under the person's own key, secrets under the tenant's
+ * data key: neither is here in clear.
  */
 export type TenantEvent =
   | DomainEvent<
@@ -72,10 +72,10 @@ export type TenantEvent =
   | DomainEvent<"UserForgotten", { tenantId: string; userId: string; at: Timestamp }>
   /** The same data key under another master key. */
   | DomainEvent<"TenantDataKeyRewrapped", { tenantId: string; dataKey: string; at: Timestamp }>
-  /** The tenant is gone with all that was its own. */
+  /** The tenant is gone with all that belonged to it. */
   | DomainEvent<"TenantErased", { tenantId: string; at: Timestamp }>
   /**
-   * A stale reservation of this tenant's (`<stream>@<revision>`) was taken over: whoever still meant to
-   * use it must lose.
+   * A stale reservation of this tenant's (`<stream>@<revision>`) was taken over: a command still about to use it must
+   * lose.
    */
   | DomainEvent<"ReservationRefused", { reservation: string; at: Timestamp }>;

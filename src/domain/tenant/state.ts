@@ -1,7 +1,7 @@
 import type { Role } from "../roles.ts";
 import type { TenantEvent, UserStatus } from "./events.ts";
 
-/** A person of a tenant, as the tenant's stream tells it; one that was deleted is not there. */
+/** A tenant's user, as folded from the tenant's stream; deleted ones are not there. */
 export interface User {
   readonly id: string;
   /** Sealed under the person's own key: unreadable once that is deleted. */
@@ -18,7 +18,7 @@ export interface User {
   readonly updatedAt: string;
 }
 
-/** An account with its settings and its users, as its own stream tells it; secrets in it are sealed. */
+/** An account with its settings and its users, as folded from its own stream; secrets in it are sealed. */
 export interface Tenant {
   readonly id: string;
   readonly name: string;
@@ -40,14 +40,14 @@ export interface Tenant {
   readonly updatedAt: string;
   /** By user id. */
   readonly users: ReadonlyMap<string, User>;
-  /** Reservations taken from this tenant as stale; what still meant to rely on one must lose. */
+  /** Reservations taken from this tenant as stale; a command that still relies on one must lose. */
   readonly refused: ReadonlySet<string>;
 }
 
 /** Undefined before the tenant was created, and after it was erased. */
 export type TenantState = Tenant | undefined;
 
-/** Folds one fact in. The state handed in is spent: its set of users is carried on, not copied. */
+/** Folds one fact in. Consumes the state it is given: its set of users is carried on, not copied. */
 export function evolve(state: TenantState, event: TenantEvent): TenantState {
   if (event.type === "TenantCreated") {
     const { tenantId, at, ...settings } = event.data;

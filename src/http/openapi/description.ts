@@ -23,9 +23,9 @@ export interface DescribedParameter {
 }
 
 /**
- * What there is to say of an operation beside what its route knows. What follows from the route is left out and added
- * to every one alike: 401 where somebody must be signed in, 400, 413 and 415 where a body is read, 400 where a query
- * is, 404 where the path holds an id, and 500 and 503. An answer given here goes over those.
+ * What a description adds to what its route knows. What follows from the route is left out here and added to all alike:
+ * 401 where somebody must be signed in, 400, 413 and 415 where a body is read, 400 where a query is, 404 where the path
+ * holds an id, and 500 and 503. An answer given here overrides those.
  */
 export interface Description {
   /** Unique; what generated clients call it. */
@@ -46,7 +46,7 @@ export interface Description {
 /** Descriptions by the operation's method and path, as the route has them: parameters with colons. */
 export type Descriptions = Readonly<Record<`${Method} /${string}`, Description>>;
 
-/** The sections of the reference, in the order in which one meets them. */
+/** The sections of the reference, in the order in which a reader needs them. */
 export const tags = {
   Tenants: "Accounts. Creating one creates its first user, an Owner, and its webhook secret.",
   Sessions: "Access tokens for people. They last one hour unless the operator says otherwise.",
@@ -60,7 +60,7 @@ export const tags = {
   Operation: "For whoever runs the service, and for tools.",
 } as const;
 
-/** The section an operation stands in. */
+/** The section an operation is in. */
 export type Tag = keyof typeof tags;
 
 /** An answer with a JSON body of a response schema, named as its file is. */

@@ -45,7 +45,7 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** What of OpenAPI 3.1 we use. */
+/** The part of OpenAPI 3.1 that we use. */
 export interface ApiDocument {
   readonly openapi: "3.1.0";
   readonly info: { readonly title: string; readonly version: string; readonly description: string };

@@ -18,7 +18,7 @@ export const tenant = {
   createdAt: at, updatedAt: at,
 };
 
-/** The same tenant as its creator is told of it. */
+/** The same tenant as shown to its creator. */
 export const createdTenant = {
   tenantId,
   tenantName: "Example Ltd",

@@ -6,7 +6,7 @@ interface SchemaFile extends Schema {
   readonly $schema?: string;
 }
 
-/** What of JSON Schema our schemas use, as far as the page shows it. */
+/** The part of JSON Schema that our schemas use and the page shows. */
 export interface Schema {
   readonly $ref?: string;
   readonly description?: string;
@@ -27,7 +27,7 @@ export interface Schema {
   readonly examples?: readonly unknown[];
 }
 
-/** The components' schemas by name: those of all answers, and the given ones of request bodies. */
+/** The components' schemas by name: those of all answers, and of the given request bodies. */
 export function schemaComponents(requests: readonly SchemaFile[]): Record<string, Schema> {
   const all = [...requests, ...responses];
   return Object.fromEntries(all.map((schema) => [nameOf(schema.$id ?? ""), plain(schema)]));

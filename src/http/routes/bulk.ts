@@ -2,7 +2,7 @@ import type { Services } from "../../application/services.ts";
 import { bodies } from "../bodies.ts";
 import { signedInWith, type Route } from "../route.ts";
 
-/** What is done to many events of the caller's tenant at once. */
+/** Operations on many events of the caller's tenant at once. */
 export function bulkRoutes({ commands }: Services): Route[] {
   return [
     signedInWith("POST", "/api/v1/events/replay", bodies.replayEvents, async ({ caller, input, origin }) => ({

@@ -4,7 +4,7 @@ import { lists } from "../lists.ts";
 import { openWith, originOf, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 import { pathId } from "./path-id.ts";
 
-/** Invites to the caller's tenant, and the way in for who was invited. */
+/** Invites to the caller's tenant, and registration by invite. */
 export function inviteRoutes({ commands, queries }: Services): Route[] {
   return [
     signedInWith("POST", "/api/v1/invites", bodies.createInvite, async ({ caller, input, origin }) => ({

@@ -21,7 +21,7 @@ interface AttemptParts {
   readonly workerId: string;
 }
 
-/** Carries out attempts that are claimed: sends, and records what came of it. */
+/** Carries out claimed attempts: sends, and records the outcome. */
 export class Attempts {
   readonly #parts: AttemptParts;
   readonly #pause: Pause;
@@ -34,21 +34,21 @@ export class Attempts {
     this.#condensed = new Condensed(parts.clock);
   }
 
-  /** Sends what is claimed, and resolves when what came of it is recorded. */
+  /** Sends a claimed attempt; resolves when its outcome is recorded. */
   async carryOut({ destination, tenant, claimedFrom, ...claimed }: Claimed): Promise<void> {
     const { clock, metrics, sender } = this.#parts;
     const { state } = claimed;
     const claimMs = clock.monotonic() - claimedFrom;
     if (state.attempts === 1) metrics.firstAttemptDelay(Math.max(0, clock.now() - millis(state.acceptedAt)) / 1000);
     const delivery = { webhook: state, attempt: state.attempts, destination, tenant };
-    // Another worker may hold a late one for lost before it could be over.
+    // Another worker may take a late one for lost before it could be over.
     const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await sender.send(delivery);
     await this.#record(claimed, outcome, destination);
   }
 
   /**
-   * The receiver has seen the request: its outcome is recorded however long the log is away. Where the log holds what
-   * cannot be read it would wait for ever, and keep others from its place.
+   * The receiver has seen the request, so its outcome is recorded however long the log is away. Only where the event's
+   * stream cannot be read is it given up: it would wait for ever, and keep its place from others.
    */
   async #record(known: Known, outcome: Outcome, destination: Destination): Promise<void> {
     const { outcomes, logger, metrics, workerId } = this.#parts;
@@ -91,7 +91,7 @@ export class Attempts {
     logger.error({ err: error, eventId, attempt }, "an outcome cannot be recorded: it is given up");
   }
 
-  /** A log that is away keeps every attempt under way from being recorded, again and again. */
+  /** A log that is away keeps all attempts under way from being recorded, again and again. */
   #tell(error: unknown, eventId: string, attempt: number): void {
     const { logger } = this.#parts;
     this.#condensed.tell(

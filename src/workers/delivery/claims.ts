@@ -34,7 +34,7 @@ interface ClaimParts {
   readonly deliveryTimeoutMs: number;
 }
 
-/** Claims attempts, by an append at the expected revision: of all who would make one, one may. */
+/** Claims attempts, by an append at the expected revision: of all rivals, one wins. */
 export class Claims {
   readonly #parts: ClaimParts;
   readonly #pause: Pause;
@@ -47,7 +47,7 @@ export class Claims {
     this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
   }
 
-  /** Claims one attempt, unless the event does not wait any more or another worker was first. Throws LogUnavailable. */
+  /** Claims one attempt, unless the event no longer waits or another worker was first. Throws LogUnavailable. */
   claim(work: Work, probe: boolean): Promise<Claimed | Miss> {
     return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe);
   }
@@ -167,7 +167,7 @@ export class Claims {
   }
 }
 
-/** The event of a first work item, as its stream stands when nothing has happened since its acceptance. */
+/** The event of a first work item, as its stream is when nothing has happened since its acceptance. */
 function fresh(item: FirstAttempt): Known | undefined {
   const { acceptedAt: at, causationId, correlationId } = item;
   const state = evolve(undefined, {

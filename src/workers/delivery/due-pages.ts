@@ -3,17 +3,17 @@ import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 
-/** Later looks go on where an earlier one ended, for so long: what the index learns late may stand before that. */
+/** How long later looks go on where an earlier one ended: what the index learns late may lie before that. */
 const goOnForMs = 1_000;
 
-/** Where a look ended: everything due before, and what was seen of this very time, is known to who asked. */
+/** Where a look ended: the caller knows everything due before it, and what was seen of this very time. */
 interface Place {
   readonly dueAt: string;
   readonly seen: ReadonlySet<string>;
   readonly until: number;
 }
 
-/** What is wanted of a look. */
+/** What a look is for. */
 interface Look {
   /** Whose destination it is. */
   readonly tenantId: string;
@@ -22,14 +22,14 @@ interface Look {
   /** Due by then, ms since 1970. */
   readonly dueBy: number;
   readonly room: number;
-  /** Events that who asks has already. */
+  /** Events that the caller has already. */
   readonly known: { readonly count: number; has(eventId: string): boolean };
 }
 
 /**
- * Looks through the due work of one destination. A look from the start needs an index that has heard of everything
- * done so far, and so makes the projection hurry; the looks that go on from there need not. What an index that lags
- * names again, though it is done, is for the claim to find out.
+ * Looks through the due work of one destination. A look from the start needs an index that knows everything done so
+ * far, and so makes the projection hurry; the looks that go on from there need not. A lagging index may name work that
+ * is already done: the claim finds that out.
  */
 export class DuePages {
   readonly #destinationId: string;

@@ -4,7 +4,7 @@ import type { Logger } from "../../ports/telemetry.ts";
 
 const pauseMs = 1_000;
 
-/** What lanes tell of trouble with. */
+/** What lanes report trouble with. */
 export interface GuardParts {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -29,7 +29,7 @@ export class Guard {
     return this.#paused;
   }
 
-  /** What comes of a task; undefined where it fails, which begins a pause. */
+  /** The task's result; undefined where it fails, which begins a pause. */
   async run<T>(task: () => Promise<T>): Promise<T | undefined> {
     try {
       return await task();

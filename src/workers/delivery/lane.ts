@@ -36,7 +36,7 @@ export class Lane {
   readonly #window: WorkWindow;
   readonly #probes: Probes;
   readonly #guard: Guard;
-  /** Of looks into the due index: while it is behind, what is at hand goes on. */
+  /** For looks into the due index: while it is behind, what is at hand goes on. */
   readonly #refills: Guard;
   /** Under way: attempts, which count against the limit, and cancellations, which do not. */
   readonly #attempts = new Set<Promise<unknown>>();
@@ -128,7 +128,7 @@ export class Lane {
     void this.#guard.run(async () => {
       const { aggregates, clock } = this.#parts;
       const foreignMs = this.#tenure.known ? 0 : await this.#tenure.learn();
-      // With the last of them over nothing else would say that there is room now.
+      // Once the last of them is over, nothing else would say that there is room.
       if (foreignMs > 0) clock.schedule(foreignMs, () => this.pump());
       await aggregates.read(destinations, this.destinationId);
       await aggregates.read(circuits, this.destinationId);
@@ -211,7 +211,7 @@ export class Lane {
     if (this.#probes.stands(circuit)) return false;
     const { session } = this.#tenure;
     const work = await this.#window.oldest(circuit);
-    // The search may have outlasted the membership: whoever has the destination now probes it.
+    // The search may have outlasted the membership: then the destination's new owner probes it.
     if (this.#tenure.session !== session || !session?.alive) return true;
     return work ? this.#probeWith(work, circuit) : this.#probes.idle(circuit);
   }

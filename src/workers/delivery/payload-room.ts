@@ -1,8 +1,8 @@
 const size = 64 * 2 ** 20;
 
 /**
- * Room for the payloads that are at hand in all lanes of a worker: with many slow destinations they would otherwise be
- * more than memory holds. What has no room waits in the due index, which knows ids only.
+ * Room for the payloads that are at hand in all lanes of a worker: with many slow destinations they would otherwise
+ * exceed the memory. What has no room waits in the due index, which knows only ids.
  */
 export class PayloadRoom {
   #left: number;
@@ -12,7 +12,7 @@ export class PayloadRoom {
     this.#left = characters;
   }
 
-  /** Whether a payload had room; it is taken then. */
+  /** Takes room for a payload; false where there is none. */
   take(payload: string): boolean {
     if (payload.length > this.#left) return false;
     this.#left -= payload.length;

@@ -7,7 +7,7 @@ import type { Logger } from "../../ports/telemetry.ts";
 import type { Claims } from "./claims.ts";
 import { originOf } from "./work.ts";
 
-/** What the log is told of probes with. */
+/** What probes are claimed and released with. */
 export interface ProbeParts {
   readonly aggregates: Aggregates;
   readonly claims: Pick<Claims, "leaseMs">;
@@ -19,8 +19,8 @@ export interface ProbeParts {
 type Probe = NonNullable<Circuit["probe"]>;
 
 /**
- * A destination's probes: one at a time by the log, whoever claims it. Changes are for where none {@link stands}: a
- * probe in the circuit is lost then. They resolve whether they were still to be made: another worker may be first.
+ * Claims, releases and gives up probes of one destination. The log allows one at a time, whoever claims it. Replace a
+ * probe only when it no longer {@link stands}. Each change resolves false if another worker got there first.
  */
 export class Probes {
   readonly #parts: ProbeParts;
@@ -43,7 +43,7 @@ export class Probes {
     return clock.monotonic() - seen.since < claims.leaseMs;
   }
 
-  /** Claims the next for an event, in the place of one that is lost. */
+  /** Claims a probe for an event, replacing one that is lost. */
   claim(circuit: Circuit, eventId: string): Promise<boolean> {
     const { clock, claims } = this.#parts;
     const at = timestamp(clock.now());
@@ -52,13 +52,13 @@ export class Probes {
     return this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, leaseOver, at });
   }
 
-  /** Takes an event's away that came to nothing. */
+  /** Releases an event's probe that found nothing to try. */
   release(circuit: Circuit, eventId: string): Promise<boolean> {
     const at = timestamp(this.#parts.clock.now());
     return this.#change(circuit, eventId, { type: "ReleaseProbe", eventId, at });
   }
 
-  /** With nothing to try it with: the circuit waits half-open. Takes one away that was lost: nothing else would. */
+  /** For when no event is held: an open circuit becomes half-open. Also releases a lost probe: nothing else would. */
   async idle(circuit: Circuit): Promise<boolean> {
     if (circuit.position !== "Open") return circuit.probe !== null && this.release(circuit, circuit.probe.eventId);
     const at = timestamp(this.#parts.clock.now());

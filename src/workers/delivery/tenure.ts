@@ -5,7 +5,7 @@ import type { Position } from "../../ports/event-store.ts";
 import type { QueueSession } from "../../ports/work-queue.ts";
 import type { Claims } from "./claims.ts";
 
-/** By what a worker knows earlier owners of its destinations. */
+/** How a worker learns what earlier owners of its destinations left behind. */
 export interface TenureParts {
   readonly dueIndex: DueIndex;
   readonly clock: Clock;
@@ -14,7 +14,7 @@ export interface TenureParts {
   readonly startOf: (session: QueueSession) => Promise<SessionStart>;
 }
 
-/** When a membership began, or soon after: what earlier owners of its destinations claimed was claimed before. */
+/** When a membership began, or soon after: any claims of earlier owners of its destinations are older. */
 export interface SessionStart {
   /** Where the log ended then. */
   readonly position: Position;
@@ -46,7 +46,7 @@ export class Tenure {
     return this.#session?.alive ?? false;
   }
 
-  /** Whether it has been learned what earlier owners left. */
+  /** Whether it is known what earlier owners left. */
   get known(): boolean {
     return this.#known;
   }

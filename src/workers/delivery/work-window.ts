@@ -30,7 +30,7 @@ export class WorkWindow {
   readonly #present = new Set<string>();
   /** Events that the due index may name and nobody can read: those behind them must not wait. */
   readonly #unreadable = new Set<string>();
-  /** Events that it named and the log does not hold: no probe, unless they are accepted once more. */
+  /** Events that the due index named and the log does not hold: no probe, unless they are accepted once more. */
   readonly #gone = new Set<string>();
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
@@ -50,7 +50,7 @@ export class WorkWindow {
     return this.#work.length === 0 && !this.#refilling;
   }
 
-  /** Whether work came in, or word of some, since what was at hand was let go. */
+  /** Whether work, or a wake-up, arrived since the window was emptied. */
   get called(): boolean {
     return this.#work.length > 0 || this.#refillFrom !== undefined;
   }
@@ -87,7 +87,7 @@ export class WorkWindow {
     this.#present.add(eventId);
   }
 
-  /** It is in the log, at this position: the due index is behind until it has come so far. */
+  /** It is in the log, at this position: until the due index has reached that, it is behind. */
   written(position: Position): void {
     if (position > this.#written) this.#written = position;
   }
@@ -155,7 +155,7 @@ export class WorkWindow {
     const fresh = found.filter((eventId) => !this.#knows(eventId));
     const room = windowSize - this.#work.length;
     for (const eventId of fresh.slice(0, room)) this.#push({ kind: "due", eventId });
-    // Items came in meanwhile: what has no room now must be found once more.
+    // Items came in meanwhile: what no longer fits must be found once more.
     if (fresh.length > room) this.#pages.startOver();
     if (more || fresh.length > room) this.#wantRefill(position);
   }

@@ -45,10 +45,10 @@ export interface Reserved {
 /** One event to try. */
 export type Work = Unclaimed | Reserved;
 
-/** Why some work came to nothing: another was first, or the event's record in the log is spoiled, or not there. */
+/** Why some work came to nothing: another was first, or the event's record in the log is damaged or missing. */
 export type Miss = "nothing to do" | "unreadable" | "gone";
 
-/** Who claims, sends and records in a worker's name. */
+/** The origin of what a worker claims, sends and records. */
 export function originOf(known: Pick<Known, "correlationId" | "causationId">, workerId: string): Origin {
   const { correlationId, causationId } = known;
   return { actor: { type: "service", part: `delivery/${workerId}` }, correlationId, causationId };

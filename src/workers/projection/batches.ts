@@ -6,7 +6,7 @@ import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { Purges } from "./purges.ts";
 import type { StreamsAside } from "./streams-aside.ts";
 
-/** A part of the log, and how far that reaches. */
+/** A part of the log, and the position it reaches. */
 export type Stretch = Awaited<ReturnType<EventLog["readLog"]>>;
 
 /** What the log up to a position changes. */
@@ -20,7 +20,7 @@ export interface BatchesParts {
   readonly log: Pick<EventStore, "readStream">;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "trouble">;
-  /** Turns entries into what projections are to see, as many in the same order. Asked again when it fails. */
+  /** Turns entries into what projections are to see, as many, in the same order. Retried when it fails. */
   readonly prepare: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
   readonly purges: Purges;
   readonly aside: StreamsAside;
@@ -40,8 +40,8 @@ export class Batches {
   }
 
   /**
-   * The batches of consecutive stretches: one, but that it ends where what follows depends on what was applied. Each
-   * must have been applied before the next is asked for.
+   * The batches of consecutive stretches: one, or more where what follows depends on what was applied. Each must have
+   * been applied before the next is asked for.
    */
   async *of(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): AsyncGenerator<Batch, void> {
     const { aside, purges, prepare, persist } = this.#parts;

@@ -6,10 +6,9 @@ import { Term, type ProjectionParts } from "./term.ts";
 const shutOutPauseMs = 1_000;
 
 /**
- * Keeps the read models up with the log: projects entries in batches, each applied with its
- * checkpoint. A stream with an unreadable entry is set aside from there on. What purges took is cleared
- * away in between. Definitions other than the stored ones, or a log that ends before the checkpoint, have everything
- * built again.
+ * Keeps the read models up with the log: projects entries in batches, each applied with its checkpoint. A stream with
+ * an unreadable entry is set aside from there on. What purges took is cleared away in between. Other definitions than
+ * the stored ones, or a log that ends before the checkpoint, make it rebuild everything.
  */
 export class ProjectionRunner {
   readonly #parts: ProjectionParts;
@@ -25,8 +24,8 @@ export class ProjectionRunner {
   }
 
   /**
-   * Begins to follow the log. Whatever fails on the way is tried again until {@link stop}; where another has written
-   * the read models meanwhile, all of it.
+   * Begins to follow the log. Whatever fails is retried until {@link stop}; where another has written the read models
+   * meanwhile, everything begins anew.
    */
   start(): void {
     this.#stopped = false;

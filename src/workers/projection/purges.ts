@@ -15,7 +15,7 @@ import { categoryOf, streams } from "../../domain/streams.ts";
 import type { LogEntry } from "../../ports/event-store.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
 
-/** Events taken out of sight at once: others wait no longer than that takes. */
+/** Events hidden at once: others wait no longer than that takes. */
 const slice = 500;
 
 /** The search for the events that a purge took. */
@@ -26,15 +26,15 @@ interface Search {
 }
 
 /**
- * Purges under way, as the projection runner carries them out. A purge takes the events that it means at its
- * place in the log. To take them out of sight costs too much to be done there, so it is done in slices
- * between batches; until then no later fact changes an event that was taken, which so stays as it was found.
+ * Purges under way, as the projection runner carries them out. A purge takes the events that match at its place in the
+ * log. Hiding them costs too much to be done there, so it is done in slices between batches; until then no later fact
+ * changes an event that was taken, which so stays as it was found.
  */
 export class Purges {
   readonly #parts: {
     readonly readModels: Pick<ReadModels, "find" | "get">;
     readonly writer: Pick<ReadModelWriter, "amend">;
-    /** Whether a stream is set aside: nobody knows what became of its event, so it stays. */
+    /** Whether a stream is set aside: its event's fate is unknown, so it stays. */
     readonly isAside: (stream: string) => boolean;
   };
   #underWay: readonly PurgeDocument[] = [];

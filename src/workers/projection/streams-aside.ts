@@ -13,7 +13,7 @@ export class StreamsAside {
     this.#readModels = readModels;
   }
 
-  /** Reads what the read models remember; answers how many streams that are. */
+  /** Reads what the read models remember; answers how many streams there are. */
   async load(): Promise<number> {
     this.#streams.clear();
     for (const { stream } of await everyDocument(this.#readModels, setAside)) this.#streams.add(stream);

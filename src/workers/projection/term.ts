@@ -9,7 +9,7 @@ import type { Progress } from "./progress.ts";
 import { Purges } from "./purges.ts";
 import { StreamsAside } from "./streams-aside.ts";
 
-/** Entries read at once when behind: they are let go of, but for what they change, before the next are read. */
+/** Entries read at once when behind; of these only the changes are kept when the next are read. */
 const readEntries = 500;
 /** Reads that make a batch when behind: the larger it is, the more of it folds into one. */
 const readsOfBatch = 16;
@@ -18,7 +18,7 @@ const smallBatch = 1_000;
 const firstPauseMs = 50;
 const longestPauseMs = 5_000;
 
-/** What is read, written and asked; `writer` and `readModels` are of one store. */
+/** What is read, written and asked; `writer` and `readModels` belong to one store. */
 export interface ProjectionParts {
   readonly log: EventLog & Pick<EventStore, "readStream">;
   readonly writer: ReadModelWriter;
@@ -36,8 +36,8 @@ export interface ProjectionParts {
 }
 
 /**
- * The time in which one writes the read models: from what they say of themselves until {@link end}, or until another
- * has written them. Whatever else fails is tried again. Used once.
+ * One stint of writing the read models, from the stored checkpoint or anew. It ends when told to, or when another
+ * writer takes over; any other failure is retried. Use each once.
  */
 export class Term {
   readonly #parts: ProjectionParts;
@@ -48,7 +48,7 @@ export class Term {
   readonly #linger: Pause;
   readonly #retry: Pause;
   readonly #ended = Promise.withResolvers<void>();
-  /** Nothing more is written; what is under way comes to its end. */
+  /** Nothing more is written; what is under way finishes. */
   #over = false;
   #turn: Promise<unknown> = Promise.resolve();
   #purging: Promise<void> | undefined;

@@ -4,7 +4,7 @@ import { json, nothing, problem, type Descriptions } from "../description.ts";
 const tag = "Events";
 const ofDestination = { destinationUrlId: destination.id };
 
-/** What is done to many events of the caller's tenant at once. */
+/** Operations on many events of the caller's tenant at once. */
 export const bulkDescriptions: Descriptions = {
   "POST /api/v1/events/replay": {
     id: "replayEvents",

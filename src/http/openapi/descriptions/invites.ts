@@ -8,7 +8,7 @@ const inviteToken = `inv_${token}`;
 const othersInvite = "the invite belongs to another tenant";
 const emailTaken = "email: a user with this email exists already";
 
-/** Invites to the caller's tenant, and the way in for who was invited. */
+/** Invites to the caller's tenant, and registration by invite. */
 export const inviteDescriptions: Descriptions = {
   "POST /api/v1/invites": {
     id: "createInvite",

@@ -3,7 +3,7 @@ export interface Markup {
   readonly markup: string;
 }
 
-/** What may stand in a template: markup, text that is to be escaped, or a list of them. */
+/** What a template may contain: markup, text that is to be escaped, or a list of them. */
 export type Part = Markup | string | number | readonly Part[];
 
 /** Markup from a template. Whatever is not markup itself is escaped. */
@@ -11,7 +11,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return { markup: String.raw({ raw: strings }, ...parts.map(render)) };
 }
 
-/** Paragraphs of Markdown as far as our descriptions use it: empty lines, and code in backticks. */
+/** Paragraphs of the Markdown that our descriptions use: empty lines, and code in backticks. */
 export function prose(text: string): Markup[] {
   return text.split("\n\n").map((paragraph) => html`<p>${inline(paragraph)}</p>`);
 }

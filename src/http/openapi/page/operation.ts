@@ -71,7 +71,7 @@ function said(examples: NonNullable<MediaType["examples"]>): Markup {
   return html`<p class="said">${Object.values(examples).map(({ value }) => html`<code>${String(value)}</code> `)}</p>`;
 }
 
-/** Examples, to be opened by whoever wants them. */
+/** Examples, folded until somebody opens them. */
 function examplesOf({ examples = {} }: MediaType): Markup[] {
   return Object.entries(examples).map(([name, { value }]) => {
     const shown = JSON.stringify(value, null, 2);

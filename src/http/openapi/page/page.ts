@@ -6,7 +6,7 @@ import { badge, operationSection } from "./operation.ts";
 import { schemaTable } from "./schema-table.ts";
 import { style } from "./style.ts";
 
-/** A page, and what a Content-Security-Policy must call its style for it to be let through. */
+/** A page, and the source by which a Content-Security-Policy allows its style. */
 export interface Page {
   readonly html: string;
   readonly styleHash: string;

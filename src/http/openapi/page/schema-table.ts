@@ -1,7 +1,7 @@
 import type { Schema } from "../schemas.ts";
 import { html, inline, type Markup, type Part } from "./html.ts";
 
-/** What stands beside a name: that it must be sent, or that an answer may lack it. */
+/** What is shown beside a name: that it must be sent, or that an answer may lack it. */
 const requirements = {
   required: html` <span class="required">required</span>`,
   "not always": html` <small>not always there</small>`,
