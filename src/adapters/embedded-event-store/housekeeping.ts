@@ -52,6 +52,8 @@ export class Housekeeping {
       workerData: { path: parts.path, descriptor: parts.descriptor } satisfies HousekeptLog,
     });
     this.#worker.on("message", (result: JobResult) => this.#jobs.get(result.id)?.(result));
+    // An index that was just built has a segment for each memtable.
+    void this.#merge();
   }
 
   /** Looks after each commit whether something is due. Costs nothing when not. */

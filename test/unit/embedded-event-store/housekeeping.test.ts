@@ -55,13 +55,18 @@ describe("housekeeping", () => {
     folder.remove();
   });
 
-  /** Commits as many streams as make a segment, and waits until there is one more. */
-  const flush = async () => {
+  /** Commits as many streams as make a segment. */
+  const commit = () => {
     for (let entry = 0; entry < tuning.memtableRecords; entry++) {
       const [stream, text] = [`event-${streams += 1}`, String(streams)];
       const append = { streams: [stream], expected: [noStream], counts: [1], texts: [text, "Noted", "{}", "{}"] };
       parts.engine.commit([{ kind: "append", batch: streams, ...append }]);
     }
+  };
+
+  /** The same, and waits until there is one more. */
+  const flush = async () => {
+    commit();
     const { flushes } = housekeeping.counts;
     housekeeping.afterCommit();
     await until("a segment is written", () => housekeeping.counts.flushes > flushes);
@@ -79,6 +84,17 @@ describe("housekeeping", () => {
     parts.engine.commit([{ kind: "delete", request: streams += 1, stream, expected: null }]);
     housekeeping.afterCommit();
   };
+
+  it("merges what the building of an index leaves, before anything is committed", async () => {
+    for (let segment = 0; segment < 4; segment++) commit();
+    await housekeeping.close();
+    const index = parts.folder.open(parts.log, tuning.memtableRecords);
+    expect(index.segments.length).to.be.greaterThan(2);
+    parts = { ...parts, index };
+    housekeeping = new Housekeeping(parts);
+    await until("segments are merged", () => index.segments.length === 1);
+    for (let stream = 1; stream <= streams; stream++) expect(index.stateOf(`event-${stream}`)).to.equal(0);
+  });
 
   it("tries one scrub at a time while a reader is in the way, then one for what was deleted meanwhile", async () => {
     await flush();
