@@ -81,7 +81,13 @@ export class Purger {
     }
     const last = page.at(-1);
     if (last !== undefined) this.#cursors.set(purge.id, last);
-    else await this.#complete(purge, origin);
+    else if (await this.#isOutOfSight(purge)) await this.#complete(purge, origin);
+  }
+
+  /** In read models that took the place of others meanwhile there may be nothing to delete because nothing is yet. */
+  async #isOutOfSight({ id }: PurgeDocument): Promise<boolean> {
+    const purge = (await this.#parts.readModels.get(purges.name, id)) as PurgeDocument | null;
+    return purge?.hiding === false;
   }
 
   async #complete({ id: purgeId, tenantId }: PurgeDocument, origin: Origin): Promise<void> {

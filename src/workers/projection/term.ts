@@ -68,6 +68,7 @@ export class Term {
   /** Projects what is in the log and what comes; resolves when the term is over and nothing is written any more. */
   async run(): Promise<void> {
     const subscription = await this.#caughtUp().catch(untilOver);
+    if (subscription) await this.#publish().catch(untilOver);
     await this.#ended.promise;
     await subscription?.stop();
     await this.#purging;
@@ -77,8 +78,7 @@ export class Term {
   async rebuild(): Promise<void> {
     await this.#persist(() => this.#reset());
     await this.#catchUp();
-    while (this.#purging) await this.#purging;
-    await this.#persist(() => this.#parts.writer.publish());
+    await this.#publish();
   }
 
   /** Somebody waits: no batch lingers. */
@@ -95,12 +95,16 @@ export class Term {
   }
 
   async #caughtUp(): Promise<ReturnType<EventLog["subscribe"]>> {
-    const { log, writer } = this.#parts;
     await this.#persist(() => this.#begin());
     await this.#catchUp();
-    await this.#persist(() => writer.publish());
-    return log.subscribe({ after: this.#progress.applied }, (entries, upTo) =>
+    return this.#parts.log.subscribe({ after: this.#progress.applied }, (entries, upTo) =>
       this.#take({ entries, upTo }).catch(untilOver));
+  }
+
+  /** Once what purges took is out of sight, as it is in the read models that answer until then. */
+  async #publish(): Promise<void> {
+    while (this.#purging) await this.#purging;
+    await this.#persist(() => this.#parts.writer.publish());
   }
 
   async #begin(): Promise<void> {

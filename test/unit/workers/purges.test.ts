@@ -1,18 +1,21 @@
 import { expect } from "chai";
+import { collections, fingerprint, project } from "../../../projections/index.ts";
 import { destinations } from "../../../src/application/aggregate-types.ts";
 import { Outcomes } from "../../../src/application/delivery/outcomes.ts";
 import type { Sender } from "../../../src/application/delivery/sender.ts";
 import { loadWebhook } from "../../../src/application/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
-import type { RecordedEvent } from "../../../src/ports/event-store.ts";
-import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
+import { logStart, type RecordedEvent } from "../../../src/ports/event-store.ts";
+import { ReadModelsUnavailable, type Change, type Query, type ReadModels } from "../../../src/ports/read-models.ts";
 import type { FirstAttempt } from "../../../src/ports/work-queue.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
 import type { Claimed } from "../../../src/workers/delivery/work.ts";
 import { workOf } from "../../../src/workers/forwarder.ts";
+import { Purger } from "../../../src/workers/purger.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
+import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { Bench, never } from "../../support/purge-bench.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet } from "../../support/telemetry.ts";
@@ -67,6 +70,13 @@ describe("in the middle of a purge", () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     bench.models.held = promise;
     return resolve;
+  };
+
+  /** The read models are through with taking it out of sight. */
+  const hidden = async () => {
+    await bench.drained();
+    const hiding = () => bench.models.count({ collection: "purges", where: { hiding: true } });
+    await eventually(hiding, (count) => count === 0);
   };
 
   const matched = async () => {
@@ -264,6 +274,62 @@ describe("in the middle of a purge", () => {
     await bench.restartRunner();
     bench.models.held = Promise.resolve();
     expect(await shown()).to.deep.equal([]);
+  });
+
+  it("read models built anew follow the log, and answer once all of it is out of their sight", async () => {
+    await bench.deliveries.succeed(await accept());
+    await purge();
+    const anew = new (class extends InMemoryReadModels {
+      readonly hidingWhenPublished: number[] = [];
+      isHeld = true;
+
+      override async amend(changes: readonly Change[]): Promise<void> {
+        await new Promise(setImmediate);
+        if (!this.isHeld) await super.amend(changes);
+      }
+
+      override async publish(): Promise<void> {
+        this.hidingWhenPublished.push(await this.count({ collection: "purges", where: { hiding: true } }));
+      }
+    })();
+    const runner = bench.newRunner(anew);
+    runner.start();
+    await runner.drained(await bench.store.head());
+    await accept(undefined, "two");
+    await runner.drained(await bench.store.head());
+    expect(anew.hidingWhenPublished).to.deep.equal([]);
+    anew.isHeld = false;
+    await eventually(async () => anew.hidingWhenPublished, (published) => published.length > 0);
+    expect(anew.hidingWhenPublished).to.deep.equal([0]);
+    await runner.stop();
+  });
+
+  it("it is not through where read models that have not hidden it yet take the place of others", async () => {
+    await bench.deliveries.succeed(await accept());
+    await purge();
+    await hidden();
+    const anew = new InMemoryReadModels();
+    await anew.reset(collections, fingerprint);
+    const { entries, upTo } = await bench.store.readLog(logStart, 1_000);
+    const changes = entries.flatMap((entry) =>
+      entry.unreadable === undefined ? [{ position: entry.position, changes: project(entry) }] : []);
+    await anew.apply(changes, upTo);
+    // They take it right after the purger asked which purges there are.
+    let answering: InMemoryReadModels = bench.models;
+    const readModels = {
+      get: (collection: string, key: string) => answering.get(collection, key),
+      find: async (query: Query) => {
+        const found = await answering.find(query);
+        answering = anew;
+        return found;
+      },
+    } as ReadModels;
+    await new Purger({ ...bench.api.world, readModels, logger: quiet }).run(never);
+    const completed = async () =>
+      (await bench.store.readStream(`purges-${tenant.tenantId}`)).filter(({ type }) => type === "PurgeCompleted");
+    expect(await completed()).to.deep.equal([]);
+    await bench.settle();
+    expect([bench.store.deleted, (await completed()).length]).to.deep.equal([1, 1]);
   });
 
   it("a replay that a purge overtakes finds nothing", async () => {
