@@ -1,3 +1,4 @@
+import { fingerprint } from "../../projections/index.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { EventLog, Position } from "../ports/event-store.ts";
@@ -35,6 +36,17 @@ export class Freshness {
   async cover(position: Position, withinMs = patienceMs): Promise<void> {
     if (!(await this.#readModels.caughtUp(position, withinMs))) {
       throw new Refusal("unavailable", "the read models are behind; try again");
+    }
+  }
+
+  /**
+   * Resolves when the read models cover this place in the log, and none that would still have to read it are being
+   * built: what stands there may go. A Refusal (unavailable) otherwise, after 2 s at most.
+   */
+  async settle(position: Position): Promise<void> {
+    await this.cover(position);
+    if (!(await this.#readModels.isSettled(fingerprint))) {
+      throw new Refusal("unavailable", "the read models are being built again; try again");
     }
   }
 

@@ -221,7 +221,7 @@ export class Ingest {
     if (state || accepted?.type !== "EventAccepted") return;
     await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);
     // Read models that never learned how the event ended could not take it away.
-    await this.#parts.freshness.cover(facts.at(-1)?.position ?? "");
+    await this.#parts.freshness.settle(facts.at(-1)?.position ?? "");
     try {
       await this.#parts.store.deleteStream(stream, revision);
     } catch (error) {

@@ -155,6 +155,11 @@ export interface ReadModels extends ReadModelQuestions {
    * was read reflect the log exactly up to there.
    */
   standsAt(checkpoint: Position): Promise<boolean>;
+  /**
+   * Whether they were built under this fingerprint and none are being built to take their place. Only then may what
+   * they cover be deleted from the log: others would have read one part of it and miss the rest.
+   */
+  isSettled(fingerprint: string): Promise<boolean>;
   /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */
   caughtUp(position: Position, timeoutMs: number): Promise<boolean>;
 }

@@ -1,4 +1,5 @@
 import { apiKeys } from "../../projections/api-keys/api-keys.ts";
+import { fingerprint } from "../../projections/index.ts";
 import { purges, purging, type PurgeDocument } from "../../projections/purges/purges.ts";
 import { purges as tenantPurges } from "../application/aggregate-types.ts";
 import type { Aggregates } from "../application/aggregates.ts";
@@ -28,8 +29,9 @@ interface PurgerParts {
 }
 
 /**
- * Deletes the streams of events that purges took, once the events are shown to nobody. An interrupted purge begins
- * again from the start: what is deleted already costs a look. Two processes at once would do work twice, nothing else.
+ * Deletes the streams of events that purges took, once the events are shown to nobody, and while no read models are
+ * being built, which would still have to read them. An interrupted purge begins again from the start: what is deleted
+ * already costs a look. Two processes at once would do work twice, nothing else.
  */
 export class Purger {
   readonly #parts: PurgerParts;
@@ -56,12 +58,16 @@ export class Purger {
     });
     let worked = false;
     for (const purge of found as readonly PurgeDocument[]) {
-      if (isOver()) return worked;
+      if (isOver() || !(await this.#isSettled())) return worked;
       if (!(await this.#isUnderWay(purge))) continue;
       await this.#work(purge);
       worked = true;
     }
     return worked;
+  }
+
+  #isSettled(): Promise<boolean> {
+    return this.#parts.readModels.isSettled(fingerprint);
   }
 
   /** The read models may not know yet that it is over. */
@@ -76,6 +82,7 @@ export class Purger {
     if (after === undefined) await this.#recordUses(purge.tenantId, origin);
     const page = await this.#page(purge.id, after);
     for (let at = 0; at < page.length; at += together) {
+      if (!(await this.#isSettled())) return;
       await this.#paced(() =>
         Promise.all(page.slice(at, at + together).map((eventId) => this.#delete(eventId, purge.position))));
     }

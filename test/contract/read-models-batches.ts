@@ -191,6 +191,17 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
       expect(await tested.models.reader.standsAt(at)).to.equal(true);
     });
 
+    it("is settled under the fingerprint of what it is the checkpoint of, and under no other", async () => {
+      const settled = () =>
+        Promise.all(["first", "second"].map((fingerprint) => tested.models.reader.isSettled(fingerprint)));
+      expect(await settled()).to.deep.equal([false, false]);
+      await prepare();
+      expect(await settled()).to.deep.equal([true, false]);
+      await tested.models.writer.reset([things], "second");
+      tested.models = await tested.models.reopen();
+      expect(await settled()).to.deep.equal([false, true]);
+    });
+
     it("lets a batch that comes again change nothing", async () => {
       await prepare();
       const changes = [put(thing(1, { size: 1 })), add("s0", 0, 1), set(1, { size: 2 }), add("s0", 0, 1)];

@@ -69,6 +69,10 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     return checkpoint === (await this.checkpoint());
   }
 
+  async isSettled(fingerprint: string): Promise<boolean> {
+    return this.#state?.fingerprint === fingerprint;
+  }
+
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
     if (position <= (this.#state?.checkpoint ?? logStart)) return true;
     return new Promise((resolve) => {

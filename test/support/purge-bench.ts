@@ -22,6 +22,8 @@ class FailingReadModels extends InMemoryReadModels {
   failingAmends = 0;
   /** What amendments wait for. */
   held: Promise<void> = Promise.resolve();
+  /** Whether others are being built to take their place. */
+  areReplaced = false;
   /** Called before each sum, and before whoever counted is told whether the read models stood still. */
   beforeSum: () => Promise<void> = async () => undefined;
   whenCounted: () => Promise<void> = async () => undefined;
@@ -35,6 +37,10 @@ class FailingReadModels extends InMemoryReadModels {
     const stands = await super.standsAt(checkpoint);
     await this.whenCounted();
     return stands;
+  }
+
+  override async isSettled(fingerprint: string): Promise<boolean> {
+    return !this.areReplaced && (await super.isSettled(fingerprint));
   }
 
   override apply(batch: readonly PositionedChanges[], checkpoint: string): Promise<void> {

@@ -101,6 +101,10 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return checkpoint === (await this.checkpoint());
   }
 
+  async isSettled(fingerprint: string): Promise<boolean> {
+    return this.#state?.fingerprint === fingerprint;
+  }
+
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
     return this.#waiters.wait(position, timeoutMs);
   }

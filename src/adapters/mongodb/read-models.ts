@@ -19,6 +19,9 @@ interface Seen {
   readonly checkpoint: Position;
   /** Whether a batch is being written: answers may show parts of it. */
   readonly isWriting: boolean;
+  readonly fingerprint: string;
+  /** Whether another generation is being built to take this one's place. */
+  readonly isReplaced: boolean;
   readonly at: number;
 }
 
@@ -76,6 +79,12 @@ export class MongoReadModels implements ReadModels {
     return checkpoint === (seen?.checkpoint ?? logStart) && !seen?.isWriting;
   }
 
+  /** A look that began before could not tell what is being built since. */
+  async isSettled(fingerprint: string): Promise<boolean> {
+    const seen = await this.#lookNow();
+    return seen?.fingerprint === fingerprint && !seen.isReplaced;
+  }
+
   /** Asks repeatedly, once for all who wait. */
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
     const { clock } = this.#connection;
@@ -108,13 +117,15 @@ export class MongoReadModels implements ReadModels {
 
   async #lookNow(): Promise<Seen | null> {
     const at = this.#connection.clock.monotonic();
-    const projection = { "current.number": 1, "current.checkpoint": 1, "current.pending.batch": 1 };
+    const projection = {
+      "current.number": 1, "current.checkpoint": 1, "current.pending.batch": 1, "current.fingerprint": 1,
+      "building.number": 1,
+    };
     const state = await this.#connection.reach(ReadModelsUnavailable, patience.questionMs, (signal) =>
       states(this.#connection).findOne({ _id: stateId }, { projection, signal }));
-    const current = state?.current;
-    this.#seen = current
-      ? { generation: current.number, checkpoint: current.checkpoint, isWriting: current.pending != null, at }
-      : null;
-    return this.#seen;
+    if (!state?.current) return (this.#seen = null);
+    const { number: generation, checkpoint, fingerprint, pending } = state.current;
+    const [isWriting, isReplaced] = [pending != null, state.building != null];
+    return (this.#seen = { generation, checkpoint, fingerprint, isWriting, isReplaced, at });
   }
 }

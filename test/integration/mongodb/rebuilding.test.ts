@@ -92,6 +92,15 @@ describe("Read models in MongoDB, built again", function () {
     expect([...seen]).to.deep.equal([1, 2]);
   });
 
+  it("are settled before and after, and not while others are built to take their place", async () => {
+    const settled = () => Promise.all(["first", "second"].map((one) => reading.reader.isSettled(one)));
+    expect(await settled()).to.deep.equal([true, false]);
+    await writing.writer.reset(definitions, "second");
+    expect(await settled()).to.deep.equal([false, false]);
+    await writing.writer.publish();
+    expect(await settled()).to.deep.equal([false, true]);
+  });
+
   it("are carried on with by a writer that starts after a crash, before and after the swap", async () => {
     await writing.writer.reset([things], "second");
     await writing.close();

@@ -276,6 +276,52 @@ describe("in the middle of a purge", () => {
     expect(await shown()).to.deep.equal([]);
   });
 
+  it("the streams stay while read models are built beside those that know of it", async () => {
+    await bench.deliveries.succeed(await accept());
+    await purge();
+    await hidden();
+    bench.models.areReplaced = true;
+    const read = bench.store.readLog.bind(bench.store);
+    const answers: number[] = [];
+    bench.store.readLog = async (after) => {
+      const stretch = await read(after, 1);
+      if (stretch.entries[0]?.type === "EventAccepted") {
+        await bench.purger.run(never);
+        answers.push((await send()).status);
+      }
+      return stretch;
+    };
+    const anew = new InMemoryReadModels();
+    const runner = bench.newRunner(anew);
+    runner.start();
+    await runner.drained(await bench.store.head());
+    bench.store.readLog = read;
+    expect([answers, bench.store.deleted]).to.deep.equal([[503], 0]);
+    bench.models.areReplaced = false;
+    await bench.settle();
+    expect(bench.store.deleted).to.equal(1);
+    await runner.drained(await bench.store.head());
+    await eventually(() => anew.count({ collection: "purges" }), (count) => count === 0);
+    await runner.stop();
+    expect(anew.contents()).to.deep.equal(await bench.rebuilt());
+  });
+
+  it("deletions come to a rest where others begin to be built meanwhile", async () => {
+    const ids = await Promise.all(Array.from({ length: 51 }, (_, n) => accept(undefined, `${n}`)));
+    await Promise.all(ids.map((id) => bench.deliveries.succeed(id)));
+    await purge();
+    await hidden();
+    bench.store.beforeDelete = async () => {
+      bench.models.areReplaced = true;
+    };
+    await bench.purger.run(never);
+    expect(bench.store.deleted).to.equal(50);
+    bench.models.areReplaced = false;
+    bench.store.beforeDelete = async () => undefined;
+    await bench.settle();
+    expect(bench.store.deleted).to.equal(51);
+  });
+
   it("read models built anew follow the log, and answer once all of it is out of their sight", async () => {
     await bench.deliveries.succeed(await accept());
     await purge();
@@ -317,13 +363,14 @@ describe("in the middle of a purge", () => {
     // They take it right after the purger asked which purges there are.
     let answering: InMemoryReadModels = bench.models;
     const readModels = {
+      isSettled: async () => true,
       get: (collection: string, key: string) => answering.get(collection, key),
       find: async (query: Query) => {
         const found = await answering.find(query);
         answering = anew;
         return found;
       },
-    } as ReadModels;
+    } as Partial<ReadModels> as ReadModels;
     await new Purger({ ...bench.api.world, readModels, logger: quiet }).run(never);
     const completed = async () =>
       (await bench.store.readStream(`purges-${tenant.tenantId}`)).filter(({ type }) => type === "PurgeCompleted");
