@@ -146,6 +146,12 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
       expect(pages).to.deep.equal(whole);
     });
 
+    it("select by many keys", async () => {
+      await apply([1, 2, 3, 4].map((n) => put(thing(n))));
+      const values = [4, 9, 2, ...Array.from({ length: 97 }, (_, n) => n + 10)].map(id);
+      expect(idsOf(await all({ anyOf: { field: "id", values }, limit: 100 }))).to.deep.equal([2, 4].map(id));
+    });
+
     it("select by null", async () => {
       await apply([put(thing(1, { label: "a" })), put(thing(2)), put(thing(3, { label: "b" }))]);
       expect(idsOf(await all({ where: { label: null } }))).to.deep.equal([id(2)]);

@@ -50,6 +50,8 @@ const runner = new ProjectionRunner({
   metrics,
   prepare: (entries) => emails.prepare(entries),
   lingerMs: stores.lingerMs,
+  // A scavenge goes chunk by chunk, and leaves the one being written alone.
+  leavesRemains: link.engine === "eventstoredb",
 });
 stores.onWanted((position) => runner.hurry(position));
 

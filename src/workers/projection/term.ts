@@ -7,6 +7,7 @@ import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";
 import type { Progress } from "./progress.ts";
 import { Purges } from "./purges.ts";
+import { Remains } from "./remains.ts";
 import { StreamsAside } from "./streams-aside.ts";
 
 /** Entries read at once when behind; of these only the changes are kept when the next are read. */
@@ -33,6 +34,8 @@ export interface ProjectionParts {
    * time costs one write. Whoever waits for the read models ends it, see {@link Term.hurry}.
    */
   readonly lingerMs: number;
+  /** Whether the log may have lost a part of a stream that was deleted, see {@link Remains}. */
+  readonly leavesRemains?: boolean;
 }
 
 /**
@@ -138,12 +141,14 @@ export class Term {
 
   /** What follows in the log, as much as makes a batch. */
   async *#stretches(): AsyncGenerator<Stretch> {
+    const { log, readModels, leavesRemains } = this.#parts;
+    const remains = leavesRemains ? new Remains(readModels) : null;
     let after = this.#progress.applied;
     for (let read = 0; read < readsOfBatch; read += 1) {
-      const stretch = await this.#persist(() => this.#parts.log.readLog(after, readEntries));
-      if (stretch.upTo <= after) return;
-      yield stretch;
-      after = stretch.upTo;
+      const { entries, upTo } = await this.#persist(() => log.readLog(after, readEntries));
+      if (upTo <= after) return;
+      yield { entries: remains ? await this.#persist(() => remains.without(entries)) : entries, upTo };
+      after = upTo;
     }
   }
 

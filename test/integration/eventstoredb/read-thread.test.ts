@@ -2,19 +2,31 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { backlogCounter } from "../../../projections/due/due.ts";
+import { JsonEventCodec } from "../../../src/adapters/event-codec/event-codec.ts";
+import { pairOf } from "../../../src/adapters/eventstoredb/positions.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import { openEngines } from "../../../src/composition/engines/engines.ts";
+import { openEngines, type Engines } from "../../../src/composition/engines/engines.ts";
+import { streams } from "../../../src/domain/streams.ts";
+import { timestamp } from "../../../src/domain/time.ts";
+import { logStart, noStream } from "../../../src/ports/event-store.ts";
 import { until } from "../../contract/event-store/harness.ts";
-import { Bench } from "./bench.ts";
+import { History } from "../../support/histories.ts";
 import { quiet } from "../../support/telemetry.ts";
+import { Bench } from "./bench.ts";
 
 describe("the thread that projects what EventStoreDB holds", () => {
-  it("tells that its subscription fails, in the log and in the metrics", async () => {
-    const bench = await Bench.start();
-    const dataDir = mkdtempSync(join(tmpdir(), "relay-read-thread-"));
-    const troubles: string[] = [];
-    const lines: string[] = [];
-    const engines = await openEngines({
+  let bench: Bench;
+  let dataDir: string;
+  let engines: Engines;
+  let troubles: string[];
+  let lines: string[];
+
+  beforeEach(async () => {
+    bench = await Bench.start();
+    dataDir = mkdtempSync(join(tmpdir(), "relay-read-thread-"));
+    [troubles, lines] = [[], []];
+    engines = await openEngines({
       config: {
         dataDir, eventStore: { engine: "eventstoredb", url: bench.server.url }, queue: { engine: "embedded" },
         readModels: { engine: "embedded" },
@@ -29,16 +41,41 @@ describe("the thread that projects what EventStoreDB holds", () => {
         throw error;
       },
     });
-    try {
-      engines.projector?.follow();
-      await until("it follows", () => bench.server.openSubscriptions === 1);
-      bench.server.breakConnections();
-      await until("it tells", () => lines.includes("a subscription to the log failed and is tried again"));
-      expect(troubles).to.include("subscription");
-    } finally {
-      await engines.close();
-      await bench.stop();
-      rmSync(dataDir, { recursive: true });
-    }
+  });
+
+  afterEach(async () => {
+    await engines.close();
+    await bench.stop();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  it("tells that its subscription fails, in the log and in the metrics", async () => {
+    engines.projector?.follow();
+    await until("it follows", () => bench.server.openSubscriptions === 1);
+    bench.server.breakConnections();
+    await until("it tells", () => lines.includes("a subscription to the log failed and is tried again"));
+    expect(troubles).to.include("subscription");
+  });
+
+  it("counts nothing of what a scavenge left of an event", async () => {
+    const store = await bench.client({ codec: new JsonEventCodec() });
+    const steps = ["registerDestination", "issueKey", "accept", "startAttempt", "succeed"];
+    const { told, webhooks } = new History(steps.map((action) => ({ action, which: 0, number: 1, after: 1_000 })));
+    const [eventId = ""] = webhooks.keys();
+    const stream = streams.event(eventId);
+    const origin = { actor: { type: "anonymous" }, correlationId: "c", causationId: null } as const;
+    const metadata = { ...origin, at: timestamp(0) };
+    const entries = told.filter((one) => one.stream === stream)
+      .map(({ fact: event }) => ({ id: crypto.randomUUID(), event, metadata }));
+    await store.append(stream, noStream, entries.slice(0, 1));
+    const { position } = await store.append(stream, 0, entries.slice(1));
+    await store.deleteStream(stream);
+    bench.server.scavenge(BigInt(pairOf(position).commit));
+    expect((await store.readLog(logStart, 10)).entries).to.have.length(1);
+    engines.projector?.follow();
+    expect(await engines.readModels.caughtUp(position, 30_000)).to.equal(true);
+    const { tenantId } = entries[0]!.event.data as { readonly tenantId: string };
+    const counted = [backlogCounter, `events/${tenantId}/*/Succeeded/all`, `events/${tenantId}/*/Processing/all`];
+    expect(await Promise.all(counted.map((scope) => engines.readModels.sum(scope)))).to.deep.equal([0, 0, 0]);
   });
 });

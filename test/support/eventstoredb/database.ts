@@ -107,14 +107,14 @@ export class Database {
     return { kind: "written", revision: tombstoneRevision, position: this.#positions.at(-1)! };
   }
 
-  /** Takes what streams no longer show out of the log. */
-  scavenge(): void {
-    this.#change({ kind: "scavenge" });
+  /** Takes what streams no longer show out of the log, as far as it stands before a position. */
+  scavenge(before = this.#end): void {
+    this.#change({ kind: "scavenge", before });
   }
 
   /** Makes a change without recording it: the start from a file. */
   apply(change: Change): void {
-    if (change.kind === "scavenge") return this.#sweep();
+    if (change.kind === "scavenge") return this.#sweep(change.before);
     const stream = this.#open(change.stream);
     if (change.kind === "tombstone") {
       const event = { id: change.id, type: "$streamDeleted", contentType: "", data: nothing, metadata: nothing };
@@ -168,11 +168,11 @@ export class Database {
       + event.metadata.length);
   }
 
-  #sweep(): void {
-    for (let index = 0; index < this.#log.length; index++) {
+  #sweep(before: bigint): void {
+    for (let index = 0; index < this.indexFrom(before); index++) {
       const stored = this.#log[index];
       if (stored && !this.#streams.get(stored.stream)!.shows(stored)) this.#log[index] = undefined;
     }
-    for (const stream of this.#streams.values()) stream.sweep();
+    for (const stream of this.#streams.values()) stream.sweep(before);
   }
 }

@@ -21,7 +21,7 @@ export interface Stored extends Proposed {
 export type Change =
   | { readonly kind: "events"; readonly stream: string; readonly created: number; readonly events: readonly Proposed[] }
   | { readonly kind: "tombstone"; readonly stream: string; readonly created: number; readonly id: string }
-  | { readonly kind: "scavenge" };
+  | { readonly kind: "scavenge"; readonly before: bigint };
 
 /** A revision, or what a client may expect in its place. */
 export type Expected = bigint | "any" | "no_stream" | "stream_exists";

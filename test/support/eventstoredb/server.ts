@@ -111,9 +111,9 @@ export class EventStoreDbServer {
     await closed;
   }
 
-  /** Takes what streams no longer show out of $all. */
-  scavenge(): void {
-    this.database.scavenge();
+  /** Takes what streams no longer show out of $all: all of it, or as far as it stands before a position. */
+  scavenge(before?: bigint): void {
+    this.database.scavenge(before);
   }
 
   async close(): Promise<void> {

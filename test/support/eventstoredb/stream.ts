@@ -79,9 +79,11 @@ export class Stream {
     return !this.#tombstone && Number(event.revision) - this.#base >= this.#firstShown();
   }
 
-  /** Forgets what readers do not see; the last event stays, since revisions go on from it. */
-  sweep(): void {
-    const kept = this.#tombstone ? this.#events.length : this.#firstShown();
+  /** Forgets what readers do not see and stands before a position; the last event's revision is kept. */
+  sweep(before: bigint): void {
+    const shown = this.#tombstone ? this.#events.length : this.#firstShown();
+    const there = this.#events.findIndex(({ position }) => position >= before);
+    const kept = there < 0 ? shown : Math.min(shown, there);
     this.#base += kept;
     this.#events = this.#events.slice(kept);
   }

@@ -23,9 +23,12 @@ import { backlogByDestination } from "../../../src/application/delivery/backlog.
 import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { keyInventory } from "../../../src/application/key-inventory.ts";
 import { pagesOf } from "../../../src/application/scans.ts";
+import type { Metadata } from "../../../src/domain/domain-event.ts";
 import { eventIdOf } from "../../../src/domain/event/event-id.ts";
+import { streams } from "../../../src/domain/streams.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import type { Query, ReadModels, Selection } from "../../../src/ports/read-models.ts";
+import { Remains } from "../../../src/workers/projection/remains.ts";
 
 const tenantId = "00000000-0000-4000-8000-000000000001";
 const destinationId = "00000000-0000-4000-8000-000000000002";
@@ -168,6 +171,15 @@ describe("what SQLite does", () => {
   async function everyPage(selection: Selection): Promise<void> {
     for await (const page of pagesOf(readModels, events, { ...selection, size: 1 })) expect(page).to.have.length(1);
   }
+
+  it("for what is left of events does nothing but look each of them up", async () => {
+    const entries = [tenantId, destinationId].map((eventId, n) => ({
+      stream: streams.event(eventId), revision: 1, position: String(n), id: eventId, type: "DeliverySucceeded",
+      data: { eventId }, metadata: {} as Metadata,
+    }));
+    expect(await new Remains(readModels).without(entries)).to.deep.equal([]);
+    expect(steps()).to.deep.equal([]);
+  });
 
   const wholeTables = [leases, purges, forgetting, retention, setAside];
   for (const { name: collection, key } of wholeTables) {

@@ -1,0 +1,61 @@
+import { expect } from "chai";
+import { pairOf } from "../../../src/adapters/eventstoredb/positions.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { logStart, type EventStore, type Position } from "../../../src/ports/event-store.ts";
+import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
+import { History } from "../../support/histories.ts";
+import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
+import { Bench } from "./bench.ts";
+
+const metadata = { actor: { type: "anonymous" }, correlationId: "", causationId: null, at: "" } as const;
+
+/** A destination, and an event that waits for a retry before it is delivered. */
+const { told } = new History(
+  ["registerDestination", "issueKey", "accept", "startAttempt", "fail", "startAttempt", "succeed"].map((action) =>
+    ({ action, which: 0, number: 1, after: 1_000 })),
+);
+const { stream } = told.at(-1)!;
+
+describe("what a scavenge has left in EventStoreDB of an event that was deleted", () => {
+  let bench: Bench;
+  let store: EventStore;
+  beforeEach(async () => {
+    bench = await Bench.start();
+    store = await bench.client();
+  });
+  afterEach(() => bench.stop());
+
+  /** Where each fact stands. */
+  async function write(): Promise<Position[]> {
+    const positions: Position[] = [];
+    for (const [at, { stream: to, fact: event }] of told.entries()) {
+      const before = told.slice(0, at).filter((one) => one.stream === to).length;
+      const entry = { id: crypto.randomUUID(), event, metadata };
+      positions.push((await store.append(to, before - 1, [entry])).position);
+    }
+    return positions;
+  }
+
+  async function built() {
+    const models = new InMemoryReadModels();
+    await new ProjectionRunner({
+      log: store, writer: models, readModels: models, clock: new SystemClock(), logger: quiet, metrics: uncounted,
+      prepare: async (entries) => entries, lingerMs: 0, leavesRemains: true,
+    }).rebuild();
+    return models.contents();
+  }
+
+  for (const left of [5, 4, 3, 2, 1]) {
+    it(`counts for nothing where it is the last ${left} of its facts`, async () => {
+      const positions = await write();
+      await store.deleteStream(stream);
+      bench.server.scavenge(BigInt(pairOf(positions.at(-left)!).commit));
+      const { entries } = await store.readLog(logStart, 100);
+      expect(entries.filter((entry) => entry.stream === stream)).to.have.length(left);
+      const contents = await built();
+      bench.server.scavenge();
+      expect(contents).to.deep.equal(await built());
+    });
+  }
+});
