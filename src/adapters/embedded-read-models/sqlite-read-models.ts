@@ -1,4 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
+import pLimit from "p-limit";
 import type { Clock } from "../../ports/clock.ts";
 import { logStart, type Position } from "../../ports/event-store.ts";
 import {
@@ -45,7 +46,8 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   #stored: StoredReadModels;
   #writer: Writer;
   #state: State | null = null;
-  #writing: Promise<unknown> = Promise.resolve();
+  /** One write after the other: a transaction spans several turns of the event loop. */
+  readonly #exclusively = pLimit(1);
 
   /** `file`: a path in a folder that exists. `onTrouble`: told why what was committed is not moved into it yet. */
   constructor(file: string, clock: Clock, onTrouble: (error: unknown) => void = () => undefined) {
@@ -173,7 +175,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   /** Once what is being written is written. Whoever still waits for a position is told false. */
   async close(): Promise<void> {
     this.#scrubs.close();
-    await this.#writing;
+    await this.#exclusively(() => undefined);
     await Promise.all([this.#checkpoints.end(), this.#readAhead.close()]);
     this.#waiters.close();
     this.#stored.close();
@@ -196,13 +198,6 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   #storedState(): State | null {
     const row = this.#toWrite.prepare("SELECT checkpoint, fingerprint FROM state").get();
     return row ? { checkpoint: String(row["checkpoint"]), fingerprint: String(row["fingerprint"]) } : null;
-  }
-
-  /** Runs one write after the other: a transaction spans several turns of the event loop. */
-  #exclusively(write: () => Promise<void>): Promise<void> {
-    const run = this.#writing.then(write);
-    this.#writing = run.catch(() => undefined);
-    return run;
   }
 
   async #transaction(write: () => Promise<void>): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Filter, UpdateFilter } from "mongodb";
+import pLimit from "p-limit";
 import { logStart, type Position } from "../../ports/event-store.ts";
 import {
   ReadModelsUnavailable,
@@ -51,7 +52,8 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   readonly #id = randomUUID();
   /** The last one that this writer knows it began; undefined where another may have begun one since. */
   #epoch: number | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  /** One thing is done at a time. */
+  readonly #exclusively = pLimit(1);
 
   /** `dropAfterMs`: how long the collections of a generation that answers no more are kept for questions under way. */
   constructor(connection: MongoConnection, { dropAfterMs = 60_000 }: { readonly dropAfterMs?: number } = {}) {
@@ -264,12 +266,5 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
 
   #ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
     return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, question);
-  }
-
-  /** One thing is done at a time. */
-  #exclusively<Result>(task: () => Promise<Result>): Promise<Result> {
-    const turn = this.#turn.then(task);
-    this.#turn = turn.catch(() => undefined);
-    return turn;
   }
 }

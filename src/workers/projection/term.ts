@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import { collections, fingerprint } from "../../../projections/index.ts";
 import type { Clock } from "../../ports/clock.ts";
 import { logStart, type EventLog, type EventStore, type Position } from "../../ports/event-store.ts";
@@ -53,7 +54,8 @@ export class Term {
   readonly #ended = Promise.withResolvers<void>();
   /** Nothing more is written; what is under way finishes. */
   #over = false;
-  #turn: Promise<unknown> = Promise.resolve();
+  /** One thing is done at a time: a batch of the log, or a step of the purges. */
+  readonly #exclusively = pLimit(1);
   #purging: Promise<void> | undefined;
 
   constructor(parts: ProjectionParts, progress: Progress) {
@@ -184,13 +186,6 @@ export class Term {
 
   async #finishPurges(): Promise<void> {
     while (this.#purges.pending) await this.#exclusively(() => this.#persist(() => this.#purges.step()));
-  }
-
-  /** One thing is done at a time: a batch of the log, or a step of the purges. */
-  #exclusively<Result>(task: () => Promise<Result>): Promise<Result> {
-    const turn = this.#turn.then(task);
-    this.#turn = turn.catch(() => undefined);
-    return turn;
   }
 
   /** Does it until it succeeds. Throws at the term's end: Over, or ReadModelsTakenOver. */
