@@ -177,8 +177,11 @@ export interface ReadModelWriter {
    * new ones at once, and a writer that starts after a crash carries on with them.
    */
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void>;
-  /** The collections of the last {@link reset} are caught up: they answer from now on, and the former ones may go. */
-  publish(): Promise<void>;
+  /**
+   * The collections of the last {@link reset} are caught up: they answer from now on, and the former ones may go.
+   * `alone`: nobody asks meanwhile, so the former ones are gone when the promise resolves.
+   */
+  publish(options?: { readonly alone?: boolean }): Promise<void>;
   /**
    * Applies the changes and moves the checkpoint, such that a crash at any moment resumes exactly:
    * a batch applied twice from the same checkpoint has the effect of one.

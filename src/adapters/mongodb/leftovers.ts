@@ -29,14 +29,15 @@ export class Leftovers {
   look(epoch: number): void {
     this.#timer?.cancel();
     this.#timer = this.#connection.clock.schedule(this.#afterMs, () => {
-      this.#exclusively(() => this.#drop(epoch)).catch((error: unknown) => {
+      this.#exclusively(() => this.drop(epoch)).catch((error: unknown) => {
         this.#connection.logger.warn({ err: error }, "old read models are not dropped yet: that is tried again");
         this.look(epoch);
       });
     });
   }
 
-  async #drop(epoch: number): Promise<void> {
+  /** Drops them at once. While no generation is being made. */
+  async drop(epoch: number): Promise<void> {
     const { db } = this.#connection;
     await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async () => {
       const state = await states(this.#connection).findOne({ _id: stateId });

@@ -97,17 +97,11 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     });
   }
 
-  publish(): Promise<void> {
+  publish({ alone = false }: { readonly alone?: boolean } = {}): Promise<void> {
     return this.#exclusively(async () => {
       const held = await this.#ready();
-      if (held?.slot !== "building") return;
-      const { epoch, generation, definitions } = held;
-      this.#held = undefined;
-      await this.#change({ epoch, "building.number": generation.number, "building.batch": generation.batch }, {
-        $set: { current: generation, building: null },
-      });
-      this.#held = this.#holding(epoch, "current", generation, definitions);
-      this.#leftovers.look(epoch);
+      if (held?.slot === "building") await this.#swap(held);
+      if (alone && held) await this.#leftovers.drop(held.epoch);
     });
   }
 
@@ -159,6 +153,16 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     await this.#change(unchanged, { $set: { [`${slot}.pending`]: pending } });
     await write();
     this.#held = await this.#finish({ ...held, generation: { ...generation, pending } });
+  }
+
+  /** Has the collections that were built answer from now on. */
+  async #swap({ epoch, generation, definitions }: Held): Promise<void> {
+    this.#held = undefined;
+    await this.#change({ epoch, "building.number": generation.number, "building.batch": generation.batch }, {
+      $set: { current: generation, building: null },
+    });
+    this.#held = this.#holding(epoch, "current", generation, definitions);
+    this.#leftovers.look(epoch);
   }
 
   /** Writes the rest of a pending batch. */

@@ -52,7 +52,10 @@ export class ProjectionRunner {
     return this.#progress.covered(position);
   }
 
-  /** Drops the read models and builds them from the log; resolves when they cover it. Not after {@link start}. */
+  /**
+   * Drops the read models and builds them from the log, while nobody asks; resolves when they cover it. Not between
+   * {@link start} and {@link stop}.
+   */
   async rebuild(): Promise<void> {
     this.#term = new Term(this.#parts, this.#progress);
     await this.#term.rebuild();

@@ -79,11 +79,11 @@ export class Term {
     await this.#purging;
   }
 
-  /** Drops the read models and builds them from the log; resolves when they cover it. */
+  /** Drops the read models and builds them from the log, while nobody asks; resolves when they cover it. */
   async rebuild(): Promise<void> {
     await this.#persist(() => this.#reset());
     await this.#catchUp();
-    await this.#publish();
+    await this.#publish({ alone: true });
   }
 
   /** Somebody waits: no batch lingers. */
@@ -107,9 +107,9 @@ export class Term {
   }
 
   /** Once what purges took is out of sight, as it is in the read models that answer until then. */
-  async #publish(): Promise<void> {
+  async #publish(options: { readonly alone?: boolean } = {}): Promise<void> {
     while (this.#purging) await this.#purging;
-    await this.#persist(() => this.#parts.writer.publish());
+    await this.#persist(() => this.#parts.writer.publish(options));
   }
 
   async #begin(): Promise<void> {

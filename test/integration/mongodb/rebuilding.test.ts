@@ -119,6 +119,22 @@ describe("Read models in MongoDB, built again", function () {
     while ((await reading.connection.db.collection("generations").countDocuments()) > 1) await wait(20);
   });
 
+  it("leave nothing of what was where nobody asks meanwhile, however often that is said", async () => {
+    const { writer } = writing;
+    await writer.reset(definitions, "second");
+    await writer.apply(batchOf(2), position(2));
+    const drop = writing.connection.db.dropCollection.bind(writing.connection.db);
+    writing.connection.db.dropCollection = async () => {
+      throw new Error("away");
+    };
+    expect(await writer.publish({ alone: true }).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    writing.connection.db.dropCollection = drop;
+    await writer.publish({ alone: true });
+    expect(await generations()).to.deep.equal(["2"]);
+    expect(await reading.reader.sum("a")).to.equal(2);
+    expect(await writer.state()).to.deep.equal({ checkpoint: position(2), fingerprint: "second" });
+  });
+
   it("leave nothing of a building that another took the place of", async () => {
     await writing.writer.reset(definitions, "second");
     await writing.writer.apply(batchOf(2), position(2));
