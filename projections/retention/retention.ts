@@ -17,12 +17,11 @@ export const retention: Collection<RetentionDocument> = {
 /** How long tenants keep their events, where not for ever. */
 export const retentionProjection: Projection = {
   name: "retention",
-  version: 1,
+  version: 2,
   collections: [retention],
   on: {
     TenantRetentionChanged: ({ tenantId, retentionDays }) => [
       retentionDays === null ? remove(retention, tenantId) : put(retention, { tenantId, retentionDays }),
     ],
-    TenantErased: ({ tenantId }) => [remove(retention, tenantId)],
   },
 };

@@ -1,4 +1,4 @@
-import { create, remove, set, type Collection, type Projection } from "../projection.ts";
+import { create, set, type Collection, type Projection } from "../projection.ts";
 
 /** A tenant's name, so that operators do not mistake one for another. */
 export type TenantDocument = {
@@ -17,11 +17,10 @@ export const tenants: Collection<TenantDocument> = {
 /** Names of tenants; everything else about a tenant is read from its own stream. */
 export const tenantsProjection: Projection = {
   name: "tenants",
-  version: 2,
+  version: 3,
   collections: [tenants],
   on: {
     TenantCreated: ({ tenantId, name }) => [create(tenants, { id: tenantId, name })],
     TenantRenamed: ({ tenantId, name }) => [set(tenants, tenantId, { name })],
-    TenantErased: ({ tenantId }) => [remove(tenants, tenantId)],
   },
 };

@@ -61,20 +61,24 @@ export interface SharedEngines {
   readonly close: () => Promise<void>;
 }
 
-/** Engines that a test can make fail, and whose time it owns. */
-export interface InMemoryEngines extends SharedEngines {
-  readonly store: InMemoryEventStore;
+/** Engines that a test can make fail, and whose time it owns; the log may be another. */
+export interface InMemoryEngines<Log extends EventStore = InMemoryEventStore> extends SharedEngines {
+  readonly store: Log;
   readonly readModels: InMemoryReadModels;
   /** Keeps the read models up with the log. */
-  readonly projector: Pick<ProjectionRunner, "stop">;
+  readonly projector: ProjectionRunner;
   /** Keeps the read models behind until the answer is called. */
   holdBackProjector(): () => void;
 }
 
 /** Fresh engines in memory; the expiring state keeps the test's time. */
-export async function inMemoryEngines(): Promise<InMemoryEngines> {
+export function inMemoryEngines(): Promise<InMemoryEngines> {
+  return enginesOver(new InMemoryEventStore());
+}
+
+/** The same over a log that is the caller's to close. */
+export async function enginesOver<Log extends EventStore>(store: Log): Promise<InMemoryEngines<Log>> {
   const clock = new TestClock();
-  const store = new InMemoryEventStore();
   const readModels = new InMemoryReadModels();
   await readModels.reset(collections, fingerprint);
   const state = new SqliteExpiringState(":memory:", clock);

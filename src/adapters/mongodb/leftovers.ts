@@ -36,7 +36,7 @@ export class Leftovers {
     });
   }
 
-  /** Drops them at once. While no generation is being made. */
+  /** Drops them now. Call it while no generation is being made. */
   async drop(epoch: number): Promise<void> {
     const { db } = this.#connection;
     await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async () => {

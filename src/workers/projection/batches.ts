@@ -3,6 +3,7 @@ import { categoryOf } from "../../domain/streams.ts";
 import type { EventLog, EventStore, LogEntry, Position, UnreadableEntry } from "../../ports/event-store.ts";
 import type { Change, PositionedChanges } from "../../ports/read-models.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import { ErasedTenants } from "./erased-tenants.ts";
 import type { Purges } from "./purges.ts";
 import type { StreamsAside } from "./streams-aside.ts";
 
@@ -17,7 +18,7 @@ export interface Batch {
 
 /** What batches are made with. */
 export interface BatchesParts {
-  readonly log: Pick<EventStore, "readStream">;
+  readonly log: Pick<EventStore, "head" | "readStream">;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "trouble">;
   /** Turns entries into what projections are to see, as many, in the same order. Retried when it fails. */
@@ -29,14 +30,16 @@ export interface BatchesParts {
 }
 
 /**
- * Makes batches of what the log changes in the read models. A stream with an unreadable entry is set aside from there
- * on.
+ * Makes batches of what the log changes in the read models, without what is left in it of erased tenants. A stream with
+ * an unreadable entry is set aside from there on.
  */
 export class Batches {
   readonly #parts: BatchesParts;
+  readonly #erased: ErasedTenants;
 
   constructor(parts: BatchesParts) {
     this.#parts = parts;
+    this.#erased = new ErasedTenants(parts.log);
   }
 
   /**
@@ -48,7 +51,7 @@ export class Batches {
     let changes: PositionedChanges[] = [];
     let last: Position | undefined;
     for await (const { entries, upTo } of stretches) {
-      for (const entry of await persist(() => prepare(entries))) {
+      for (const entry of await persist(async () => prepare(await this.#erased.without(entries)))) {
         const { position } = entry;
         const before = purges.concerns(entry) ? await persist(() => this.#changesBefore(entry)) : [];
         const own = before === null || aside.has(entry) ? [] : changesOf(entry);

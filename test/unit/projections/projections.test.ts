@@ -431,7 +431,6 @@ describe("projections", () => {
       const held = async (...facts: DomainEvent[]) => (await projected(facts)).get("retention", tenantId);
       expect(await held(changed(9), changed(7))).to.deep.equal({ tenantId, retentionDays: 7 });
       expect(await held(changed(7), changed(null))).to.equal(null);
-      expect(await held(changed(7), { type: "TenantErased", data: { tenantId, at: at(2) } })).to.equal(null);
     });
   });
 

@@ -1,0 +1,64 @@
+import { LRUCache } from "lru-cache";
+import { streams } from "../../domain/streams.ts";
+import type { EventStore, LogEntry, Position } from "../../ports/event-store.ts";
+
+/** Of so many tenants it is remembered whether they were erased. */
+const keptInMemory = 50_000;
+
+/**
+ * Leaves out of the log what an erasure deleted: some engines still give deleted entries until they clear up. No tenant
+ * is erased while a projector runs, so only what the log holds at the first call has to be looked at.
+ */
+export class ErasedTenants {
+  readonly #log: Pick<EventStore, "head" | "readStream">;
+  readonly #erased = new LRUCache<string, boolean>({ max: keptInMemory });
+  #headAtFirst: Position | undefined;
+
+  constructor(log: Pick<EventStore, "head" | "readStream">) {
+    this.#log = log;
+  }
+
+  /** The entries without those that an erasure deleted. Call it in the order of the log. Throws LogUnavailable. */
+  async without(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
+    this.#headAtFirst ??= await this.#log.head();
+    const [first] = entries;
+    if (!first || first.position > this.#headAtFirst) return entries;
+    const [erased, deleted] = await Promise.all([
+      whereTrue(entries.map(tenantOf), async (tenantId) => tenantId !== undefined && this.#isErased(tenantId)),
+      whereTrue(entries.filter(({ unreadable }) => unreadable !== undefined), (entry) => this.#isDeleted(entry)),
+    ]);
+    if (erased.size === 0 && deleted.size === 0) return entries;
+    return entries.filter((entry) => !erased.has(tenantOf(entry)) && !deleted.has(entry));
+  }
+
+  async #isErased(tenantId: string): Promise<boolean> {
+    const known = this.#erased.get(tenantId);
+    if (known !== undefined) return known;
+    const [first] = await this.#log.readStream(streams.tenant(tenantId), { limit: 1 });
+    const erased = first?.type === "TenantErased";
+    this.#erased.set(tenantId, erased);
+    return erased;
+  }
+
+  /** Nobody can say whose an unreadable entry was, but its stream tells whether it is still there. */
+  async #isDeleted({ stream, revision }: LogEntry): Promise<boolean> {
+    const [there] = await this.#log.readStream(stream, { from: revision, limit: 1 });
+    return there?.revision !== revision;
+  }
+}
+
+function tenantOf(entry: LogEntry): string | undefined {
+  const data = entry.unreadable === undefined ? entry.data : undefined;
+  return (data as { readonly tenantId?: string } | null | undefined)?.tenantId;
+}
+
+/** Those for which it is true. Asks once about each. */
+async function whereTrue<One>(
+  all: Iterable<One>, isTrue: (one: One) => Promise<boolean>,
+): Promise<ReadonlySet<One>> {
+  const found = new Set<One>();
+  await Promise.all([...new Set(all)].map(async (one) => {
+    if (await isTrue(one)) found.add(one);
+  }));
+  return found;
+}

@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { streams } from "../../../src/domain/streams.ts";
+import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
+import type { ProjectionParts } from "../../../src/workers/projection/term.ts";
+import { histories, History, type Told } from "../../support/histories.ts";
+import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
+import { WrittenLog } from "../../support/written-log.ts";
+
+const tenantOf = ({ fact }: Told) => (fact.data as { readonly tenantId?: string }).tenantId;
+
+/** A history whose first tenant was erased, one entry of it unreadable; the log goes on giving what was deleted. */
+function erased(told: readonly Told[], damagedAt: number): { readonly log: WrittenLog; readonly tenantId: string } {
+  const tenantId = tenantOf(told[0]!)!;
+  const own = told.filter((one) => tenantOf(one) === tenantId);
+  const log = new WrittenLog();
+  for (const one of told) log.write([one], one === own[damagedAt % own.length] ? "damaged" : undefined);
+  for (const { stream } of own) log.delete(stream);
+  const fact = { type: "TenantErased", data: { tenantId, at: "2026-01-15T09:30:00.000Z" } } as const;
+  log.write([{ stream: streams.tenant(tenantId), fact }]);
+  return { log, tenantId };
+}
+
+/** A log that gives no more than the entries meant of its first ones. */
+function part(log: WrittenLog, count: number, isMeant = (_at: number) => true): ProjectionParts["log"] {
+  return {
+    head: () => log.head(),
+    end: () => log.end(),
+    readStream: (...asked) => log.readStream(...asked),
+    subscribe: (...asked) => log.subscribe(...asked),
+    readLog: async (after, limit) => {
+      const { entries, upTo } = await log.readLog(after, Math.min(limit, count - Number(after)));
+      return { entries: entries.filter(({ position }) => isMeant(Number(position) - 1)), upTo };
+    },
+  };
+}
+
+function runnerOver(log: ProjectionParts["log"], models: InMemoryReadModels): ProjectionRunner {
+  return new ProjectionRunner({
+    log, writer: models, readModels: models, clock: new ManualClock(), logger: quiet, metrics: uncounted,
+    prepare: async (entries) => entries, lingerMs: 0,
+  });
+}
+
+async function built(log: ProjectionParts["log"]): Promise<InMemoryReadModels> {
+  const models = new InMemoryReadModels();
+  await runnerOver(log, models).rebuild();
+  return models;
+}
+
+describe("projecting a log with an erased tenant", () => {
+  it("comes to what it would had the tenant never been, from the beginning and from the middle", async () => {
+    await fc.assert(fc.asyncProperty(histories(40), fc.nat(), fc.nat(), async ({ told }, damagedAt, stoppedAt) => {
+      const { log, tenantId } = erased(told, damagedAt);
+      const isOthers = (at: number) => at < told.length && tenantOf(told[at]!) !== tenantId;
+      const expected = (await built(part(log, log.entries.length, isOthers))).contents();
+      expect((await built(log)).contents()).to.deep.equal(expected);
+      const models = await built(part(log, stoppedAt % log.entries.length));
+      const runner = runnerOver(log, models);
+      runner.start();
+      await runner.drained(await log.head());
+      await runner.stop();
+      expect(models.contents()).to.deep.equal(expected);
+    }));
+  });
+
+  it("asks the log about each tenant once, and about nobody once it is caught up", async () => {
+    const { told } = new History(Array.from({ length: 700 }, () =>
+      ({ action: "newSecret", which: 0, number: 1, after: 1 })));
+    const [first = ""] = told.map(tenantOf);
+    const log = new WrittenLog();
+    const asked: string[] = [];
+    const readStream = log.readStream.bind(log);
+    log.readStream = async (stream, options) => {
+      asked.push(stream);
+      return readStream(stream, options);
+    };
+    log.write(told.filter((one) => tenantOf(one) === first));
+    expect(log.entries.length).to.be.greaterThan(700);
+    const runner = runnerOver(log, new InMemoryReadModels());
+    runner.start();
+    await runner.drained(await log.head());
+    expect(asked).to.deep.equal([streams.tenant(first)]);
+    log.write(told.filter((one) => tenantOf(one) !== first));
+    await runner.drained(await log.head());
+    await runner.stop();
+    expect(asked).to.deep.equal([streams.tenant(first)]);
+  });
+});
