@@ -3,7 +3,7 @@ import stylistic from "@stylistic/eslint-plugin";
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
-const own = "time, ids and chance come from src/ports/clock.ts and src/ports/ids.ts, settings from src/config";
+const own = "time, ids and chance come from src/ports/clock/clock.ts and src/ports/ids.ts, settings from src/config";
 
 /** What only the adapters, the configuration and the composition may touch, so that a simulation can own the rest. */
 const world = {

@@ -23,9 +23,6 @@ export type EventDocument = {
   readonly finishedIn: string | null;
 };
 
-/** Fields that lists of events can be sorted by. */
-export const eventSortFields = ["acceptedAt", "id"] as const;
-
 /**
  * Most of the cost of a projected event is its indexes, so these two serve every list: ids sort by acceptance, and a
  * list that is not filtered by status names all seven. The status comes first, so that the tenants or destinations with

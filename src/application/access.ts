@@ -3,7 +3,7 @@ import { refuse } from "../domain/refusal.ts";
 import type { Tenant } from "../domain/tenant/state.ts";
 import { tenants } from "./aggregate-types.ts";
 import type { Aggregates, AggregateType } from "./aggregates.ts";
-import type { Caller } from "./commands/caller.ts";
+import type { Caller } from "./caller.ts";
 
 /**
  * The caller's own tenant under the id it named. Throws a Refusal: not-found where no tenant has the id,

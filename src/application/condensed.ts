@@ -1,4 +1,4 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 
 /** How long repeats are only counted, ms. */
 const quietMs = 10_000;

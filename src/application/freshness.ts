@@ -1,9 +1,9 @@
 import { fingerprint } from "../../projections/index.ts";
 import { Refusal } from "../domain/refusal.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
+import { late, within } from "../ports/clock/within.ts";
 import type { EventLog, Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
-import { late, within } from "../ports/within.ts";
 
 const patienceMs = 2_000;
 

@@ -1,6 +1,6 @@
 import type { Actor, DomainEvent } from "../domain/domain-event.ts";
 import { timestamp } from "../domain/time.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 import type { NewEntry } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 

@@ -1,10 +1,14 @@
 import type { Standing } from "../../projections/destinations/destinations.ts";
+import type { InviteDocument } from "../../projections/invites/invites.ts";
+import type { SenderDocument } from "../../projections/senders/senders.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { AuthType } from "../domain/destination/events.ts";
 import type { Destination } from "../domain/destination/state.ts";
-import type { EventStatus } from "../domain/event/events.ts";
+import type { EventStatus, FailureReason } from "../domain/event/events.ts";
 import type { Webhook } from "../domain/event/state.ts";
+import type { InviteStatus } from "../domain/invite/invite.ts";
 import type { Role } from "../domain/roles.ts";
+import type { Mapping } from "../domain/sender/events.ts";
 import type { UserStatus } from "../domain/tenant/events.ts";
 import type { Tenant, User } from "../domain/tenant/state.ts";
 
@@ -61,6 +65,25 @@ export function destinationView(destination: Destination, standing: Standing): D
   return { id, tenantId, url, ...standing, serverRateLimit, ...authType, createdAt, updatedAt };
 }
 
+/** A sender as the API shows it. */
+export interface SenderView {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly destinationUrlId: string;
+  readonly status: "Active" | "Inactive";
+  readonly mapping: Mapping | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The API's view of a sender as the read models have it. */
+export function senderView(document: SenderDocument): SenderView {
+  const { id, tenantId, name, destinationUrlId, active, mapping, createdAt, updatedAt } = document;
+  const status = active ? "Active" : "Inactive";
+  return { id, tenantId, name, destinationUrlId, status, mapping, createdAt, updatedAt };
+}
+
 /** An API key as the API shows it. */
 export interface ApiKeyView {
   readonly id: string;
@@ -77,6 +100,25 @@ export interface ApiKeyView {
 export function apiKeyView(issued: Extract<ApiKeyEvent, { type: "ApiKeyIssued" }>["data"]): ApiKeyView {
   const { keyId: id, tenantId, name, prefix, last4, expiresAt, at } = issued;
   return { id, tenantId, name, prefix, last4, createdAt: at, expiresAt, lastUsedAt: null };
+}
+
+/** An invite as the API shows it. */
+export interface InviteView {
+  readonly id: string;
+  readonly tenantId: string;
+  /** Null once the user who came of it, or who had the address, was deleted. */
+  readonly email: string | null;
+  readonly role: Role;
+  readonly status: InviteStatus | "Expired";
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+/** The API's view of an invite, its email opened, at `now` (ISO 8601 UTC). */
+export function inviteView(invite: InviteDocument, now: string): InviteView {
+  const { id, tenantId, email, role, createdAt, expiresAt } = invite;
+  const status = invite.status === "Pending" && expiresAt <= now ? "Expired" : invite.status;
+  return { id, tenantId, email, role, status, createdAt, expiresAt };
 }
 
 /** An event as the API shows it. */
@@ -107,4 +149,26 @@ export function eventView(webhook: Webhook): EventView {
     acceptedAt: webhook.acceptedAt,
     deliveredAt: webhook.deliveredAt,
   };
+}
+
+/** How an attempt ended; `unknown`: its worker was lost, the receiver may have seen it. */
+export type AttemptOutcome = "in progress" | "succeeded" | "failed" | "unknown";
+
+/** One attempt to deliver an event. What has no value yet, or never came, is null. */
+export interface AttemptView {
+  readonly number: number;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly durationMs: number | null;
+  readonly outcome: AttemptOutcome;
+  readonly statusCode: number | null;
+  readonly reason: FailureReason | null;
+  readonly error: string | null;
+  /** Secrets are masked. */
+  readonly requestHeaders: Readonly<Record<string, string>> | null;
+  readonly responseHeaders: Readonly<Record<string, string>> | null;
+  readonly responseBody: string | null;
+  /** Whether the receiver sent, or may have sent, more than `responseBody`. */
+  readonly truncated: boolean;
+  readonly destinationUrl: string;
 }

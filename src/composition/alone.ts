@@ -1,4 +1,4 @@
-import { Pause } from "../ports/pause.ts";
+import { Pause } from "../ports/clock/pause.ts";
 import { Leadership, type LeadershipParts } from "../workers/leadership.ts";
 import { presence } from "../workers/presence.ts";
 import { singleRoles } from "./roles.ts";

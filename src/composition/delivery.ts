@@ -1,14 +1,14 @@
+import type { Forgetting } from "../application/accounts/forgetting.ts";
 import { DueIndex } from "../application/delivery/due-index.ts";
 import type { FirstAttempts } from "../application/delivery/first-attempts.ts";
 import { Outcomes } from "../application/delivery/outcomes.ts";
 import { userAgent } from "../application/delivery/request.ts";
-import { Sender } from "../application/delivery/sender.ts";
 import { createTokenCache } from "../application/delivery/token-cache.ts";
 import type { Aggregates } from "../application/aggregates.ts";
 import type { PurgeCommands } from "../application/commands/purge.ts";
-import type { Forgetting } from "../application/forgetting.ts";
-import type { KeyRotation } from "../application/key-rotation.ts";
-import type { Vault } from "../application/vault.ts";
+import { DeliveryClient } from "../application/delivery/delivery-client.ts";
+import type { KeyRotation } from "../application/keys/key-rotation.ts";
+import type { Vault } from "../application/keys/vault.ts";
 import type { ProcessRole } from "../config/config.ts";
 import type { RetryPolicy } from "../domain/event/retry-policy.ts";
 import type { EventStore } from "../ports/event-store.ts";
@@ -92,9 +92,9 @@ function deliveryWorker(parts: DeliveryParts): Role {
   const tokens = createTokenCache({
     outbound, clock, userAgent: agent, deadlineMs: deliveryTimeoutMs, capacity: grantsKept,
   });
-  const sender = new Sender({ ...parts, tokens, userAgent: agent });
+  const client = new DeliveryClient({ ...parts, tokens, userAgent: agent });
   const claims = new Claims({ ...parts, workerId });
-  const attempts = new Attempts({ ...parts, outcomes: new Outcomes(parts), sender, workerId });
+  const attempts = new Attempts({ ...parts, outcomes: new Outcomes(parts), client, workerId });
   const laneParts = { ...parts, log: store, dueIndex, claims, attempts, workerId };
   return new DeliveryWorker(queue, parts.firstAttempts, laneParts);
 }

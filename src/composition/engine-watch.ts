@@ -1,4 +1,5 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
+import { sleep } from "../ports/clock/sleep.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import { Loop } from "../workers/loop.ts";
 import type { WatchedEngine } from "./engines/settings.ts";
@@ -37,7 +38,7 @@ export class EngineWatch {
     const missing = () => needed.filter((engine) => !this.answers(engine)).map(({ name }) => name);
     for (await this.#lookAtAll(); missing().length > 0; await this.#lookAtAll()) {
       if (clock.monotonic() > end) throw new Error(`${missing().join(", ")} cannot be reached`);
-      await new Promise<void>((resolve) => clock.schedule(everyMs, resolve));
+      await sleep(clock, everyMs);
     }
     for (const loop of this.#loops) loop.start(everyMs);
   }

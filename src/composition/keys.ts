@@ -1,5 +1,5 @@
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
-import { keyInventory, type MasterKeyUse } from "../application/key-inventory.ts";
+import { keyInventory, type MasterKeyUse } from "../application/keys/key-inventory.ts";
 import { masterKeyOf } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";
 import { openReadModels } from "./stored-read-models.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { exposedMasterKey, loadMasterKey, loadOrCreateMasterKey } from "../adapters/aes-sealing/master-key-file.ts";
 import { logPath } from "../adapters/embedded-event-store/log-file.ts";
-import { MasterKeyMissing, type KeyRotation } from "../application/key-rotation.ts";
-import type { PlatformKeys } from "../application/platform-keys.ts";
+import { MasterKeyMissing, type KeyRotation } from "../application/keys/key-rotation.ts";
+import type { PlatformKeys } from "../application/keys/platform-keys.ts";
 import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { Unsealable } from "../ports/sealing.ts";

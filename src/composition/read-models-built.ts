@@ -1,6 +1,6 @@
 import { leases } from "../../projections/due/due.ts";
-import type { Clock } from "../ports/clock.ts";
-import { Pause } from "../ports/pause.ts";
+import type { Clock } from "../ports/clock/clock.ts";
+import { Pause } from "../ports/clock/pause.ts";
 import { ReadModelsUnavailable, type ReadModels } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
 

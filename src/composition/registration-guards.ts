@@ -1,8 +1,8 @@
 import { ListedDomains } from "../adapters/disposable-domains/listed-domains.ts";
-import { userAgent } from "../application/delivery/request.ts";
 import {
   CloudRegistrationGuards, openRegistration, type CloudGuardParts, type RegistrationGuards,
-} from "../application/registration-guards.ts";
+} from "../application/accounts/registration-guards.ts";
+import { userAgent } from "../application/delivery/request.ts";
 import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { version } from "./version.ts";

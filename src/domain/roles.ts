@@ -1,3 +1,5 @@
+import { refuse } from "./refusal.ts";
+
 /** Roles, lowest first. Ranks compare; codes are what requests and filters use. */
 export const roles = ["Viewer", "Developer", "Admin", "Owner"] as const;
 /** One of {@link roles}; each has all the rights of those before it. */
@@ -14,4 +16,9 @@ export function roleOfCode(code: number): Role | undefined {
 /** Whether `role` is at or above `least`. */
 export function atLeast(role: Role, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least);
+}
+
+/** Throws a Refusal of kind forbidden unless the caller's role is at or above `least`. */
+export function requireRole(by: { readonly role: Role }, least: Role, to: string): void {
+  if (!atLeast(by.role, least)) refuse("forbidden", `only ${least} or above may ${to}`);
 }

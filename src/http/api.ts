@@ -1,5 +1,5 @@
 import type { Services } from "../application/services.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import type { Health } from "./routes/health.ts";

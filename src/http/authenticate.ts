@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Session, Sessions } from "../application/sessions.ts";
+import type { Session, Sessions } from "../application/accounts/sessions.ts";
 import { refuse } from "../domain/refusal.ts";
 
 /** The session behind `Authorization: Bearer <token>`. Throws a Refusal (unauthenticated). */

@@ -1,8 +1,10 @@
 import { Condensed } from "../application/condensed.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { Api } from "./api.ts";
-import { errorAnswer } from "./errors.ts";
-import type { Fail } from "./ingest.ts";
+import { errorAnswer, type ErrorAnswer } from "./errors.ts";
+
+/** What to answer to an error of the request with this id. */
+export type Fail = (error: unknown, requestId: string) => Pick<ErrorAnswer, "status" | "text" | "body">;
 
 /**
  * The answer to an error. Unexpected ones are logged one by one, requests that could not be served once for each reason

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isUtf8 } from "node:buffer";
 import { Condensed } from "../application/condensed.ts";
-import type { Admission } from "../application/ingest.ts";
+import type { Admission } from "../application/ingest/ingest.ts";
 import { refuse } from "../domain/refusal.ts";
 import { json, plainText, send, sendAndHangUp } from "./answer.ts";
 import type { Api } from "./api.ts";
 import { readJsonObject } from "./body.ts";
-import type { ErrorAnswer } from "./errors.ts";
+import type { Fail } from "./failures.ts";
 import { requestIdOf, uuidOf } from "./identifiers.ts";
 import type { Operation } from "./route.ts";
 
@@ -26,9 +26,6 @@ export const ingestOperation: Operation = {
 };
 
 const mostKeyCharacters = 255;
-
-/** What to answer to an error of the request with this id. */
-export type Fail = (error: unknown, requestId: string) => Pick<ErrorAnswer, "status" | "text" | "body">;
 
 interface IngestPath {
   readonly tenant: string;

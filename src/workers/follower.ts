@@ -1,5 +1,5 @@
 import { categoryOf } from "../domain/streams.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 import type { EventLog, LogEntry, Position, Subscription } from "../ports/event-store.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";

@@ -1,7 +1,7 @@
-import type { Forgetting } from "../application/forgetting.ts";
+import type { Forgetting } from "../application/accounts/forgetting.ts";
 import { serviceOrigin } from "../application/origin.ts";
 import { timestamp } from "../domain/time.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 

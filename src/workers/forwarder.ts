@@ -1,7 +1,7 @@
 import type { CircuitEvent } from "../domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../domain/destination/events.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 import type { EventLog, LogEntry, Position, RecordedEvent, Subscription } from "../ports/event-store.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { WorkItem, WorkQueue } from "../ports/work-queue.ts";

@@ -1,5 +1,5 @@
-import type { KeyRotation } from "../application/key-rotation.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { KeyRotation } from "../application/keys/key-rotation.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";
 

@@ -1,7 +1,7 @@
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
+import { late, within } from "../ports/clock/within.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
-import { late, within } from "../ports/within.ts";
 import { Loop } from "./loop.ts";
 import type { Role } from "./role.ts";
 

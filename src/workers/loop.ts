@@ -1,5 +1,5 @@
-import type { Clock } from "../ports/clock.ts";
-import { Pause } from "../ports/pause.ts";
+import type { Clock } from "../ports/clock/clock.ts";
+import { Pause } from "../ports/clock/pause.ts";
 import type { Logger, Metrics, Trouble } from "../ports/telemetry.ts";
 import type { Role } from "./role.ts";
 

@@ -1,13 +1,13 @@
 import pLimit from "p-limit";
 import type { AttemptLease, DueIndex } from "../application/delivery/due-index.ts";
 import { outcomeUnknown, type Outcomes, type Recording } from "../application/delivery/outcomes.ts";
+import { loadWebhook } from "../application/events/webhooks.ts";
 import type { Origin } from "../application/origin.ts";
-import { loadWebhook } from "../application/webhooks.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
 import type { Webhook } from "../domain/event/state.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { millis } from "../domain/time.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 import type { EventStore } from "../ports/event-store.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
 

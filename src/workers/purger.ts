@@ -3,13 +3,14 @@ import { fingerprint } from "../../projections/index.ts";
 import { purges, purging, type PurgeDocument } from "../../projections/purges/purges.ts";
 import { purges as tenantPurges } from "../application/aggregate-types.ts";
 import type { Aggregates } from "../application/aggregates.ts";
-import { recordUse } from "../application/key-use.ts";
+import { recordUse } from "../application/ingest/key-use.ts";
 import type { Origin } from "../application/origin.ts";
 import { pagesOf } from "../application/scans.ts";
 import { decide, noPurges } from "../domain/purges/purges.ts";
 import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
+import { sleep } from "../ports/clock/sleep.ts";
 import { RevisionConflict, type EventStore, type LogEntry, type Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
@@ -151,7 +152,7 @@ export class Purger {
     const { clock } = this.#parts;
     const begun = clock.monotonic();
     await task();
-    await new Promise<void>((resolve) => clock.schedule(clock.monotonic() - begun, resolve));
+    await sleep(clock, clock.monotonic() - begun);
   }
 }
 

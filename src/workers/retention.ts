@@ -3,7 +3,7 @@ import type { PurgeCommands } from "../application/commands/purge.ts";
 import { serviceOrigin } from "../application/origin.ts";
 import { pagesOf } from "../application/scans.ts";
 import { millis, timestamp } from "../domain/time.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { ReadModels } from "../ports/read-models.ts";

@@ -1,5 +1,5 @@
 import type { DueIndex } from "../application/delivery/due-index.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 import type { WorkQueue } from "../ports/work-queue.ts";
 
 const overlapMs = 1_000;

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { ApiClient } from "../../demo/api-client.ts";
 import { createLogger } from "../../src/adapters/pino/logger.ts";
 import { tenants } from "../../src/application/aggregate-types.ts";
-import { places, Vault } from "../../src/application/vault.ts";
+import { places, Vault } from "../../src/application/keys/vault.ts";
 import { atDesk } from "../../src/composition/operator.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { readSecrets } from "../../src/config/secrets.ts";

@@ -7,8 +7,8 @@ import { documentHashes, stopCovered } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
-import { LogFile, type LogRow } from "../support/relay-process-plant.ts";
 import { streams } from "../../src/domain/streams.ts";
+import { SpoiledLog, type LogRow } from "../support/spoiled-log.ts";
 
 const env = { RELAY_DELIVERY_TIMEOUT: "1s", RELAY_RETRY_SCHEDULE: "300ms" };
 /** Part of everything planted: it must not show anywhere. */
@@ -44,9 +44,9 @@ describe("poison in the log", function () {
   }
 
   /** Plants rows while no relay runs, then starts one with receivers that are well. */
-  async function planted(spoil: (log: LogFile) => void): Promise<void> {
+  async function planted(spoil: (log: SpoiledLog) => void): Promise<void> {
     await relay.sigterm();
-    const log = new LogFile(relay.dataDir);
+    const log = new SpoiledLog(relay.dataDir);
     spoil(log);
     log.close();
     healthy = true;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
+import { Reservations } from "../../src/application/accounts/reservations.ts";
 import { apiKeys, invites, purges, senders, tenants } from "../../src/application/aggregate-types.ts";
-import { recordUse } from "../../src/application/key-use.ts";
-import { Reservations } from "../../src/application/reservations.ts";
+import { recordUse } from "../../src/application/ingest/key-use.ts";
 import { decide, noPurges } from "../../src/domain/purges/purges.ts";
 import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";

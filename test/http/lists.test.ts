@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { apiKeySortFields } from "../../projections/api-keys/api-keys.ts";
 import { destinationSortFields } from "../../projections/destinations/destinations.ts";
-import { eventSortFields } from "../../projections/events/events.ts";
 import { senderSortFields } from "../../projections/senders/senders.ts";
 import { userSortFields } from "../../projections/users/users.ts";
 import { eventStatuses } from "../../src/domain/event/events.ts";
@@ -18,7 +17,7 @@ const lists = [
   { path: "/api/v1/destinations", page: "destination-page", sort: destinationSortFields },
   { path: "/api/v1/senders", page: "sender-page", sort: senderSortFields },
   { path: "/api/v1/api-keys", page: "api-key-page", sort: apiKeySortFields },
-  { path: "/api/v1/events", page: "event-page", sort: eventSortFields },
+  { path: "/api/v1/events", page: "event-page", sort: ["acceptedAt", "id"] },
 ];
 
 describeOnEngines("lists", (freshEngines) => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { CloudRegistrationGuards } from "../../src/application/registration-guards.ts";
+import { CloudRegistrationGuards } from "../../src/application/accounts/registration-guards.ts";
 import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
 import type { DisposableDomains } from "../../src/ports/disposable-domains.ts";
 import { LogUnavailable } from "../../src/ports/event-store.ts";

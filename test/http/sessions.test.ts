@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { SignJWT, UnsecuredJWT } from "jose";
-import { PlatformKeys } from "../../src/application/platform-keys.ts";
+import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
 import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { Client, createUser, freshEmail, login, openAccount, password, type Account } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";

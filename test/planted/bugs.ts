@@ -19,7 +19,7 @@ export interface Bug {
 
 const log = "src/adapters/embedded-event-store";
 const index = `${log}/stream-index`;
-const indexTests = "test/unit/embedded-event-store/stream-index";
+const indexTests = "test/unit/adapters/embedded-event-store/stream-index";
 const readModels = "src/adapters/embedded-read-models";
 
 /** What the log promises. */
@@ -39,7 +39,7 @@ const store: readonly Bug[] = [
       from: "      this.#commit.run();\n      return result;",
       to: "      setImmediate(() => this.#db.isTransaction && this.#commit.run());\n      return result;",
     }],
-    tests: ["test/unit/embedded-event-store/crashes.test.ts"],
+    tests: ["test/unit/adapters/embedded-event-store/crashes.test.ts"],
   },
   {
     name: "no-revision-check",
@@ -55,7 +55,7 @@ const store: readonly Bug[] = [
     name: "failed-commit-remembered",
     breaks: "a transaction that fails leaves no trace in memory",
     changes: [{ file: `${log}/commit-engine.ts`, from: "      this.#index.undo();\n", to: "" }],
-    tests: ["test/unit/embedded-event-store/full-disk.test.ts"],
+    tests: ["test/unit/adapters/embedded-event-store/full-disk.test.ts"],
   },
   {
     name: "look-up-skips-a-segment",
@@ -109,7 +109,9 @@ const derived: readonly Bug[] = [
         + "        this.#toWrite.exec(\"COMMIT; BEGIN IMMEDIATE\");\n        await this.#writer.write(folded);\n"
         + "        this.#scrubs.note(folded, this.#stored.definitions);\n        if (checkpoint > done)",
     }],
-    tests: ["test/contract/embedded-read-models.test.ts", "test/unit/embedded-read-models/failed-write.test.ts"],
+    tests: [
+      "test/contract/embedded-read-models.test.ts", "test/unit/adapters/embedded-read-models/failed-write.test.ts",
+    ],
   },
   {
     name: "batch-counted-twice",
@@ -271,13 +273,13 @@ const delivery: readonly Bug[] = [
       from: "...sign(signer, eventId, at, body),",
       to: "...sign(signer, eventId, at, Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())))),",
     }],
-    tests: ["test/e2e/delivery.test.ts", "test/unit/outbound/request.test.ts"],
+    tests: ["test/e2e/delivery.test.ts", "test/unit/application/delivery/request.test.ts"],
   },
   {
     name: "sent-after-parsing",
     breaks: "the bytes received are the bytes delivered",
     changes: [{
-      file: "src/application/delivery/sender.ts",
+      file: "src/application/delivery/delivery-client.ts",
       from: "const body = Buffer.from(delivery.webhook.payload);",
       to: "const body = Buffer.from(JSON.stringify(JSON.parse(delivery.webhook.payload)));",
     }],
@@ -349,13 +351,13 @@ const refused: readonly Bug[] = [
     breaks: "parallel guesses get no more password checks than the limit",
     changes: [
       {
-        file: "src/application/login.ts",
+        file: "src/application/accounts/login.ts",
         from: "    const ticket = this.#limit && (await state.admit(counters, this.#limit));\n"
           + "    if (this.#limit && !ticket) {\n",
         to: "    let ticket = null as Awaited<ReturnType<typeof state.admit>>;\n    if (false) {\n",
       },
       {
-        file: "src/application/login.ts",
+        file: "src/application/accounts/login.ts",
         from: "    if (!found) {\n",
         to: "    ticket = this.#limit && (await state.admit(counters, this.#limit));\n"
           + "    if (this.#limit && !ticket) refuse(\"too-many\", \"too many failed logins; try again later\");\n"
@@ -368,7 +370,7 @@ const refused: readonly Bug[] = [
     name: "logged-out-token-lives",
     breaks: "a token stops working when it is logged out",
     changes: [{
-      file: "src/application/sessions.ts",
+      file: "src/application/accounts/sessions.ts",
       from: "if (revoked != null || sessionVersion",
       to: "if (revoked === \"\" || sessionVersion",
     }],
@@ -389,7 +391,7 @@ const refused: readonly Bug[] = [
     name: "idempotency-key-ignored",
     breaks: "one event for each idempotency key",
     changes: [{
-      file: "src/application/ingest.ts",
+      file: "src/application/ingest/ingest.ts",
       from: "idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : idempotentKey(tenantId, idempotencyKey)",
       to: "idempotencyKey === \"\" ? idempotentKey(tenantId, idempotencyKey) : keyOfEvent(ids.uuid())",
     }],

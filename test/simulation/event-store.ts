@@ -1,4 +1,5 @@
 import { categoryOf } from "../../src/domain/streams.ts";
+import { sleep } from "../../src/ports/clock/sleep.ts";
 import {
   LogUnavailable,
   type Appended, type BatchHandler, type EventStore, type LogEntry, type Position, type RecordedEvent,
@@ -77,7 +78,7 @@ export class SimulatedLog {
     let running: Promise<void> | undefined;
     let stopped = false;
     let told = false;
-    const pause = (ms: number) => new Promise<void>((resolve) => process.clock.schedule(ms, resolve));
+    const pause = (ms: number) => sleep(process.clock, ms);
     const isWanted = ({ stream, type }: LogEntry) =>
       (categories?.includes(categoryOf(stream)) ?? true) && (types?.includes(type) ?? true);
     const run = async () => {

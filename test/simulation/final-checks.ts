@@ -1,7 +1,7 @@
 import { collections } from "../../projections/index.ts";
-import { EmailOpener } from "../../src/application/people.ts";
-import { Vault } from "../../src/application/vault.ts";
-import type { Caller } from "../../src/application/commands/caller.ts";
+import { EmailOpener } from "../../src/application/accounts/email-opener.ts";
+import type { Caller } from "../../src/application/caller.ts";
+import { Vault } from "../../src/application/keys/vault.ts";
 import type { EventView } from "../../src/application/views.ts";
 import { eventStatuses } from "../../src/domain/event/events.ts";
 import { takeoverAfterMs } from "../../src/domain/reservation/reservation.ts";

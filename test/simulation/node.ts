@@ -1,13 +1,13 @@
+import { EmailOpener } from "../../src/application/accounts/email-opener.ts";
+import { openRegistration } from "../../src/application/accounts/registration-guards.ts";
 import { serveAll } from "../../src/application/aggregate-types.ts";
 import { Aggregates } from "../../src/application/aggregates.ts";
 import { FirstAttempts } from "../../src/application/delivery/first-attempts.ts";
-import { Directory } from "../../src/application/directory.ts";
 import { Freshness } from "../../src/application/freshness.ts";
-import { KeyRotation } from "../../src/application/key-rotation.ts";
-import { EmailOpener } from "../../src/application/people.ts";
-import { openRegistration } from "../../src/application/registration-guards.ts";
+import { Directory } from "../../src/application/ingest/directory.ts";
+import { KeyRotation } from "../../src/application/keys/key-rotation.ts";
+import { Vault } from "../../src/application/keys/vault.ts";
 import { createServices, type Services } from "../../src/application/services.ts";
-import { Vault } from "../../src/application/vault.ts";
 import { deliveryRoles } from "../../src/composition/delivery.ts";
 import { projectingRole } from "../../src/composition/roles.ts";
 import type { RetryPolicy } from "../../src/domain/event/retry-policy.ts";

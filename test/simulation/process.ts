@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/clock/clock.ts";
 import type { Ids } from "../../src/ports/ids.ts";
 import type { Engine } from "./engine.ts";
 import type { Random } from "./random.ts";

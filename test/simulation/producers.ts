@@ -1,7 +1,7 @@
+import type { Caller } from "../../src/application/caller.ts";
 import { finishedStatuses } from "../../src/domain/event/purge.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
 import { timestamp } from "../../src/domain/time.ts";
-import type { Caller } from "../../src/application/commands/caller.ts";
 import type { Origin } from "../../src/application/origin.ts";
 import type { Books } from "./books.ts";
 import { Broken, hold } from "./broken.ts";

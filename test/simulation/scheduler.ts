@@ -1,4 +1,4 @@
-import type { Timer } from "../../src/ports/clock.ts";
+import type { Timer } from "../../src/ports/clock/clock.ts";
 
 interface Task {
   readonly at: number;

@@ -1,4 +1,4 @@
-import { changeCircuit } from "../../src/application/circuits.ts";
+import { changeCircuit } from "../../src/application/delivery/circuits.ts";
 import type { ServiceParts } from "../../src/application/services.ts";
 import type { Circuit, CircuitCommand } from "../../src/domain/circuit/circuit.ts";
 import { timestamp } from "../../src/domain/time.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/clock/clock.ts";
 import {
   createUser, freshEmail, login, openIngest, password, roleCodes, unique, type Account, type Client,
 } from "./accounts.ts";

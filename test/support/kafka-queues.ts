@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { KafkaSettings } from "../../src/adapters/kafka/client.ts";
 import { openKafkaQueue, type KafkaQueue } from "../../src/adapters/kafka/kafka-queue.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
-import type { Clock } from "../../src/ports/clock.ts";
+import type { Clock } from "../../src/ports/clock/clock.ts";
 import type { Logger } from "../../src/ports/telemetry.ts";
 
 export interface LogLine {

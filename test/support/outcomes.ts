@@ -1,7 +1,7 @@
 import type { Outcome } from "../../src/application/delivery/outcomes.ts";
+import { loadWebhook } from "../../src/application/events/webhooks.ts";
 import { entriesOf } from "../../src/application/origin.ts";
 import type { ServiceParts } from "../../src/application/services.ts";
-import { loadWebhook } from "../../src/application/webhooks.ts";
 import { decide, type WebhookCommand } from "../../src/domain/event/decide.ts";
 import type { Answer } from "../../src/domain/event/events.ts";
 import { streams } from "../../src/domain/streams.ts";

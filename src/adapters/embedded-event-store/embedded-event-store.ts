@@ -1,5 +1,5 @@
 import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
-import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
 import {
   EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { categoryOf } from "../../domain/streams.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { Pause } from "../../ports/clock/pause.ts";
 import type { BatchHandler, LogEntry, RecordedEvent, Subscription } from "../../ports/event-store.ts";
-import { Pause } from "../../ports/pause.ts";
 import type { Stretch, Wanted } from "./log-reader.ts";
 import { positionOf, type Sequence } from "./positions.ts";
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import type { CollectionDefinition } from "../../ports/read-models.ts";
 import type { Effect, Folded } from "../read-models/folded-changes.ts";
 import { schemaOf, tableOf } from "./columns.ts";

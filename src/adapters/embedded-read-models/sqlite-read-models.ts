@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import pLimit from "p-limit";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import { logStart, type Position } from "../../ports/event-store.ts";
 import {
   ReadModelsUnavailable,

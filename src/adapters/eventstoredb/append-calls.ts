@@ -1,5 +1,5 @@
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
-import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import { LogUnavailable } from "../../ports/event-store.ts";
 import type { Connection, StreamsClient } from "./connection.ts";
 import { grpcCode, unavailable } from "./failures.ts";

@@ -1,7 +1,7 @@
 import { EventStoreDBClient } from "@eventstore/db-client";
 import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
-import type { Clock } from "../../ports/clock.ts";
-import { late, within } from "../../ports/within.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { late, within } from "../../ports/clock/within.ts";
 import { codeOf, grpcCode } from "./failures.ts";
 
 /** The client's generated stubs of the server's Streams service, on one channel. */

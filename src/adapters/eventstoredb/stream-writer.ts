@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { sleep } from "../../ports/clock/sleep.ts";
 import type { EventCodec } from "../../ports/event-codec.ts";
 import {
   LogUnavailable, noStream, RevisionConflict, type Appended, type NewEntry, type Position,
@@ -151,7 +152,7 @@ export class StreamWriter {
         return await attempt(Math.min(this.#left(until), tuning.stallMs));
       } catch (error) {
         if (clock.monotonic() + pauseMs >= until) throw unavailable(doing, error);
-        await new Promise<void>((resolve) => clock.schedule(pauseMs, resolve));
+        await sleep(clock, pauseMs);
       }
     }
   }

@@ -1,6 +1,6 @@
 import { categoryOf } from "../../domain/streams.ts";
+import { Pause } from "../../ports/clock/pause.ts";
 import type { BatchHandler, Position, Subscription, SubscriptionOptions } from "../../ports/event-store.ts";
-import { Pause } from "../../ports/pause.ts";
 import { Feed, type Batch, type SubscriptionContext } from "./feed.ts";
 import type { StoredRecord } from "./records.ts";
 import type { Filter } from "./requests.ts";

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { Refusal } from "../../domain/refusal.ts";
-import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Clock, Timer } from "../../ports/clock/clock.ts";
+import { Pause } from "../../ports/clock/pause.ts";
 import type { Mapped, Mappings } from "../../ports/mapping.ts";
-import { Pause } from "../../ports/pause.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { MappingProcess } from "./mapping-process.ts";

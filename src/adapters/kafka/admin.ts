@@ -1,5 +1,5 @@
 import kafkajs, { type Admin } from "kafkajs";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { QueueUnavailable } from "../../ports/work-queue.ts";
 import { retry, type Line, type TopicSettings } from "./client.ts";

@@ -1,4 +1,4 @@
-import { Pause } from "../../ports/pause.ts";
+import { Pause } from "../../ports/clock/pause.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import type { WorkConsumer } from "../../ports/work-queue.ts";
 import { Membership, type MembershipParts } from "./membership.ts";

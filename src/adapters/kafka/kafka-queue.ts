@@ -1,4 +1,4 @@
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
 import { ensureTopic, KafkaAdmin, lagOf } from "./admin.ts";

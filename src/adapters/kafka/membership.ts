@@ -1,7 +1,7 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
-import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Clock, Timer } from "../../ports/clock/clock.ts";
+import { within } from "../../ports/clock/within.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
-import { within } from "../../ports/within.ts";
 import type { WorkConsumer, WorkItem } from "../../ports/work-queue.ts";
 import { keepingAssigner } from "./assigner.ts";
 import { retry, type Line } from "./client.ts";

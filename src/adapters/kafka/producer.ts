@@ -1,7 +1,7 @@
 import { CompressionTypes, type Producer } from "kafkajs";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { within } from "../../ports/clock/within.ts";
 import type { Logger } from "../../ports/telemetry.ts";
-import { within } from "../../ports/within.ts";
 import { QueueUnavailable, type WorkItem } from "../../ports/work-queue.ts";
 import { retry, type Line } from "./client.ts";
 import { encodeItem, wakeUpFor } from "./messages.ts";

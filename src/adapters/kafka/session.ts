@@ -1,4 +1,4 @@
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { QueueSession } from "../../ports/work-queue.ts";
 
 /** A membership in the group from one join to the next rebalance. */

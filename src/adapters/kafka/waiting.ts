@@ -1,5 +1,5 @@
-import type { Clock } from "../../ports/clock.ts";
-import { late, within } from "../../ports/within.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { late, within } from "../../ports/clock/within.ts";
 
 /** The task's result; rejects after `patienceMs`. */
 export async function inTime<T>(clock: Clock, patienceMs: number, what: string, task: Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
 import type { Collection, Document as Stored } from "mongodb";
+import { sleep } from "../../ports/clock/sleep.ts";
 import type { RateLimit, Ticket } from "../../ports/expiring-state.ts";
 import type { MongoConnection } from "./connection.ts";
 import { after, hasEnded, later, type Now } from "./server-time.ts";
@@ -118,7 +119,7 @@ export class Admissions {
         return true;
       }
       if (found.filter((one) => one.sure).length >= max) return false;
-      await new Promise<void>((resolve) => this.#connection.clock.schedule(pauseMs, resolve));
+      await sleep(this.#connection.clock, pauseMs);
     }
   }
 

@@ -1,7 +1,7 @@
 import { MongoClient, type Db } from "mongodb";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { late, within } from "../../ports/clock/within.ts";
 import type { Logger } from "../../ports/telemetry.ts";
-import { late, within } from "../../ports/within.ts";
 
 /** A port's error for "cannot be reached". */
 type Unavailable = new (message: string, options?: ErrorOptions) => Error;

@@ -1,4 +1,4 @@
-import type { Timer } from "../../ports/clock.ts";
+import type { Timer } from "../../ports/clock/clock.ts";
 import { ReadModelsUnavailable } from "../../ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import { definitionsOf, stateId, states } from "./generation.ts";

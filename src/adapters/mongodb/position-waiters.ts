@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 
 const firstPauseMs = 2;

@@ -1,11 +1,11 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { failureReasons, type FailureReason } from "../../domain/event/events.ts";
 import { finishedStatuses, type FinishedStatus } from "../../domain/event/purge.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { late, within } from "../../ports/clock/within.ts";
 import {
   ingestStatuses, loginResults, troubles, type LoginResult, type Metrics, type Trouble,
 } from "../../ports/telemetry.ts";
-import { late, within } from "../../ports/within.ts";
 
 type Reading<T> = () => T | Promise<T>;
 

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Clock, Timer } from "../../ports/clock/clock.ts";
 
 /** The longest delay Node's timers take; a longer one would fire at once. */
 const longestMs = 2_147_483_647;

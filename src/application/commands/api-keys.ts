@@ -1,16 +1,16 @@
 import { decide, type ApiKeyCommand } from "../../domain/api-key/api-key.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { requireRole } from "../../domain/tenant/decide.ts";
+import { requireRole } from "../../domain/roles.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { requireOwn } from "../access.ts";
 import { apiKeys } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../caller.ts";
 import { secretToken, sha256 } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
 import { apiKeyView, type ApiKeyView } from "../views.ts";
-import type { Caller } from "./caller.ts";
 import { cleanName, parseDateTime } from "./input-rules.ts";
 
 /** A key to issue. `expiresAt`: an ISO 8601 date or time to come; left out: valid until it is revoked. */

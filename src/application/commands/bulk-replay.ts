@@ -1,20 +1,20 @@
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import { decide } from "../../domain/event/decide.ts";
 import { Refusal } from "../../domain/refusal.ts";
-import { requireRole } from "../../domain/tenant/decide.ts";
+import { requireRole } from "../../domain/roles.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../caller.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
+import { changeShown } from "../events/webhooks.ts";
 import type { Origin } from "../origin.ts";
 import { pagesOf } from "../scans.ts";
-import type { ShownEvents } from "../shown-events.ts";
-import { changeShown } from "../webhooks.ts";
-import type { Caller } from "./caller.ts";
 import { parseDateTime } from "./input-rules.ts";
 
 /** Which of the tenant's events in CriticalFailure to replay; times of acceptance, both inclusive. */

@@ -1,23 +1,23 @@
 import { decide, type DestinationCommand } from "../../domain/destination/decide.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { requireRole } from "../../domain/tenant/decide.ts";
+import { requireRole } from "../../domain/roles.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { OutboundClient } from "../../ports/outbound.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { ownTenant, requireOwn } from "../access.ts";
 import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { changeCircuit } from "../circuits.ts";
+import type { Caller } from "../caller.ts";
+import { changeCircuit } from "../delivery/circuits.ts";
 import { secretToken, sha256 } from "../hashing.ts";
+import { places, type Vault } from "../keys/vault.ts";
 import type { Origin } from "../origin.ts";
 import type { DestinationQueries } from "../queries/destinations.ts";
-import { places, type Vault } from "../vault.ts";
 import type { DestinationView } from "../views.ts";
-import type { Caller } from "./caller.ts";
 import { readAuth, type AuthInput } from "./credentials.ts";
 import { checkOutboundUrl } from "./input-rules.ts";
 

@@ -1,20 +1,20 @@
 import { decide } from "../../domain/event/decide.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { requireRole } from "../../domain/tenant/decide.ts";
+import { requireRole } from "../../domain/roles.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import { requireOwn } from "../access.ts";
 import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { countFinished } from "../finishing.ts";
+import type { Caller } from "../caller.ts";
+import { countFinished } from "../events/finishing.ts";
+import { changeShown, type Decision } from "../events/webhooks.ts";
 import type { Origin } from "../origin.ts";
 import { eventView, type EventView } from "../views.ts";
-import { changeShown, type Decision } from "../webhooks.ts";
-import type { Caller } from "./caller.ts";
 
 interface EventCommandParts {
   readonly store: EventStore;

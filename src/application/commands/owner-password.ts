@@ -1,16 +1,16 @@
 import { refuse } from "../../domain/refusal.ts";
 import { decide } from "../../domain/tenant/decide.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
+import type { Reservations } from "../accounts/reservations.ts";
+import type { Sessions } from "../accounts/sessions.ts";
+import { userByEmail } from "../accounts/user-by-email.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { serviceOrigin } from "../origin.ts";
-import type { PlatformKeys } from "../platform-keys.ts";
-import type { Reservations } from "../reservations.ts";
-import type { Sessions } from "../sessions.ts";
-import { userByEmail } from "../user-by-email.ts";
 import { checkPassword } from "./input-rules.ts";
 
 interface OwnerPasswordParts {

@@ -2,15 +2,15 @@ import { eventsMeant } from "../../../projections/purges/purges.ts";
 import type { FinishedStatus, PurgeFilter } from "../../domain/event/purge.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { decide, noPurges } from "../../domain/purges/purges.ts";
-import { requireRole } from "../../domain/tenant/decide.ts";
+import { requireRole } from "../../domain/roles.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { purges, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../caller.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
 import type { Origin } from "../origin.ts";
-import type { ShownEvents } from "../shown-events.ts";
-import type { Caller } from "./caller.ts";
 import { parseDateTime } from "./input-rules.ts";
 
 /** Which finished events to purge. */

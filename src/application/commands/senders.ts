@@ -1,20 +1,21 @@
 import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
+import { requireRole } from "../../domain/roles.ts";
 import { decide, type SenderCommand } from "../../domain/sender/decide.ts";
 import type { Mapping } from "../../domain/sender/events.ts";
 import type { Sender } from "../../domain/sender/state.ts";
-import { requireRole } from "../../domain/tenant/decide.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Mappings } from "../../ports/mapping.ts";
 import { requireOwn } from "../access.ts";
 import { destinations, senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import type { Caller } from "../caller.ts";
 import { secretToken, sha256 } from "../hashing.ts";
 import type { Origin } from "../origin.ts";
-import type { SenderQueries, SenderView } from "../queries/senders.ts";
-import type { Caller } from "./caller.ts";
+import type { SenderQueries } from "../queries/senders.ts";
+import type { SenderView } from "../views.ts";
 import { cleanName } from "./input-rules.ts";
 
 /** A sender to create; `mapping` null: payloads are delivered as they come. */

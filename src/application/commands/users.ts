@@ -5,21 +5,21 @@ import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
 import type { UserStatus } from "../../domain/tenant/events.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import { ownTenant } from "../access.ts";
+import type { Forgetting } from "../accounts/forgetting.ts";
+import type { People } from "../accounts/people.ts";
+import type { Reservations } from "../accounts/reservations.ts";
+import type { Sessions } from "../accounts/sessions.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import type { Forgetting } from "../forgetting.ts";
+import type { Caller } from "../caller.ts";
+import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
-import type { People } from "../people.ts";
-import type { PlatformKeys } from "../platform-keys.ts";
 import type { UserQueries } from "../queries/users.ts";
-import type { Reservations } from "../reservations.ts";
-import type { Sessions } from "../sessions.ts";
 import { userView, type UserView } from "../views.ts";
-import type { Caller } from "./caller.ts";
 import { checkEmail, checkPassword } from "./input-rules.ts";
 
 /** A user to create; limits are in docs/api.md. `role` left out is 0, Developer. */

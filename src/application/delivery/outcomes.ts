@@ -5,16 +5,16 @@ import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { destinations, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { changeCircuit } from "../circuits.ts";
-import { countFinished } from "../finishing.ts";
+import { countFinished } from "../events/finishing.ts";
+import { loadWebhook, type LoadedWebhook } from "../events/webhooks.ts";
 import { entriesOf, type Origin } from "../origin.ts";
-import { loadWebhook, type LoadedWebhook } from "../webhooks.ts";
+import { changeCircuit } from "./circuits.ts";
 
 /** Facts of a circuit looked through for one whose append was not answered: the log was away for moments since. */
 const looked = 100;

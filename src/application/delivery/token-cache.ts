@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
 import { sha256 } from "../hashing.ts";
 import type { ClientGrant } from "./request.ts";

@@ -3,7 +3,7 @@ import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { apiKeys } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import type { Caller } from "../commands/caller.ts";
+import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import type { ApiKeyView } from "../views.ts";
 import { ownHistory, type HistoryItem } from "./history.ts";

@@ -1,27 +1,6 @@
-import type { FailureReason, WebhookEvent } from "../../domain/event/events.ts";
+import type { WebhookEvent } from "../../domain/event/events.ts";
 import type { RecordedEvent } from "../../ports/event-store.ts";
-
-/** How an attempt ended; `unknown`: its worker was lost, the receiver may have seen it. */
-export type AttemptOutcome = "in progress" | "succeeded" | "failed" | "unknown";
-
-/** One attempt to deliver an event. What has no value yet, or never came, is null. */
-export interface AttemptView {
-  readonly number: number;
-  readonly startedAt: string;
-  readonly finishedAt: string | null;
-  readonly durationMs: number | null;
-  readonly outcome: AttemptOutcome;
-  readonly statusCode: number | null;
-  readonly reason: FailureReason | null;
-  readonly error: string | null;
-  /** Secrets are masked. */
-  readonly requestHeaders: Readonly<Record<string, string>> | null;
-  readonly responseHeaders: Readonly<Record<string, string>> | null;
-  readonly responseBody: string | null;
-  /** Whether the receiver sent, or may have sent, more than `responseBody`. */
-  readonly truncated: boolean;
-  readonly destinationUrl: string;
-}
+import type { AttemptView } from "../views.ts";
 
 /** The attempts that the facts of an event tell of, by number. An outcome that came late replaces "unknown". */
 export function attemptsOf(facts: readonly RecordedEvent<WebhookEvent>[]): readonly AttemptView[] {

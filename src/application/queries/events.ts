@@ -7,11 +7,11 @@ import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { requireOwn } from "../access.ts";
 import type { Aggregates } from "../aggregates.ts";
-import type { Caller } from "../commands/caller.ts";
-import { eventView, type EventView } from "../views.ts";
-import type { ShownEvents } from "../shown-events.ts";
-import { loadShown, loadShownByKey, type LoadedWebhook } from "../webhooks.ts";
-import { attemptsOf, type AttemptView } from "./attempts.ts";
+import type { Caller } from "../caller.ts";
+import type { ShownEvents } from "../events/shown-events.ts";
+import { loadShown, loadShownByKey, type LoadedWebhook } from "../events/webhooks.ts";
+import { eventView, type AttemptView, type EventView } from "../views.ts";
+import { attemptsOf } from "./attempts.ts";
 import { historyItem, type HistoryItem } from "./history.ts";
 import { pageFrom, pageOf, sliceOf, type Page, type PageRequest } from "./paging.ts";
 

@@ -3,7 +3,7 @@ import { Refusal } from "../../domain/refusal.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
 import { requireOnceOwn } from "../access.ts";
 import type { Aggregates, AggregateType } from "../aggregates.ts";
-import type { Caller } from "../commands/caller.ts";
+import type { Caller } from "../caller.ts";
 import { sliceOf, type Page, type PageRequest } from "./paging.ts";
 import { shownData } from "./shown-facts.ts";
 

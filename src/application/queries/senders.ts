@@ -1,8 +1,5 @@
-import {
-  senders as collection, sendersCounter, type SenderDocument,
-} from "../../../projections/senders/senders.ts";
+import { senders as collection, sendersCounter } from "../../../projections/senders/senders.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { Mapping } from "../../domain/sender/events.ts";
 import type { Sender } from "../../domain/sender/state.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Mappings } from "../../ports/mapping.ts";
@@ -10,22 +7,11 @@ import type { ReadModels } from "../../ports/read-models.ts";
 import { requireOwn } from "../access.ts";
 import { senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import type { Caller } from "../commands/caller.ts";
+import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
+import { senderView, type SenderView } from "../views.ts";
 import { ownHistory, type HistoryItem } from "./history.ts";
 import { listed, type Page, type PageRequest } from "./paging.ts";
-
-/** A sender as the API shows it. */
-export interface SenderView {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly name: string;
-  readonly destinationUrlId: string;
-  readonly status: "Active" | "Inactive";
-  readonly mapping: Mapping | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
 
 interface SenderQueryParts {
   readonly store: EventStore;
@@ -46,7 +32,7 @@ export class SenderQueries {
   /** Throws a Refusal (not-found, forbidden). */
   async get(caller: Caller, id: string): Promise<SenderView> {
     const sender = await this.#own(caller, id);
-    return viewOf({ ...sender, destinationUrlId: sender.destinationId });
+    return senderView({ ...sender, destinationUrlId: sender.destinationId });
   }
 
   /** Every fact of the sender, without its secrets; a deleted one's, too. Throws a Refusal (not-found, forbidden). */
@@ -56,7 +42,8 @@ export class SenderQueries {
 
   /** The senders of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<SenderView>> {
-    return listed(this.#parts, collection, { where: { tenantId }, counter: sendersCounter(tenantId), page }, viewOf);
+    const asked = { where: { tenantId }, counter: sendersCounter(tenantId), page };
+    return listed(this.#parts, collection, asked, senderView);
   }
 
   /**
@@ -76,10 +63,4 @@ export class SenderQueries {
     requireOwn(state, caller, "sender");
     return state;
   }
-}
-
-function viewOf(document: SenderDocument): SenderView {
-  const { id, tenantId, name, destinationUrlId, active, mapping, createdAt, updatedAt } = document;
-  const status = active ? "Active" : "Inactive";
-  return { id, tenantId, name, destinationUrlId, status, mapping, createdAt, updatedAt };
 }

@@ -1,13 +1,13 @@
 import { refuse } from "../../domain/refusal.ts";
+import { requireRole } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
-import { requireRole } from "../../domain/tenant/decide.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import { ownTenant } from "../access.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import type { Caller } from "../commands/caller.ts";
+import type { Caller } from "../caller.ts";
 import { verify } from "../delivery/signature.ts";
-import type { Vault } from "../vault.ts";
+import type { Vault } from "../keys/vault.ts";
 import { tenantView, type TenantView } from "../views.ts";
 import { historyPage, type HistoryItem } from "./history.ts";
 import type { Page, PageRequest } from "./paging.ts";

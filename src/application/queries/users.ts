@@ -4,10 +4,10 @@ import type { Role } from "../../domain/roles.ts";
 import type { UserStatus } from "../../domain/tenant/events.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { ownTenant } from "../access.ts";
+import type { People } from "../accounts/people.ts";
 import type { Aggregates } from "../aggregates.ts";
-import type { Caller } from "../commands/caller.ts";
+import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
-import type { People } from "../people.ts";
 import { userView, type UserView } from "../views.ts";
 import { listed, type Page, type PageRequest } from "./paging.ts";
 

@@ -1,5 +1,5 @@
 import type { MongoConnection } from "../../adapters/mongodb/connection.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { asSaidBy } from "../variable-problem.ts";
 

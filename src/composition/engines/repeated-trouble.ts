@@ -1,5 +1,5 @@
 import { Condensed } from "../../application/condensed.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Logger, Metrics, Trouble } from "../../ports/telemetry.ts";
 
 /** A trouble that is tried again, and what the log says of the first and of those of the same reason after it. */

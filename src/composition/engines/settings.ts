@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { Secrets } from "../../config/secrets.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 
 /** An engine that may be away: outside of this process, or on a disk that cannot be written. */

@@ -3,7 +3,7 @@ import { SqliteExpiringState } from "../../adapters/embedded-expiring-state/sqli
 import { SqliteReadModels } from "../../adapters/embedded-read-models/sqlite-read-models.ts";
 import { inFile } from "../../adapters/file-system/in-file.ts";
 import { serve } from "../../adapters/message-port/calls.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels, ReadModelWriter } from "../../ports/read-models.ts";

@@ -1,6 +1,5 @@
 import { refuse } from "../refusal.ts";
-import { atLeast, type Role } from "../roles.ts";
-import { requireRole } from "../tenant/decide.ts";
+import { atLeast, requireRole, type Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
 import type { InviteEvent } from "./events.ts";
 

@@ -1,5 +1,5 @@
 import { refuse } from "../refusal.ts";
-import { atLeast, type Role } from "../roles.ts";
+import { atLeast, requireRole, type Role } from "../roles.ts";
 import type { TenantEvent, UserStatus } from "./events.ts";
 import type { Tenant, TenantState, User } from "./state.ts";
 
@@ -136,11 +136,6 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
     case "EraseTenant":
       return [{ type: "TenantErased", data: { tenantId: state.id, at: command.at } }];
   }
-}
-
-/** Throws a Refusal of kind forbidden unless the caller's role is at or above `least`. */
-export function requireRole(by: { readonly role: Role }, least: Role, to: string): void {
-  if (!atLeast(by.role, least)) refuse("forbidden", `only ${least} or above may ${to}`);
 }
 
 function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "ChangeTenant" }>): TenantEvent[] {

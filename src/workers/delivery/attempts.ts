@@ -1,11 +1,11 @@
 import { Condensed } from "../../application/condensed.ts";
+import type { DeliveryClient } from "../../application/delivery/delivery-client.ts";
 import type { Outcome, Outcomes } from "../../application/delivery/outcomes.ts";
-import type { Sender } from "../../application/delivery/sender.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { millis } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
-import { Pause } from "../../ports/pause.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { Pause } from "../../ports/clock/pause.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { leaseMarginMs } from "./claims.ts";
 import { originOf, type Claimed, type Known } from "./work.ts";
@@ -14,7 +14,7 @@ const recordAgainAfterMs = 500;
 
 interface AttemptParts {
   readonly outcomes: Outcomes;
-  readonly sender: Sender;
+  readonly client: DeliveryClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -36,13 +36,13 @@ export class Attempts {
 
   /** Sends a claimed attempt; resolves when its outcome is recorded. */
   async carryOut({ destination, tenant, claimedFrom, ...claimed }: Claimed): Promise<void> {
-    const { clock, metrics, sender } = this.#parts;
+    const { clock, metrics, client } = this.#parts;
     const { state } = claimed;
     const claimMs = clock.monotonic() - claimedFrom;
     if (state.attempts === 1) metrics.firstAttemptDelay(Math.max(0, clock.now() - millis(state.acceptedAt)) / 1000);
     const delivery = { webhook: state, attempt: state.attempts, destination, tenant };
     // Another worker may take a late one for lost before it could be over.
-    const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await sender.send(delivery);
+    const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await client.send(delivery);
     await this.#record(claimed, outcome, destination);
   }
 

@@ -1,8 +1,8 @@
 import { destinations, tenants } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
-import { countFinished } from "../../application/finishing.ts";
+import { countFinished } from "../../application/events/finishing.ts";
+import { loadWebhook } from "../../application/events/webhooks.ts";
 import { entriesOf } from "../../application/origin.ts";
-import { loadWebhook } from "../../application/webhooks.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { decide } from "../../domain/event/decide.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
@@ -10,10 +10,10 @@ import { Refusal } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { Pause } from "../../ports/clock/pause.ts";
 import { RevisionConflict, type Appended, type EventStore, type NewEntry } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
-import { Pause } from "../../ports/pause.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import type { FirstAttempt } from "../../ports/work-queue.ts";
 import { originOf, type Claimed, type Known, type Miss, type Reserved, type Start, type Unclaimed, type Work }

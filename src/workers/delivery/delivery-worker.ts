@@ -1,9 +1,9 @@
 import { Condensed } from "../../application/condensed.ts";
 import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../application/delivery/first-attempts.ts";
 import type { Webhook } from "../../domain/event/state.ts";
-import type { Clock, Timer } from "../../ports/clock.ts";
+import type { Clock, Timer } from "../../ports/clock/clock.ts";
+import { within } from "../../ports/clock/within.ts";
 import type { NewEntry } from "../../ports/event-store.ts";
-import { within } from "../../ports/within.ts";
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
 import { Lane, type LaneParts } from "./lane.ts";
 import { PayloadRoom } from "./payload-room.ts";

@@ -1,6 +1,6 @@
 import type { DueIndex } from "../../application/delivery/due-index.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 
 /** How long later looks go on where an earlier one ended: what the index learns late may lie before that. */

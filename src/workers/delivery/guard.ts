@@ -1,5 +1,5 @@
 import type { Condensed } from "../../application/condensed.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 
 const pauseMs = 1_000;

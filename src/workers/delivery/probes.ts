@@ -1,8 +1,8 @@
 import type { Aggregates } from "../../application/aggregates.ts";
-import { changeCircuit } from "../../application/circuits.ts";
+import { changeCircuit } from "../../application/delivery/circuits.ts";
 import type { Circuit, CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { millis, timestamp } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import type { Claims } from "./claims.ts";
 import { originOf } from "./work.ts";

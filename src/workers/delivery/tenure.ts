@@ -1,6 +1,6 @@
 import type { DueIndex } from "../../application/delivery/due-index.ts";
 import { millis } from "../../domain/time.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { QueueSession } from "../../ports/work-queue.ts";
 import type { Claims } from "./claims.ts";

@@ -1,5 +1,5 @@
 import type { DueIndex, WorkOf } from "../../application/delivery/due-index.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import type { EventLog, Position } from "../../ports/event-store.ts";
 import type { WorkItem } from "../../ports/work-queue.ts";
 import { DuePages } from "./due-pages.ts";

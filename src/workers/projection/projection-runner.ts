@@ -1,5 +1,5 @@
+import { Pause } from "../../ports/clock/pause.ts";
 import type { Position } from "../../ports/event-store.ts";
-import { Pause } from "../../ports/pause.ts";
 import { Progress } from "./progress.ts";
 import { Term, type ProjectionParts } from "./term.ts";
 

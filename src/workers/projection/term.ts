@@ -1,8 +1,8 @@
 import pLimit from "p-limit";
 import { collections, fingerprint } from "../../../projections/index.ts";
-import type { Clock } from "../../ports/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { Pause } from "../../ports/clock/pause.ts";
 import { logStart, type EventLog, type EventStore, type Position } from "../../ports/event-store.ts";
-import { Pause } from "../../ports/pause.ts";
 import { ReadModelsTakenOver, type ReadModels, type ReadModelWriter } from "../../ports/read-models.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";

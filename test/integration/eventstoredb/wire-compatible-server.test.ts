@@ -9,7 +9,7 @@ import { expect } from "chai";
 import { appendRequest } from "../../../src/adapters/eventstoredb/requests.ts";
 import { noStream } from "../../../src/ports/event-store.ts";
 import { failureOf, until } from "../../contract/event-store/harness.ts";
-import { EventStoreDbServer } from "../../support/eventstoredb/server.ts";
+import { EventStoreDbServer } from "../../support/eventstoredb-server/server.ts";
 
 /** The stand-in does what EventStoreDB 23.10 was seen to do, as its own client tells it. */
 describe("the wire-compatible EventStoreDB", () => {

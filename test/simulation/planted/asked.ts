@@ -1,9 +1,9 @@
 import type { PlantedBug } from "./planted-bug.ts";
 
-const ingest = "src/application/ingest.ts";
-const directory = "src/application/directory.ts";
-const sessions = "src/application/sessions.ts";
-const reservations = "src/application/reservations.ts";
+const ingest = "src/application/ingest/ingest.ts";
+const directory = "src/application/ingest/directory.ts";
+const sessions = "src/application/accounts/sessions.ts";
+const reservations = "src/application/accounts/reservations.ts";
 
 /** Mistakes in how those are answered who ask. */
 export const asked: readonly PlantedBug[] = [

@@ -7,7 +7,7 @@ const lost = "src/workers/lost-attempts.ts";
 const lane = "src/workers/delivery/lane.ts";
 const probes = "src/workers/delivery/probes.ts";
 const outcomes = "src/application/delivery/outcomes.ts";
-const sender = "src/application/delivery/sender.ts";
+const client = "src/application/delivery/delivery-client.ts";
 const sweeper = "src/workers/sweeper.ts";
 
 /** Mistakes on the way from the log to the receivers. */
@@ -49,8 +49,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a request is sent twice to be sure",
     breaks: "one request for an attempt",
     file: attempts,
-    from: "notSent(claimMs) : await sender.send(delivery);",
-    to: "notSent(claimMs) : (await sender.send(delivery), await sender.send(delivery));",
+    from: "notSent(claimMs) : await client.send(delivery);",
+    to: "notSent(claimMs) : (await client.send(delivery), await client.send(delivery));",
   },
   {
     name: "a claim that took a millisecond is not acted on",
@@ -63,8 +63,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a claim that took long is acted on",
     breaks: "a request is over before its lease is",
     file: attempts,
-    from: "claimMs > leaseMarginMs ? notSent(claimMs) : await sender.send(delivery);",
-    to: "await sender.send(delivery);",
+    from: "claimMs > leaseMarginMs ? notSent(claimMs) : await client.send(delivery);",
+    to: "await client.send(delivery);",
     weather: {
       moody: 1, log: { usualMs: 1, slow: 0.05, slowMs: 12_000, failBefore: 0, failAfter: 0 }, crashEveryMs: Infinity,
     },
@@ -87,28 +87,28 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a redirect is a success",
     breaks: "the log tells what the receiver answered",
-    file: sender,
+    file: client,
     from: "if (statusCode >= 200 && statusCode < 300) return",
     to: "if (statusCode >= 200 && statusCode < 400) return",
   },
   {
     name: "the payload is altered on its way",
     breaks: "the stored bytes are sent",
-    file: sender,
+    file: client,
     from: "const body = Buffer.from(delivery.webhook.payload);",
     to: "const body = Buffer.from(`${delivery.webhook.payload}\\n`);",
   },
   {
     name: "a request goes to the root of its host",
     breaks: "a request goes where the claim says",
-    file: sender,
+    file: client,
     from: "url: delivery.destination.url,",
     to: "url: new URL(\"/\", delivery.destination.url).href,",
   },
   {
     name: "a signer is remembered for all",
     breaks: "requests are signed for their tenant",
-    file: sender,
+    file: client,
     from: "let signer = this.#signers.get(tenant);",
     to: "let signer = this.#signers.get(((this as { first?: Tenant }).first ??= tenant));",
   },

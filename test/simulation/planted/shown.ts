@@ -2,7 +2,7 @@ import type { PlantedBug } from "./planted-bug.ts";
 import { hurried } from "./weathers.ts";
 
 const purger = "src/workers/purger.ts";
-const shownEvents = "src/application/shown-events.ts";
+const shownEvents = "src/application/events/shown-events.ts";
 const queries = "src/application/queries/events.ts";
 const eventDocuments = "projections/events/projection.ts";
 const due = "projections/due/due.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { AesSealing } from "../../../src/adapters/aes-sealing/aes-sealing.ts";
-import { KeyRotation } from "../../../src/application/key-rotation.ts";
+import { KeyRotation } from "../../../src/application/keys/key-rotation.ts";
 import { readingsOf } from "../../../src/composition/readings.ts";
 import { createTenant } from "../../support/accounts.ts";
 import { inMemoryEngines, startApi } from "../../support/api.ts";

@@ -3,30 +3,30 @@ import { deliveryRoles, type DeliveryParts } from "../../../src/composition/deli
 import { streams } from "../../../src/domain/streams.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
-import { Bench } from "../../support/purge-bench.ts";
+import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("the role of the sweeper", () => {
   it("gives up lost attempts while the queue is away and takes no wake-up", async () => {
-    const bench = await Bench.open();
-    const { owner, tenantId } = await createTenant(bench.api.url);
+    const relay = await ManualRelay.open();
+    const { owner, tenantId } = await createTenant(relay.api.url);
     const { path, apiKey } = await openIngest(owner.client, tenantId);
     const ingest = async () => {
-      const answer = await http("POST", bench.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      const answer = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
       return String(answer.json["eventId"]);
     };
     const [lost, due] = [await ingest(), await ingest()];
-    await bench.deliveries.start(lost);
-    await bench.deliveries.fail(due, 10);
-    await bench.drained();
-    bench.clock.advance(60_000);
+    await relay.deliveries.start(lost);
+    await relay.deliveries.fail(due, 10);
+    await relay.drained();
+    relay.clock.advance(60_000);
     let refused = 0;
     const publish = async () => {
       refused += 1;
       throw new Error("the queue is away");
     };
-    const { services, world } = bench.api;
+    const { services, world } = relay.api;
     const parts = {
       ...world, queue: { publish }, shared: { queue: true }, retry: { scheduleMs: [60_000], jitter: 0 },
       purge: services.commands.purge, forgetting: services.forgetting, logger: quiet, metrics: uncounted,
@@ -34,10 +34,10 @@ describe("the role of the sweeper", () => {
     } as unknown as DeliveryParts;
     const [role] = deliveryRoles(parts, new Set(["sweeper"]));
     void role?.start();
-    await eventually(async () => (await bench.store.readStream(streams.event(lost))).map(({ type }) => type),
+    await eventually(async () => (await relay.store.readStream(streams.event(lost))).map(({ type }) => type),
       (types) => types.includes("DeliveryFailed"));
     expect(refused).to.be.greaterThan(0);
     await role?.stop(0);
-    await bench.close();
+    await relay.close();
   });
 });

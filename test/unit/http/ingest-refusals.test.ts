@@ -2,13 +2,13 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import type { Admission, Ingest } from "../../../src/application/ingest.ts";
 import { refuse } from "../../../src/domain/refusal.ts";
 import type { Api } from "../../../src/http/api.ts";
 import { createFailures } from "../../../src/http/failures.ts";
 import { createIngestHandler, ingestPath } from "../../../src/http/ingest.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
+import type { Admission, Ingest } from "../../../src/application/ingest/ingest.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { circuits, destinations, serveAll } from "../../../src/application/aggregate-types.ts";
 import { Aggregates } from "../../../src/application/aggregates.ts";
+import type { DeliveryClient } from "../../../src/application/delivery/delivery-client.ts";
 import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
-import type { Sender } from "../../../src/application/delivery/sender.ts";
-import { loadWebhook } from "../../../src/application/webhooks.ts";
+import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { logStart, RevisionConflict } from "../../../src/ports/event-store.ts";
 import type { WorkItem } from "../../../src/ports/work-queue.ts";
@@ -16,8 +16,8 @@ import { createTenant, openIngest } from "../../support/accounts.ts";
 import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
 import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualRelay } from "../../support/manual-relay.ts";
 import { success } from "../../support/outcomes.ts";
-import { Bench } from "../../support/purge-bench.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 function isHeld(aggregates: Aggregates, destinationId: string): boolean {
@@ -29,8 +29,8 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise(setImmediate);
 }
 
-/** A delivery worker beside the API of a bench, its membership, and what it knows of the log: it forgets nothing. */
-function workerOf({ api: { world }, store, models }: Bench, send: Sender["send"]) {
+/** A delivery worker beside a relay, its membership, and what it knows of the log: it forgets nothing. */
+function workerOf({ api: { world }, store, models }: ManualRelay, send: DeliveryClient["send"]) {
   const clock = new ManualClock();
   const aggregates = new Aggregates(store, { clock, ids: world.ids }, { max: 100 });
   serveAll(aggregates);
@@ -49,7 +49,7 @@ function workerOf({ api: { world }, store, models }: Bench, send: Sender["send"]
   const known = { ...world, clock, aggregates, logger: quiet };
   const outcomes = new Outcomes({ ...known, retry: { scheduleMs: [1], jitter: 0 } });
   const parts = { ...known, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000, outcomes };
-  const attempts = new Attempts({ ...parts, sender: { send } as unknown as Sender });
+  const attempts = new Attempts({ ...parts, client: { send } as unknown as DeliveryClient });
   const worker = new DeliveryWorker(queue, world.firstAttempts, {
     ...parts, log: store, dueIndex: new DueIndex(models), claims: new Claims(parts), attempts,
   });
@@ -57,29 +57,29 @@ function workerOf({ api: { world }, store, models }: Bench, send: Sender["send"]
 }
 
 describe("a delivery worker", () => {
-  let bench: Bench;
+  let relay: ManualRelay;
 
   beforeEach(async () => {
-    bench = await Bench.open();
+    relay = await ManualRelay.open();
   });
-  afterEach(() => bench.close());
+  afterEach(() => relay.close());
 
   it("has stopped once what came of its attempts is recorded, and not before", async () => {
-    const { owner, tenantId } = await createTenant(bench.api.url);
+    const { owner, tenantId } = await createTenant(relay.api.url);
     const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
     const sent = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<Outcome>();
-    const { worker, session } = workerOf(bench, () => (sent.resolve(), answered.promise));
+    const { worker, session } = workerOf(relay, () => (sent.resolve(), answered.promise));
     await worker.start();
     const headers = { "x-api-key": apiKey };
-    const eventId = String((await http("POST", bench.api.url + path, { json: {}, headers })).json["eventId"]);
-    await bench.drained();
+    const eventId = String((await http("POST", relay.api.url + path, { json: {}, headers })).json["eventId"]);
+    await relay.drained();
     worker.take([{ kind: "wake", destinationId, position: "" }], session);
     await sent.promise;
 
     const written = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
-    bench.store.beforeAppend = (stream) => {
+    relay.store.beforeAppend = (stream) => {
       if (stream !== streams.event(eventId)) return undefined;
       reached.resolve();
       return written.promise;
@@ -92,17 +92,17 @@ describe("a delivery worker", () => {
     expect(stopped).to.equal(false);
     written.resolve();
     await stopping;
-    expect((await loadWebhook(bench.store, eventId)).state?.status).to.equal("Succeeded");
+    expect((await loadWebhook(relay.store, eventId)).state?.status).to.equal("Succeeded");
   });
 
   /** A destination that takes one request at a time, its worker, and what was sent to it. */
   async function stage() {
-    const { owner, tenantId } = await createTenant(bench.api.url);
+    const { owner, tenantId } = await createTenant(relay.api.url);
     const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
     const patch = (changes: object) => owner.client.patch(`/api/v1/destinations/${destinationId}`, changes);
     await patch({ serverRateLimit: 1 });
     const sent: { eventId: string; answer: () => void }[] = [];
-    const { worker, session, aggregates, clock } = workerOf(bench, ({ webhook }) => new Promise<Outcome>((resolve) => {
+    const { worker, session, aggregates, clock } = workerOf(relay, ({ webhook }) => new Promise<Outcome>((resolve) => {
       sent.push({ eventId: webhook.id, answer: () => resolve(success) });
     }));
     await worker.start();
@@ -110,11 +110,11 @@ describe("a delivery worker", () => {
       patch, sent, aggregates, destinationId, worker, clock,
       take: (...items: WorkItem[]) => worker.take(items, session),
       tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
-        tellCircuit(bench.api.world, { tenantId, destinationId }, ...commands),
+        tellCircuit(relay.api.world, { tenantId, destinationId }, ...commands),
       post: async () => {
-        const answer = await http("POST", bench.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+        const answer = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
         expect(answer.status).to.equal(202);
-        await bench.drained();
+        await relay.drained();
         return String(answer.json["eventId"]);
       },
       /** Answers 2xx, one after the other; who was asked. */
@@ -162,13 +162,13 @@ describe("a delivery worker", () => {
     const spoiled = await post();
     take(wake);
     await until(() => sent.length === 1);
-    const readStream = bench.store.readStream.bind(bench.store);
-    bench.store.readStream = async (stream, options) => {
+    const readStream = relay.store.readStream.bind(relay.store);
+    relay.store.readStream = async (stream, options) => {
       const entries = await readStream(stream, options);
       if (stream !== streams.event(spoiled)) return entries;
       return entries.map((entry) => ({ ...entry, unreadable: "spoiled" }));
     };
-    bench.store.beforeAppend = (stream, entries) => {
+    relay.store.beforeAppend = (stream, entries) => {
       if (stream === streams.event(spoiled)) throw new RevisionConflict(stream, 1, 1 + entries.length);
     };
     const next = await post();
@@ -183,10 +183,10 @@ describe("a delivery worker", () => {
   it("tries a half-open circuit with the oldest event, whichever it hears of first", async () => {
     const staged = await stage();
     await staged.tell(attemptEnded("another", false));
-    bench.clock.advance(301_000);
+    relay.clock.advance(301_000);
     await staged.tell({ type: "HalfOpen", leaseOver: false });
     const ids = [await staged.post(), await staged.post()];
-    const { entries } = await bench.store.readLog(logStart, 1_000);
+    const { entries } = await relay.store.readLog(logStart, 1_000);
     const items = entries.flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []));
     staged.take(...items.filter(({ kind }) => kind === "first").toReversed());
     expect(await staged.answered(2)).to.deep.equal(ids);
@@ -196,10 +196,10 @@ describe("a delivery worker", () => {
   it("passes over what the due index names and the log does not hold, when it looks for a probe", async () => {
     const staged = await stage();
     await staged.tell(attemptEnded("another", false));
-    bench.clock.advance(301_000);
+    relay.clock.advance(301_000);
     await staged.tell({ type: "HalfOpen", leaseOver: false });
     const ids = [await staged.post(), await staged.post()];
-    await bench.store.deleteStream(streams.event(ids[0]!));
+    await relay.store.deleteStream(streams.event(ids[0]!));
     staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
     expect(await staged.answered(1)).to.deep.equal([ids[1]]);
     await staged.worker.stop(60_000);
@@ -208,12 +208,12 @@ describe("a delivery worker", () => {
   it("delivers new events while the due index is behind, once no earlier attempt can be under way", async () => {
     const staged = await stage();
     let asked = 0;
-    bench.models.caughtUp = async () => {
+    relay.models.caughtUp = async () => {
       asked += 1;
       return false;
     };
     const ids = [await staged.post(), await staged.post()];
-    const { entries } = await bench.store.readLog(logStart, 1_000);
+    const { entries } = await relay.store.readLog(logStart, 1_000);
     const [first, second] = entries.flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []))
       .filter(({ kind }) => kind === "first");
     staged.take(first!);

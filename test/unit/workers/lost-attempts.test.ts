@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { circuits } from "../../../src/application/aggregate-types.ts";
+import type { DeliveryClient } from "../../../src/application/delivery/delivery-client.ts";
 import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { Outcomes } from "../../../src/application/delivery/outcomes.ts";
-import type { Sender } from "../../../src/application/delivery/sender.ts";
-import { loadWebhook } from "../../../src/application/webhooks.ts";
+import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-store.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
@@ -13,36 +13,36 @@ import { LostAttempts } from "../../../src/workers/lost-attempts.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { ManualRelay } from "../../support/manual-relay.ts";
 import { refusal, success } from "../../support/outcomes.ts";
-import { Bench } from "../../support/purge-bench.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 const origin = { actor: { type: "service", part: "delivery/w1" }, correlationId: "c", causationId: "claim" } as const;
 
 describe("an attempt that is held for lost", () => {
-  let bench: Bench;
+  let relay: ManualRelay;
   let target: Awaited<ReturnType<typeof openIngest>>;
   let outcomes: Outcomes;
 
   beforeEach(async () => {
-    bench = await Bench.open();
-    const { owner, tenantId } = await createTenant(bench.api.url);
+    relay = await ManualRelay.open();
+    const { owner, tenantId } = await createTenant(relay.api.url);
     target = await openIngest(owner.client, tenantId);
     ended = [];
     lines = [];
-    outcomes = new Outcomes({ ...bench.api.world, retry: { scheduleMs: [60_000], jitter: 0 } });
+    outcomes = new Outcomes({ ...relay.api.world, retry: { scheduleMs: [60_000], jitter: 0 } });
   });
-  afterEach(() => bench.close());
+  afterEach(() => relay.close());
 
   /** An event whose attempt is under way; its lease lasts no time at all. */
   const underWay = async () => {
-    const answer = await http("POST", bench.api.url + target.path, {
+    const answer = await http("POST", relay.api.url + target.path, {
       json: {}, headers: { "x-api-key": target.apiKey },
     });
     const eventId = String(answer.json["eventId"]);
-    await bench.deliveries.start(eventId);
-    const { state, revision } = await loadWebhook(bench.store, eventId);
+    await relay.deliveries.start(eventId);
+    const { state, revision } = await loadWebhook(relay.store, eventId);
     if (!state) throw new Error(`${eventId} is not stored`);
     return { eventId, state, revision };
   };
@@ -54,25 +54,25 @@ describe("an attempt that is held for lost", () => {
   const logger = { ...quiet, warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
   /** One who has seen every attempt under way; the answer gives up all that is lost a second later. */
   const watching = async () => {
-    await bench.drained();
+    await relay.drained();
     const clock = new ManualClock();
-    const { store } = bench;
-    const lost = new LostAttempts({ store, dueIndex: new DueIndex(bench.models), outcomes, clock, logger, metrics });
+    const { store } = relay;
+    const lost = new LostAttempts({ store, dueIndex: new DueIndex(relay.models), outcomes, clock, logger, metrics });
     await lost.giveUp();
     return () => {
       clock.advance(1_000);
       return lost.giveUp();
     };
   };
-  const circuit = async () => (await bench.api.world.aggregates.current(circuits, target.destinationId)).state;
+  const circuit = async () => (await relay.api.world.aggregates.current(circuits, target.destinationId)).state;
   const endsOf = async (eventId: string) =>
-    (await bench.store.readStream(streams.event(eventId))).flatMap((fact) =>
+    (await relay.store.readStream(streams.event(eventId))).flatMap((fact) =>
       fact.unreadable === undefined && /^Delivery(Failed|Succeeded)$/.test(fact.type) ? [fact.type] : []);
   /** The appends to a stream wait until the answer is called. */
   const holdAppends = (stream: string) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const held: string[] = [];
-    bench.store.beforeAppend = async (to) => {
+    relay.store.beforeAppend = async (to) => {
       if (to !== stream) return;
       held.push(to);
       await promise;
@@ -97,7 +97,7 @@ describe("an attempt that is held for lost", () => {
     const { eventId, state } = await underWay();
     const giveUp = await watching();
     await giveUp();
-    const [accepted, ...facts] = await bench.store.readStream(streams.event(eventId));
+    const [accepted, ...facts] = await relay.store.readStream(streams.event(eventId));
     const failed = facts.find(({ type }) => type === "DeliveryFailed") as RecordedEvent | undefined;
     expect(failed?.data).to.include({ durationMs: null, requestHeaders: null, answer: null });
     const { tenantId, destinationId } = state;
@@ -115,7 +115,7 @@ describe("an attempt that is held for lost", () => {
       const { held, release } = holdAppends(streams.event(eventId));
       const done = giveUp();
       await eventually(async () => held, ({ length }) => length === 1);
-      bench.store.beforeAppend = () => undefined;
+      relay.store.beforeAppend = () => undefined;
       await outcomes.recording({ known: { state, revision }, attempt: 1, outcome: real, origin }).finish();
       release();
       await done;
@@ -129,9 +129,9 @@ describe("an attempt that is held for lost", () => {
     it(`is counted, and once, though the log's answer to that was lost ${fails} it was written`, async () => {
       const { eventId } = await underWay();
       const giveUp = await watching();
-      const append = bench.store.append.bind(bench.store);
+      const append = relay.store.append.bind(relay.store);
       let lost = false;
-      bench.store.append = async (stream, ...args) => {
+      relay.store.append = async (stream, ...args) => {
         const isLost = stream === streams.circuit(target.destinationId) && !lost;
         lost ||= isLost;
         if (isLost && fails === "before") throw new LogUnavailable("away");
@@ -140,7 +140,7 @@ describe("an attempt that is held for lost", () => {
         return appended;
       };
       expect(await giveUp().catch((error: unknown) => error)).to.be.instanceOf(LogUnavailable);
-      await bench.drained();
+      await relay.drained();
       await giveUp();
       await giveUp();
       expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
@@ -152,11 +152,11 @@ describe("an attempt that is held for lost", () => {
   it("counts as what its worker recorded while giving it up was to be done again", async () => {
     const { eventId, state, revision } = await underWay();
     const giveUp = await watching();
-    bench.store.beforeAppend = () => {
+    relay.store.beforeAppend = () => {
       throw new LogUnavailable("away");
     };
     expect(await giveUp().catch((error: unknown) => error)).to.be.instanceOf(LogUnavailable);
-    bench.store.beforeAppend = () => undefined;
+    relay.store.beforeAppend = () => undefined;
     await outcomes.recording({ known: { state, revision }, attempt: 1, outcome: success, origin }).finish();
     await giveUp();
     expect(await endsOf(eventId)).to.deep.equal(["DeliverySucceeded"]);
@@ -165,13 +165,13 @@ describe("an attempt that is held for lost", () => {
 
   it("is counted by its worker once the log is back, and only once", async () => {
     const headers = { "x-api-key": target.apiKey };
-    const eventId = String((await http("POST", bench.api.url + target.path, { json: {}, headers })).json["eventId"]);
+    const eventId = String((await http("POST", relay.api.url + target.path, { json: {}, headers })).json["eventId"]);
     const clock = new ManualClock();
-    const parts = { ...bench.api.world, outcomes, clock, logger: quiet, metrics, workerId: "w1" };
+    const parts = { ...relay.api.world, outcomes, clock, logger: quiet, metrics, workerId: "w1" };
     const claimed = await new Claims({ ...parts, deliveryTimeoutMs: 1_000 }).claim({ kind: "due", eventId }, false);
-    const attempts = new Attempts({ ...parts, sender: { send: async () => refusal } as unknown as Sender });
+    const attempts = new Attempts({ ...parts, client: { send: async () => refusal } as unknown as DeliveryClient });
     let away = true;
-    bench.store.beforeAppend = (stream) => {
+    relay.store.beforeAppend = (stream) => {
       if (stream === streams.circuit(target.destinationId) && away) throw new LogUnavailable("away");
     };
     const done = attempts.carryOut(claimed as Claimed);
@@ -187,8 +187,8 @@ describe("an attempt that is held for lost", () => {
     const [one, other] = [await underWay(), await underWay()];
     const giveUp = await watching();
     const { held, release } = holdAppends(streams.event(one.eventId));
-    const hold = bench.store.beforeAppend;
-    bench.store.beforeAppend = (stream, entries) => {
+    const hold = relay.store.beforeAppend;
+    relay.store.beforeAppend = (stream, entries) => {
       if (stream === streams.event(other.eventId)) throw new LogUnavailable("down");
       return hold(stream, entries);
     };
@@ -197,7 +197,7 @@ describe("an attempt that is held for lost", () => {
     await eventually(async () => held, ({ length }) => length === 1);
     await new Promise((resolve) => setImmediate(resolve));
     expect(over).to.equal(false);
-    bench.store.beforeAppend = () => undefined;
+    relay.store.beforeAppend = () => undefined;
     release();
     expect(await done).to.be.instanceOf(LogUnavailable);
     await giveUp();

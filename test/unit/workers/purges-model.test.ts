@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { loadWebhook } from "../../../src/application/webhooks.ts";
+import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { isPurged } from "../../../src/domain/event/purge.ts";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import { RevisionConflict } from "../../../src/ports/event-store.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
-import { Bench, never } from "../../support/purge-bench.ts";
+import { ManualRelay, never } from "../../support/manual-relay.ts";
 import { sized } from "../../support/size.ts";
 
 interface Step {
@@ -25,31 +25,31 @@ const finished = ["Succeeded", "CriticalFailure", "Cancelled", undefined] as con
 
 /** What may happen to some events and their purges; what is refused is refused. */
 class Play {
-  readonly #bench: Bench;
+  readonly #relay: ManualRelay;
   readonly #tenant: Tenant;
   readonly #targets: readonly Target[];
   /** By idempotency key, the id of the event that was accepted last. */
   readonly #ids = new Map<string, string>();
   readonly #everyId = new Set<string>();
 
-  constructor(bench: Bench, tenant: Tenant, targets: readonly Target[]) {
-    this.#bench = bench;
+  constructor(relay: ManualRelay, tenant: Tenant, targets: readonly Target[]) {
+    this.#relay = relay;
     this.#tenant = tenant;
     this.#targets = targets;
   }
 
-  static async begin(bench: Bench): Promise<Play> {
-    const tenant = await createTenant(bench.api.url);
+  static async begin(relay: ManualRelay): Promise<Play> {
+    const tenant = await createTenant(relay.api.url);
     const { owner, tenantId } = tenant;
     const targets = [await openIngest(owner.client, tenantId), await openIngest(owner.client, tenantId)];
-    return new Play(bench, tenant, targets);
+    return new Play(relay, tenant, targets);
   }
 
   readonly actions: Readonly<Record<string, (step: Step) => Promise<unknown>>> = {
     accept: async ({ which, number }) => {
       const { path, apiKey } = this.#targets[number % 2] as Target;
       const headers = { "x-api-key": apiKey, "x-idempotency-key": keyOf(which) };
-      const { json } = await http("POST", this.#bench.api.url + path, { json: { number }, headers });
+      const { json } = await http("POST", this.#relay.api.url + path, { json: { number }, headers });
       const id = json["eventId"];
       if (typeof id !== "string") return;
       this.#ids.set(keyOf(which), id);
@@ -65,36 +65,36 @@ class Play {
     },
     acceptAndSucceedLate: async (step) => {
       await this.actions["accept"]?.(step);
-      await this.#bench.deliveries.succeedLate(this.#id(step.which));
+      await this.#relay.deliveries.succeedLate(this.#id(step.which));
     },
-    succeed: ({ which }) => this.#bench.deliveries.succeed(this.#id(which)),
-    fail: ({ which }) => this.#bench.deliveries.fail(this.#id(which), 1),
-    start: ({ which }) => this.#bench.deliveries.start(this.#id(which)),
+    succeed: ({ which }) => this.#relay.deliveries.succeed(this.#id(which)),
+    fail: ({ which }) => this.#relay.deliveries.fail(this.#id(which), 1),
+    start: ({ which }) => this.#relay.deliveries.start(this.#id(which)),
     cancel: ({ which }) => this.#post(`/${this.#id(which)}/cancel`),
     replay: ({ which }) => this.#post(`/${this.#id(which)}/replay`),
     // As a process does that has not heard of a purge yet.
-    replayUnheard: ({ which }) => this.#bench.deliveries.replay(this.#id(which)),
+    replayUnheard: ({ which }) => this.#relay.deliveries.replay(this.#id(which)),
     bulkReplay: () => this.#post("/replay", {}),
     purge: ({ which, number }) => {
       const status = finished[which % finished.length];
       const destinationUrlId = this.#targets[number % 4]?.destinationId;
-      const before = new Date(this.#bench.clock.now() - (number % 20)).toISOString();
+      const before = new Date(this.#relay.clock.now() - (number % 20)).toISOString();
       return this.#post("/purge", {
         ...(status && { status }),
         ...(destinationUrlId !== undefined && { destinationUrlId }),
         ...(number % 3 === 0 && { before }),
       });
     },
-    delete: () => this.#bench.purger.step(never),
+    delete: () => this.#relay.purger.step(never),
     deleteAnew: () => {
-      this.#bench.newPurger();
-      return this.#bench.purger.step(never);
+      this.#relay.newPurger();
+      return this.#relay.purger.step(never);
     },
-    pass: async ({ number }) => this.#bench.clock.advance(number),
-    failToWrite: async ({ number }) => this.#bench.models.failures.push(number % 2 ? "before" : "after"),
+    pass: async ({ number }) => this.#relay.clock.advance(number),
+    failToWrite: async ({ number }) => this.#relay.models.failures.push(number % 2 ? "before" : "after"),
     breakOff: async ({ number }) => {
-      this.#bench.models.failures.push(number % 2 ? "before" : "after");
-      await this.#bench.restartRunner();
+      this.#relay.models.failures.push(number % 2 ? "before" : "after");
+      await this.#relay.restartRunner();
     },
   };
 
@@ -108,7 +108,7 @@ class Play {
 
   /** What the API shows, by event; fails unless lists and gets agree, and no purge took any of it. */
   async look(): Promise<void> {
-    const { store } = this.#bench;
+    const { store } = this.#relay;
     const { items, total } = (await this.#list("")) as { items: { id: string; status: string }[]; total: number };
     expect(total).to.equal(items.length);
     const shown = new Map(items.map(({ id, status }) => [id, status]));
@@ -165,8 +165,8 @@ describe("purges of random histories", () => {
     let deleted = 0;
     await fc.assert(
       fc.asyncProperty(steps, fc.nat(80), async (taken, moment) => {
-        const bench = await Bench.open();
-        const play = await Play.begin(bench);
+        const relay = await ManualRelay.open();
+        const play = await Play.begin(relay);
         let together: Promise<void>[] = [];
         for (const [at, step] of taken.entries()) {
           if (!step.joined) {
@@ -177,21 +177,21 @@ describe("purges of random histories", () => {
           if (at !== moment) continue;
           await Promise.all(together);
           await play.look();
-          await bench.forgotten();
-          const { purging: _live, ...live } = bench.models.contents().documents;
-          const { purging: _built, ...built } = (await bench.rebuilt()).documents;
+          await relay.forgotten();
+          const { purging: _live, ...live } = relay.models.contents().documents;
+          const { purging: _built, ...built } = (await relay.rebuilt()).documents;
           expect(built).to.deep.equal(live);
         }
         await Promise.all(together);
         await play.look();
-        await bench.settle();
+        await relay.settle();
         await play.look();
-        const contents = bench.models.contents();
-        expect(await bench.rebuilt()).to.deep.equal(contents);
+        const contents = relay.models.contents();
+        expect(await relay.rebuilt()).to.deep.equal(contents);
         expect([contents.documents["purges"], contents.documents["purging"]]).to.deep.equal([{}, {}]);
-        deleted += bench.store.deleted;
-        expect(bench.api.errors).to.deep.equal([]);
-        await bench.close();
+        deleted += relay.store.deleted;
+        expect(relay.api.errors).to.deep.equal([]);
+        await relay.close();
       }),
       // A run takes a third of a second: to look for a shorter failure would outlast the test's time, and none be told.
       { numRuns: sized(30, 2_000), endOnFailure: true },

@@ -4,38 +4,38 @@ import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-sto
 import { Retention } from "../../../src/workers/retention.ts";
 import { createTenant, login, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
-import { Bench, never } from "../../support/purge-bench.ts";
+import { ManualRelay, never } from "../../support/manual-relay.ts";
 import { quiet } from "../../support/telemetry.ts";
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
 describe("retention", () => {
-  let bench: Bench;
+  let relay: ManualRelay;
   let state: SqliteExpiringState;
   let troubles: string[];
   beforeEach(async () => {
-    bench = await Bench.open();
-    state = new SqliteExpiringState(":memory:", bench.clock);
+    relay = await ManualRelay.open();
+    state = new SqliteExpiringState(":memory:", relay.clock);
     troubles = [];
   });
   afterEach(async () => {
-    expect(bench.api.errors).to.deep.equal([]);
+    expect(relay.api.errors).to.deep.equal([]);
     await state.close();
-    await bench.close();
+    await relay.close();
   });
 
   const newRetention = () =>
     new Retention({
-      ...bench.api.world,
+      ...relay.api.world,
       state,
-      purge: bench.api.services.commands.purge,
+      purge: relay.api.services.commands.purge,
       logger: quiet,
       metrics: { trouble: (of) => troubles.push(of) },
     });
   /** A tenant that keeps events for so many days. */
   const open = async (retentionDays: number | null) => {
-    const tenant = await createTenant(bench.api.url);
+    const tenant = await createTenant(relay.api.url);
     const path = `/api/v1/tenants/${tenant.tenantId}`;
     const answer = await tenant.owner.client.patch(path, { retentionDays });
     expect([answer.status, answer.json["retentionDays"]]).to.deep.equal([200, retentionDays]);
@@ -43,34 +43,34 @@ describe("retention", () => {
     return {
       ...tenant,
       accept: async () => {
-        const answer = await http("POST", bench.api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
+        const answer = await http("POST", relay.api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
         return String(answer.json["eventId"]);
       },
       shown: async () => {
-        const client = await login(bench.api.url, tenant.owner.email);
+        const client = await login(relay.api.url, tenant.owner.email);
         const { items } = (await client.get("/api/v1/events?Qt=100")).json as { items: { id: string }[] };
         return items.map(({ id }) => id);
       },
     };
   };
-  const purges = async () => (await bench.store.purges()).length;
+  const purges = async () => (await relay.store.purges()).length;
 
   it("purges finished events older than a tenant keeps them, and nothing of others'", async () => {
     const [short, long, none] = [await open(1), await open(30), await open(null)];
     const old = { short: await short.accept(), long: await long.accept(), none: await none.accept() };
-    for (const id of Object.values(old)) await bench.deliveries.succeed(id);
+    for (const id of Object.values(old)) await relay.deliveries.succeed(id);
     const waiting = await short.accept();
-    bench.clock.advance(dayMs - 60_000);
+    relay.clock.advance(dayMs - 60_000);
     const young = await short.accept();
-    await bench.deliveries.succeed(young);
+    await relay.deliveries.succeed(young);
     await newRetention().run(never);
     expect(await short.shown()).to.have.members([old.short, waiting, young]);
-    bench.clock.advance(hourMs);
+    relay.clock.advance(hourMs);
     await newRetention().run(never);
     expect(await short.shown()).to.have.members([waiting, young]);
     expect(await long.shown()).to.deep.equal([old.long]);
     expect(await none.shown()).to.deep.equal([old.none]);
-    const facts = await bench.store.readStream(`purges-${short.tenantId}`);
+    const facts = await relay.store.readStream(`purges-${short.tenantId}`);
     const [purge] = facts.filter(({ type }) => type === "EventsPurged") as readonly RecordedEvent[];
     expect(purge?.data).to.include({ status: null, destinationId: null, matched: 1 });
     expect(purge?.metadata.actor).to.deep.equal({ type: "service", part: "retention" });
@@ -80,24 +80,24 @@ describe("retention", () => {
   it("leaves no trace where there is nothing to purge", async () => {
     const tenant = await open(1);
     await tenant.accept();
-    bench.clock.advance(3 * dayMs);
+    relay.clock.advance(3 * dayMs);
     await newRetention().run(never);
     expect(await purges()).to.equal(0);
   });
 
   it("looks after a tenant once an hour, whichever process does", async () => {
     const tenant = await open(1);
-    const finish = async () => bench.deliveries.succeed(await tenant.accept());
+    const finish = async () => relay.deliveries.succeed(await tenant.accept());
     await finish();
-    bench.clock.advance(hourMs / 2);
+    relay.clock.advance(hourMs / 2);
     await finish();
-    bench.clock.advance(dayMs - hourMs / 2 + 1_000);
+    relay.clock.advance(dayMs - hourMs / 2 + 1_000);
     await newRetention().run(never);
     expect(await purges()).to.equal(1);
-    bench.clock.advance(hourMs / 2);
+    relay.clock.advance(hourMs / 2);
     await newRetention().run(never);
     expect(await purges()).to.equal(1);
-    bench.clock.advance(hourMs / 2);
+    relay.clock.advance(hourMs / 2);
     await newRetention().run(never);
     expect(await purges()).to.equal(2);
     expect(await tenant.shown()).to.deep.equal([]);
@@ -105,24 +105,24 @@ describe("retention", () => {
 
   it("looks after a tenant again when the clock was set back", async () => {
     const tenant = await open(1);
-    const finish = async () => bench.deliveries.succeed(await tenant.accept());
+    const finish = async () => relay.deliveries.succeed(await tenant.accept());
     await finish();
-    bench.clock.advance(9 * dayMs);
+    relay.clock.advance(9 * dayMs);
     await newRetention().run(never);
     expect(await purges()).to.equal(1);
-    bench.clock.advance(-6 * dayMs);
+    relay.clock.advance(-6 * dayMs);
     await finish();
-    bench.clock.advance(-hourMs);
+    relay.clock.advance(-hourMs);
     await newRetention().run(never);
-    bench.clock.advance(2 * dayMs);
+    relay.clock.advance(2 * dayMs);
     await newRetention().run(never);
     expect(await tenant.shown()).to.deep.equal([]);
   });
 
   it("is over in the middle of the tenants", async () => {
     const two = [await open(1), await open(1)];
-    for (const { accept } of two) await bench.deliveries.succeed(await accept());
-    bench.clock.advance(2 * dayMs);
+    for (const { accept } of two) await relay.deliveries.succeed(await accept());
+    relay.clock.advance(2 * dayMs);
     let begun = 0;
     await newRetention().run(() => (begun += 1) > 1);
     expect(await purges()).to.equal(1);
@@ -132,15 +132,15 @@ describe("retention", () => {
 
   it("tries again at once what failed, and looks after the others meanwhile", async () => {
     const [one, other] = [await open(1), await open(2)];
-    for (const { accept } of [one, other]) await bench.deliveries.succeed(await accept());
-    bench.clock.advance(3 * dayMs);
-    bench.store.beforeAppend = (stream) => {
+    for (const { accept } of [one, other]) await relay.deliveries.succeed(await accept());
+    relay.clock.advance(3 * dayMs);
+    relay.store.beforeAppend = (stream) => {
       if (stream === `purges-${one.tenantId}`) throw new LogUnavailable("away");
     };
     await newRetention().run(never);
     expect([troubles, await purges()]).to.deep.equal([["retention"], 1]);
     expect(await other.shown()).to.deep.equal([]);
-    bench.store.beforeAppend = () => undefined;
+    relay.store.beforeAppend = () => undefined;
     await newRetention().run(never);
     expect(await purges()).to.equal(2);
     expect(await one.shown()).to.deep.equal([]);

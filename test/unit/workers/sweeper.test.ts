@@ -1,9 +1,9 @@
 import { expect } from "chai";
+import type { DeliveryClient } from "../../../src/application/delivery/delivery-client.ts";
 import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { FirstAttempts } from "../../../src/application/delivery/first-attempts.ts";
 import { Outcomes } from "../../../src/application/delivery/outcomes.ts";
-import type { Sender } from "../../../src/application/delivery/sender.ts";
-import { loadWebhook } from "../../../src/application/webhooks.ts";
+import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import type { WorkItem } from "../../../src/ports/work-queue.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
@@ -12,29 +12,29 @@ import { Sweeper } from "../../../src/workers/sweeper.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { Bench } from "../../support/purge-bench.ts";
+import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 const dayMs = 86_400_000;
 
 describe("sweeper", () => {
-  let bench: Bench;
+  let relay: ManualRelay;
 
   beforeEach(async () => {
-    bench = await Bench.open();
+    relay = await ManualRelay.open();
   });
-  afterEach(() => bench.close());
+  afterEach(() => relay.close());
 
   /** An event that waits for a retry which is a day away, and whose destination was deleted without a wake-up. */
   const leftWaiting = async () => {
-    const { owner, tenantId } = await createTenant(bench.api.url);
+    const { owner, tenantId } = await createTenant(relay.api.url);
     const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
-    const answer = await http("POST", bench.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+    const answer = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
     const eventId = String(answer.json["eventId"]);
-    await bench.deliveries.fail(eventId, 10, dayMs);
+    await relay.deliveries.fail(eventId, 10, dayMs);
     expect((await owner.client.delete(`/api/v1/destinations/${destinationId}`)).status).to.equal(204);
-    await bench.drained();
+    await relay.drained();
     return { eventId, destinationId };
   };
 
@@ -43,7 +43,7 @@ describe("sweeper", () => {
     const woken: string[] = [];
     const publish = async (items: readonly WorkItem[]) => void woken.push(...items.map((item) => item.destinationId));
     const clock = new ManualClock();
-    const sweeper = new Sweeper({ dueIndex: new DueIndex(bench.models), queue: { publish }, clock });
+    const sweeper = new Sweeper({ dueIndex: new DueIndex(relay.models), queue: { publish }, clock });
     await sweeper.sweep();
     expect(woken).to.deep.equal([destinationId]);
     clock.advance(59_999);
@@ -57,19 +57,19 @@ describe("sweeper", () => {
   it("has a worker that knows nothing of the deletion cancel what waits", async () => {
     const { eventId } = await leftWaiting();
     const parts = {
-      ...bench.api.world, logger: quiet, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000,
-      outcomes: new Outcomes({ ...bench.api.world, retry: { scheduleMs: [dayMs], jitter: 0 } }),
+      ...relay.api.world, logger: quiet, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000,
+      outcomes: new Outcomes({ ...relay.api.world, retry: { scheduleMs: [dayMs], jitter: 0 } }),
     };
-    const dueIndex = new DueIndex(bench.models);
-    const attempts = new Attempts({ ...parts, sender: {} as Sender });
+    const dueIndex = new DueIndex(relay.models);
+    const attempts = new Attempts({ ...parts, client: {} as DeliveryClient });
     const queue = {
       publish: async (items: readonly WorkItem[]): Promise<void> => worker.take(items, { alive: true }),
       consume: async () => ({ stop: async () => undefined }),
     };
-    const laneParts = { ...parts, log: bench.store, dueIndex, claims: new Claims(parts), attempts };
+    const laneParts = { ...parts, log: relay.store, dueIndex, claims: new Claims(parts), attempts };
     const worker: DeliveryWorker = new DeliveryWorker(queue, new FirstAttempts(), laneParts);
-    await new Sweeper({ dueIndex, queue, clock: bench.clock }).sweep();
-    await eventually(async () => (await loadWebhook(bench.store, eventId)).state?.status,
+    await new Sweeper({ dueIndex, queue, clock: relay.clock }).sweep();
+    await eventually(async () => (await loadWebhook(relay.store, eventId)).state?.status,
       (status) => status === "Cancelled");
     await worker.stop(0);
   });

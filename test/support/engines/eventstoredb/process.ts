@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../embedded-store.ts";
 import type { EventStoreDbUnderTest } from "./server.ts";
 
-const program = new URL("../../eventstoredb/main.ts", import.meta.url).pathname;
+const program = new URL("../../eventstoredb-server/main.ts", import.meta.url).pathname;
 
 /** The wire-compatible server in a process of its own, with a file: real signals kill, freeze and thaw it. */
 export async function startServerProcess(): Promise<EventStoreDbUnderTest> {

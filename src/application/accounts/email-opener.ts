@@ -1,0 +1,94 @@
+import { LRUCache } from "lru-cache";
+import { masterKeyIdOf } from "../../domain/platform/platform.ts";
+import { streams } from "../../domain/streams.ts";
+import type { TenantEvent } from "../../domain/tenant/events.ts";
+import type { EventStore, LogEntry, RecordedEvent } from "../../ports/event-store.ts";
+import { Unsealable, type Sealing } from "../../ports/sealing.ts";
+import { neededMasterKeys, readPlatformKeys } from "../keys/platform-keys.ts";
+import { places, type Vault } from "../keys/vault.ts";
+import { personKey, type KeyedTenant } from "./people.ts";
+
+/**
+ * Prepares entries for the pure projections: sealed addresses in facts about users and invites become clear ones, or
+ * null where the person was deleted since. Everything else is passed on.
+ */
+export class EmailOpener {
+  readonly #parts: { store: Pick<EventStore, "readStream">; sealing: Sealing; vault: Vault };
+  readonly #tenants: LRUCache<string, KeyedTenant>;
+
+  constructor(
+    parts: { store: Pick<EventStore, "readStream">; sealing: Sealing; vault: Vault },
+    options: { readonly max: number },
+  ) {
+    this.#parts = parts;
+    this.#tenants = new LRUCache({ max: options.max });
+  }
+
+  /**
+   * A fact whose address, or whose tenant's key, was damaged is unreadable. Throws LogUnavailable, or Unsealable where
+   * a master key that may be needed is not at hand.
+   */
+  async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
+    const concerned = ({ type }: LogEntry) =>
+      type === "UserCreated" || type === "UserEmailChanged" || type === "InviteCreated";
+    if (!entries.some(concerned)) return entries;
+    return Promise.all(entries.map(async (entry) => (concerned(entry) ? this.#open(entry) : entry)));
+  }
+
+  async #open(entry: LogEntry): Promise<LogEntry> {
+    if (entry.unreadable !== undefined) return entry;
+    const data = entry.data as { tenantId: string; email: string; userId?: string; inviteId?: string };
+    const { tenantId, email: sealed } = data;
+    const userId = data.userId ?? data.inviteId ?? "";
+    const tenant = await this.#tenant(tenantId);
+    const { store, sealing, vault } = this.#parts;
+    let email: string | null;
+    try {
+      const dataKey = tenant && vault.dataKey(tenant);
+      const key = dataKey && (await personKey(store, sealing, dataKey, tenantId, userId));
+      email = key ? sealing.open(sealed, key, places.email(tenantId, userId)) : null;
+    } catch (error) {
+      // The master key is at hand, so the tenant's facts are damaged: they must not hold up all others.
+      if (!(error instanceof Unsealable)) throw error;
+      if (tenant && (await this.#isAway(masterKeyIdOf(tenant.dataKey)))) throw error;
+      const { stream, revision, position, id, type } = entry;
+      return { stream, revision, position, id, type, unreadable: "its address cannot be opened" };
+    }
+    return { ...entry, data: { ...entry.data, email } };
+  }
+
+  /** Whether something may be wrapped under a master key that is not at hand. */
+  async #isAway(masterKeyId: string): Promise<boolean> {
+    const { store, sealing } = this.#parts;
+    if (sealing.masterKeyIds.includes(masterKeyId)) return false;
+    const stored = await readPlatformKeys(store);
+    return !stored || neededMasterKeys(stored.fact).includes(masterKeyId);
+  }
+
+  async #tenant(id: string): Promise<KeyedTenant | undefined> {
+    const known = this.#tenants.get(id);
+    if (known) return known;
+    const dataKey = await this.#dataKey(id);
+    if (dataKey === undefined) return undefined;
+    this.#tenants.set(id, { id, dataKey });
+    return { id, dataKey };
+  }
+
+  /** The tenant's data key as it was wrapped first, unless that master key is gone: then as it was wrapped last. */
+  async #dataKey(tenantId: string): Promise<string | undefined> {
+    const { store, sealing } = this.#parts;
+    const [entry] = await store.readStream(streams.tenant(tenantId), { limit: 1 });
+    const first = entry && wrappedIn(entry);
+    if (first === undefined || sealing.masterKeyIds.includes(masterKeyIdOf(first))) return first;
+    const entries = await store.readStream(streams.tenant(tenantId));
+    return entries.reduce((newest, one) => wrappedIn(one) ?? newest, first);
+  }
+}
+
+/** The wrapped data key that a fact about a tenant brings. */
+function wrappedIn(entry: LogEntry): string | undefined {
+  if (entry.unreadable !== undefined) return undefined;
+  const event = entry as RecordedEvent<TenantEvent>;
+  if (event.type !== "TenantCreated" && event.type !== "TenantDataKeyRewrapped") return undefined;
+  return event.data.dataKey;
+}

@@ -1,0 +1,112 @@
+import { forgetting, type ForgettingDocument } from "../../../projections/forgetting/forgetting.ts";
+import { invites as inviteDocuments } from "../../../projections/invites/invites.ts";
+import { decide as decideInvite } from "../../domain/invite/invite.ts";
+import { comparableEmail } from "../../domain/reservation/reservation.ts";
+import { streams } from "../../domain/streams.ts";
+import { decide } from "../../domain/tenant/decide.ts";
+import type { Tenant, UserEvent } from "../../domain/tenant/state.ts";
+import { millis, timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { invites, tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Freshness } from "../freshness.ts";
+import type { Origin } from "../origin.ts";
+import { pagesOf } from "../scans.ts";
+import type { People } from "./people.ts";
+
+interface ForgettingParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly people: People;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly clock: Clock;
+}
+
+/** A deleted user who is not forgotten yet. */
+export interface Forgotten {
+  readonly tenantId: string;
+  readonly userId: string;
+}
+
+const page = 100;
+
+/**
+ * Makes a deleted user's addresses unreadable wherever they were written, in the log too: the keys that open them are
+ * deleted, the user's own last, since the others are found only with it. Repeating it, as after a crash, does no harm.
+ */
+export class Forgetting {
+  readonly #parts: ForgettingParts;
+
+  constructor(parts: ForgettingParts) {
+    this.#parts = parts;
+  }
+
+  /** Forgets a user whose deletion is in the log; answers whether that was still to be done. */
+  async forget({ tenantId, userId }: Forgotten, origin: Origin): Promise<boolean> {
+    const { aggregates, people, clock } = this.#parts;
+    const { state: tenant } = await aggregates.current(tenants, tenantId);
+    const facts = await this.#factsAbout(tenantId, userId);
+    // Read models that are behind go on to name the user.
+    if (facts.some(({ type }) => type === "UserForgotten")) return false;
+    if (tenant) await this.#forgetInvites(tenant, userId, facts, origin);
+    await people.forget(userId);
+    const command = { type: "ForgetUser", userId, at: timestamp(clock.now()) } as const;
+    await aggregates.change(tenants, tenantId, origin, (state) => (state ? decide(state, command) : []));
+    return true;
+  }
+
+  /** Users deleted before `before` (ISO 8601) who are not forgotten, some at a time. */
+  async overdue(before: string): Promise<readonly Forgotten[]> {
+    const order = { field: forgetting.key, descending: false };
+    const found = await this.#parts.readModels.find({ collection: forgetting.name, order, limit: page });
+    return (found as readonly ForgettingDocument[])
+      .filter(({ deletedAt }) => deletedAt < before)
+      .map(({ tenantId, userId }) => ({ tenantId, userId }));
+  }
+
+  /**
+   * Forgets the tenant's unused invites to the user's addresses: they would let the user in again. An invite made after
+   * the user gave up the address is for somebody else.
+   */
+  async #forgetInvites(tenant: Tenant, userId: string, facts: readonly UserEvent[], origin: Origin): Promise<void> {
+    const { aggregates, people, readModels, freshness, clock } = this.#parts;
+    const addresses = await this.#addressesIn(facts, tenant, userId);
+    if (addresses.size === 0) return;
+    await freshness.wait();
+    const where = { tenantId: tenant.id };
+    for await (const found of pagesOf(readModels, inviteDocuments, { where, size: page })) {
+      for (const { id, email, createdAt } of found) {
+        const givenUp = email === null || id === userId ? undefined : addresses.get(comparableEmail(email));
+        if (givenUp === undefined || millis(createdAt) >= givenUp) continue;
+        const command = { type: "ForgetInvite", at: timestamp(clock.now()) } as const;
+        const { state } = await aggregates.current(invites, id);
+        if (state?.status === "Accepted") continue;
+        await aggregates.change(invites, id, origin, (current) => decideInvite(current, command));
+        await people.forget(id);
+      }
+    }
+  }
+
+  async #factsAbout(tenantId: string, userId: string): Promise<readonly UserEvent[]> {
+    const entries = await this.#parts.store.readStream(streams.tenant(tenantId));
+    const facts = entries.filter(({ unreadable }) => unreadable === undefined) as readonly RecordedEvent<UserEvent>[];
+    return facts.filter(({ data }) => data.userId === userId);
+  }
+
+  /** When the user gave up each address it had (comparable form, ms since 1970); none once its key is gone. */
+  async #addressesIn(
+    facts: readonly UserEvent[], tenant: Tenant, userId: string,
+  ): Promise<ReadonlyMap<string, number>> {
+    const taken = facts.filter((fact) => fact.type === "UserCreated" || fact.type === "UserEmailChanged");
+    const addresses = new Map<string, number>();
+    for (const [at, { data }] of taken.entries()) {
+      const email = await this.#parts.people.open(tenant, userId, data.email);
+      const next = taken[at + 1];
+      if (email !== null) addresses.set(comparableEmail(email), next ? millis(next.data.at) : Infinity);
+    }
+    return addresses;
+  }
+}

@@ -1,0 +1,90 @@
+import { refuse } from "../../domain/refusal.ts";
+import type { Tenant, User } from "../../domain/tenant/state.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
+import type { Passwords } from "../../ports/passwords.ts";
+import type { Logger, LoginResult, Metrics } from "../../ports/telemetry.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { Condensed } from "../condensed.ts";
+import type { PlatformKeys } from "../keys/platform-keys.ts";
+import { userView, type UserView } from "../views.ts";
+import type { People } from "./people.ts";
+import type { Reservations } from "./reservations.ts";
+import type { IssuedToken, Sessions } from "./sessions.ts";
+import { userByEmail } from "./user-by-email.ts";
+
+interface LoginParts {
+  readonly state: ExpiringState;
+  readonly keys: PlatformKeys;
+  readonly reservations: Reservations;
+  readonly aggregates: Aggregates;
+  readonly passwords: Passwords;
+  readonly people: People;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Trades an email and a password for an access token. */
+export class Login {
+  readonly #parts: LoginParts;
+  readonly #limit: RateLimit | null;
+  readonly #failures: Condensed;
+
+  /** `limit`: failed attempts per address and per email; null for none. */
+  constructor(parts: LoginParts, options: { readonly limit: RateLimit | null }) {
+    this.#parts = parts;
+    this.#limit = options.limit;
+    this.#failures = new Condensed(parts.clock);
+  }
+
+  /**
+   * A failure reveals nothing: an unknown email, a wrong password and an inactive user get one answer after the same
+   * work. An attempt counts from its start, so that parallel ones get no more checks than the limit allows. Throws a
+   * Refusal (unauthenticated, too-many).
+   */
+  async login(email: string, password: string, address: string): Promise<IssuedToken & { readonly user: UserView }> {
+    const { state, keys, people, sessions, metrics } = this.#parts;
+    const hash = await keys.emailHash(email);
+    const counters = [`login:address:${address}`, `login:email:${hash}`];
+    const ticket = this.#limit && (await state.admit(counters, this.#limit));
+    if (this.#limit && !ticket) {
+      this.#failed("throttled", address);
+      refuse("too-many", "too many failed logins; try again later");
+    }
+    const found = await this.#check(hash, password).catch(async (error: unknown) => {
+      // No guess was judged.
+      if (ticket) await state.forgive(ticket);
+      throw error;
+    });
+    if (!found) {
+      this.#failed("refused", address);
+      refuse("unauthenticated", "email or password is wrong");
+    }
+    if (ticket) await state.forgive(ticket);
+    const { tenant, user } = found;
+    const shown = userView(tenant.id, user, await people.open(tenant, user.id, user.email));
+    const token = await sessions.issue(tenant.id, user);
+    metrics.login("succeeded");
+    return { ...token, user: shown };
+  }
+
+  /** Tells the operator where guesses come from. */
+  #failed(result: Exclude<LoginResult, "succeeded">, address: string): void {
+    const { logger, metrics } = this.#parts;
+    metrics.login(result);
+    this.#failures.tell(
+      address,
+      () => logger.warn({ address, result }, "a login failed"),
+      (from, logins) => logger.warn({ address: from === address ? address : "many", logins }, "more logins failed"),
+    );
+  }
+
+  async #check(hash: string, password: string): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
+    const { passwords } = this.#parts;
+    const found = await userByEmail(this.#parts, hash);
+    const matches = await passwords.matches(password, found?.user.passwordHash ?? passwords.nobody);
+    return matches && found?.user.status === "Active" ? found : undefined;
+  }
+}

@@ -1,0 +1,88 @@
+import type { PersonEvent } from "../../domain/person/person.ts";
+import { streams } from "../../domain/streams.ts";
+import type { Tenant } from "../../domain/tenant/state.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Sealing, SealingKey } from "../../ports/sealing.ts";
+import { places, type Vault } from "../keys/vault.ts";
+import { entriesOf, type Origin } from "../origin.ts";
+import { Recent } from "../recent.ts";
+
+/** A tenant, as far as its data key goes. */
+export type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
+
+/**
+ * People's addresses. Every email in the log is sealed under its person's own key, which is in a stream of its own:
+ * deleting that stream makes the address unreadable wherever it was written.
+ */
+export class People {
+  readonly #parts: { store: EventStore; sealing: Sealing; vault: Vault; clock: Clock; ids: Ids };
+  readonly #keys: Recent<SealingKey>;
+
+  constructor(
+    parts: { store: EventStore; sealing: Sealing; vault: Vault; clock: Clock; ids: Ids },
+    options: { readonly max: number },
+  ) {
+    this.#parts = parts;
+    this.#keys = new Recent(parts.clock, options);
+  }
+
+  /** Makes the key of a new person. It is durable when the promise resolves. */
+  async create(tenant: KeyedTenant, userId: string, origin: Origin): Promise<void> {
+    const { store, vault, clock, ids } = this.#parts;
+    const bytes = ids.secretBytes(32);
+    const key = vault.seal(Buffer.from(bytes).toString("base64"), tenant, places.personKey(tenant.id, userId));
+    const event: PersonEvent = {
+      type: "PersonKeyCreated",
+      data: { userId, tenantId: tenant.id, key, at: timestamp(clock.now()) },
+    };
+    await store.append(streams.person(userId), noStream, entriesOf([event], origin, this.#parts));
+    this.#keys.set(userId, { bytes });
+  }
+
+  /** Seals an address for its person. Throws where the person was deleted. */
+  async seal(tenant: KeyedTenant, userId: string, email: string): Promise<string> {
+    const key = await this.#key(tenant, userId);
+    if (!key) throw new Error(`person ${userId} has no key`);
+    return this.#parts.sealing.seal(email, key, places.email(tenant.id, userId));
+  }
+
+  /** The address, or null where the person was deleted. */
+  async open(tenant: KeyedTenant, userId: string, sealed: string): Promise<string | null> {
+    const key = await this.#key(tenant, userId);
+    return key ? this.#parts.sealing.open(sealed, key, places.email(tenant.id, userId)) : null;
+  }
+
+  /** Erases the person: what was sealed for it stays sealed for good. */
+  async forget(userId: string): Promise<void> {
+    this.#keys.delete(userId);
+    await this.#parts.store.deleteStream(streams.person(userId));
+  }
+
+  async #key(tenant: KeyedTenant, userId: string): Promise<SealingKey | undefined> {
+    const known = this.#keys.get(userId);
+    if (known) return known;
+    const { store, sealing, vault } = this.#parts;
+    const key = await personKey(store, sealing, vault.dataKey(tenant), tenant.id, userId);
+    if (key) this.#keys.set(userId, key);
+    return key;
+  }
+}
+
+/** The key of a person, or undefined where the person was deleted. Throws LogUnavailable, or Unsealable. */
+export async function personKey(
+  store: Pick<EventStore, "readStream">,
+  sealing: Sealing,
+  dataKey: SealingKey,
+  tenantId: string,
+  userId: string,
+): Promise<SealingKey | undefined> {
+  const [entry] = await store.readStream(streams.person(userId), { limit: 1 });
+  if (!entry || entry.unreadable !== undefined) return undefined;
+  const { key } = (entry as RecordedEvent<PersonEvent>).data;
+  // A copy: the decoded key is a slice of a pool, which would be kept along with it.
+  const decoded = Buffer.from(sealing.open(key, dataKey, places.personKey(tenantId, userId)), "base64");
+  return { bytes: new Uint8Array(decoded) };
+}

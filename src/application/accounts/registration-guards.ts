@@ -1,0 +1,124 @@
+import { Refusal, refuse } from "../../domain/refusal.ts";
+import type { DisposableDomains } from "../../ports/disposable-domains.ts";
+import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
+import type { OutboundClient } from "../../ports/outbound.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
+import { sha256 } from "../hashing.ts";
+
+/** Somebody without an account who wants a tenant; the last two are whatever the body held. */
+export interface Registration {
+  readonly ownerEmail: string;
+  /** The network address it comes from. */
+  readonly address: string;
+  readonly deviceFingerprint: unknown;
+  readonly turnstileToken: unknown;
+}
+
+/** Guards the creation of a tenant. */
+export interface RegistrationGuards {
+  /** Lets `create` run or throws a Refusal (invalid, rejected, disposable-email, too-many). */
+  guard<Created>(registration: Registration, create: () => Promise<Created>): Promise<Created>;
+}
+
+/** The self-hosted offering: whoever reaches the API may have a tenant. */
+export const openRegistration: RegistrationGuards = { guard: (_registration, create) => create() };
+
+const perFingerprint: RateLimit = { max: 3, windowMs: 86_400_000 };
+const longestFingerprint = 1_024;
+/** As its documentation says. */
+const longestTurnstileToken = 2_048;
+const verifyTimeoutMs = 10_000;
+const keepBytes = 16_384;
+/** Faults of this installation, not of the caller. */
+const ownFaults: readonly unknown[] = ["missing-input-secret", "invalid-input-secret", "bad-request", "internal-error"];
+
+/** What the cloud offering's guards work with. */
+export interface CloudGuardParts {
+  readonly outbound: Pick<OutboundClient, "post">;
+  readonly state: ExpiringState;
+  readonly disposable: DisposableDomains;
+  readonly metrics: Pick<Metrics, "trouble">;
+}
+
+/** The cloud offering's: no disposable address, a challenge that was passed, and 3 tenants a day from one device. */
+export class CloudRegistrationGuards implements RegistrationGuards {
+  readonly #parts: CloudGuardParts;
+  readonly #settings: { readonly verifyUrl: string; readonly secret: string; readonly userAgent: string };
+
+  constructor(
+    parts: CloudGuardParts,
+    settings: { readonly verifyUrl: string; readonly secret: string; readonly userAgent: string },
+  ) {
+    this.#parts = parts;
+    this.#settings = settings;
+  }
+
+  async guard<Created>(registration: Registration, create: () => Promise<Created>): Promise<Created> {
+    const { state, disposable } = this.#parts;
+    const fingerprint = fingerprintOf(registration.deviceFingerprint);
+    const token = turnstileTokenOf(registration.turnstileToken);
+    if (disposable.has(registration.ownerEmail.split("@").at(-1) ?? "")) {
+      refuse("disposable-email", "ownerEmail: addresses of this domain are disposable");
+    }
+    await this.#requireChallengeMet(token, registration.address);
+    const keys = fingerprint === null ? [] : [`registration:fingerprint:${sha256(fingerprint)}`];
+    const ticket = await state.admit(keys, perFingerprint);
+    if (!ticket) refuse("too-many", "deviceFingerprint: too many tenants were made from this device; try again later");
+    try {
+      return await create();
+    } catch (error) {
+      // After a refusal there surely is no tenant that would count.
+      if (error instanceof Refusal) await state.forgive(ticket);
+      throw error;
+    }
+  }
+
+  /** Fails closed: a caller who cannot be verified is turned down. */
+  async #requireChallengeMet(token: string | null, address: string): Promise<void> {
+    if (token === null || token === "") refuse("rejected", "cfTurnstileToken: is required");
+    if (token.length > longestTurnstileToken) refuse("rejected", "cfTurnstileToken: was not accepted");
+    const { verifyUrl: url, secret, userAgent } = this.#settings;
+    const answer = await this.#parts.outbound.post({
+      url,
+      headers: {
+        "Content-Type": "application/x-www-form-urlencoded",
+        Accept: "application/json",
+        "User-Agent": userAgent,
+      },
+      body: new URLSearchParams({ secret, response: token, remoteip: address }).toString(),
+      keepBytes,
+      timeoutMs: verifyTimeoutMs,
+    });
+    const verdict = answer.answered && !answer.truncated ? verdictIn(answer.body) : undefined;
+    if (verdict?.success === true && answer.answered && answer.statusCode === 200) return;
+    if (verdict?.success === false && !verdict.errors.some((code) => ownFaults.includes(code))) {
+      refuse("rejected", "cfTurnstileToken: was not accepted");
+    }
+    this.#parts.metrics.trouble("turnstile");
+    refuse("rejected", "cfTurnstileToken: could not be verified; try again later");
+  }
+}
+
+/** Null for none; a caller without one is held back by the other guards and limits. Throws a Refusal (invalid). */
+function fingerprintOf(given: unknown): string | null {
+  if (given === undefined || given === null || given === "") return null;
+  if (typeof given !== "string") return refuse("invalid", "deviceFingerprint: must be a string");
+  if (given.length > longestFingerprint) {
+    refuse("invalid", `deviceFingerprint: must be at most ${longestFingerprint} characters long`);
+  }
+  return given;
+}
+
+function turnstileTokenOf(given: unknown): string | null {
+  if (given === undefined || given === null) return null;
+  return typeof given === "string" ? given : refuse("invalid", "cfTurnstileToken: must be a string");
+}
+
+function verdictIn(body: Uint8Array): { readonly success: unknown; readonly errors: readonly unknown[] } | undefined {
+  try {
+    const { success, "error-codes": errors } = JSON.parse(Buffer.from(body).toString()) as Record<string, unknown>;
+    return { success, errors: Array.isArray(errors) ? errors : [] };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,148 @@
+import { isDeepStrictEqual } from "node:util";
+import { Refusal, refuse } from "../../domain/refusal.ts";
+import {
+  availability, evolve, type Holder, type ReservationEvent, type ReservationState,
+} from "../../domain/reservation/reservation.ts";
+import { categoryOf, streams, subjectOf } from "../../domain/streams.ts";
+import type { TenantEvent } from "../../domain/tenant/events.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import {
+  LogUnavailable, noStream, RevisionConflict, type EventStore, type RecordedEvent,
+} from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import { tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { entriesOf, serviceOrigin, type Origin } from "../origin.ts";
+
+/** A name wanted for a holder. */
+export interface Claim {
+  /** `email-<hash>` or `tenantName-<hash>`. */
+  readonly stream: string;
+  readonly holder: Holder;
+  /** What the caller is told when another has it. */
+  readonly taken: string;
+  /** What the caller is told when the holder itself has it, by another request at the same moment. */
+  readonly overtaken?: string;
+}
+
+/** A name held, by the fact that made it so. */
+export interface Reservation {
+  readonly stream: string;
+  readonly revision: number;
+  readonly holder: Holder;
+}
+
+/** How a refusal names a reservation. */
+function nameOf({ stream, revision }: Reservation): string {
+  return `${stream}@${revision}`;
+}
+
+const attempts = 20;
+
+/**
+ * Names that are unique on the platform. A name is reserved before the append that uses it, so that of any number of
+ * rivals one wins; a reservation that is not used is taken over after 30 s, its holder being refused first.
+ */
+export class Reservations {
+  readonly #parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids };
+
+  constructor(parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids }) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Reserves all names, then runs `use`, which appends what relies on them and is told how a refusal names each. Where
+   * that fails they are given back, unless the log did not answer: then the append may have happened, and time will
+   * tell. Throws a Refusal (conflict) when a name is held.
+   */
+  async during<Result>(
+    claims: readonly Claim[],
+    origin: Origin,
+    use: (reservations: readonly string[]) => Promise<Result>,
+  ): Promise<Result> {
+    const held: Reservation[] = [];
+    try {
+      for (const claim of claims) held.push(await this.#reserve(claim, origin));
+      return await use(held.map(nameOf));
+    } catch (error) {
+      if (!(error instanceof LogUnavailable)) await Promise.all(held.map((one) => this.release(one, origin)));
+      throw error;
+    }
+  }
+
+  /** Reserves a name as {@link during} does; once `use` has put it in the former's place, that is given back. */
+  async exchange(
+    former: string, claim: Claim, origin: Origin, use: (reservation?: string) => Promise<unknown>,
+  ): Promise<void> {
+    const previous = await this.find(former);
+    await this.during([claim], origin, ([reservation]) => use(reservation));
+    if (previous && isDeepStrictEqual(previous.holder, claim.holder)) await this.release(previous, origin);
+  }
+
+  /** The current reservation of a name, or undefined. */
+  async find(stream: string): Promise<Reservation | undefined> {
+    const { state, revision } = await this.#read(stream);
+    return state?.holder ? { stream, revision, holder: state.holder } : undefined;
+  }
+
+  /**
+   * Gives a name back, unless this reservation is no longer the current one. A log that does not answer is no failure:
+   * an unused name is free after 30 s anyway.
+   */
+  async release({ stream, revision, holder }: Reservation, origin: Origin): Promise<void> {
+    const event: ReservationEvent = { type: "NameReleased", data: { holder, at: this.#now() } };
+    try {
+      await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts));
+    } catch (error) {
+      if (!(error instanceof RevisionConflict) && !(error instanceof LogUnavailable)) throw error;
+    }
+  }
+
+  async #reserve({ stream, holder, taken, overtaken = taken }: Claim, origin: Origin): Promise<Reservation> {
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      const { state, revision } = await this.#read(stream);
+      const found = availability(state, this.#now());
+      if (found === "held") refuse("conflict", isDeepStrictEqual(state?.holder, holder) ? overtaken : taken);
+      try {
+        if (found === "doubtful" && state?.holder) {
+          await this.#refuseHolder({ stream, revision, holder: state.holder }, taken);
+        }
+        const event: ReservationEvent = { type: "NameReserved", data: { holder, at: this.#now() } };
+        const appended = await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts));
+        return { stream, revision: appended.revision, holder };
+      } catch (error) {
+        if (!(error instanceof RevisionConflict)) throw error;
+      }
+    }
+    return refuse("conflict", taken);
+  }
+
+  /** Makes sure that the holder can no longer use its reservation. Throws RevisionConflict when the holder moved. */
+  async #refuseHolder(reservation: Reservation, taken: string): Promise<void> {
+    const { stream, holder } = reservation;
+    const { state, revision } = await this.#parts.aggregates.current(tenants, holder.tenantId);
+    const hash = subjectOf(stream);
+    const used = categoryOf(stream) === "tenantName"
+      ? state?.nameHash === hash
+      : holder.userId !== null && state?.users.get(holder.userId)?.emailHash === hash;
+    if (used) refuse("conflict", taken);
+    if (state?.refused.has(nameOf(reservation))) return;
+    const data = { reservation: nameOf(reservation), at: this.#now() };
+    const event: TenantEvent = { type: "ReservationRefused", data };
+    // The holder may be another tenant: its history tells neither who asked for the name nor by which request.
+    const own = serviceOrigin("reservations", this.#parts.ids);
+    await this.#parts.store.append(streams.tenant(holder.tenantId), revision, entriesOf([event], own, this.#parts));
+  }
+
+  async #read(stream: string): Promise<{ readonly state: ReservationState; readonly revision: number }> {
+    const [entry] = await this.#parts.store.readStream(stream, { backwards: true, limit: 1 });
+    if (!entry) return { state: undefined, revision: noStream };
+    if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the record of this name cannot be read");
+    return { state: evolve(undefined, entry as RecordedEvent<ReservationEvent>), revision: entry.revision };
+  }
+
+  #now(): string {
+    return timestamp(this.#parts.clock.now());
+  }
+}

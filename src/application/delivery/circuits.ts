@@ -1,0 +1,31 @@
+import { decide, newCircuit, type Circuit, type CircuitCommand } from "../../domain/circuit/circuit.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+import { circuits } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Origin } from "../origin.ts";
+
+/** Facts that operators see in the log lines; a count and a probe change nothing for the destination. */
+const told: Readonly<Record<string, string>> = {
+  CircuitOpened: "circuit opened",
+  CircuitHalfOpened: "circuit half-opened",
+  CircuitClosed: "circuit closed",
+};
+
+/**
+ * Decides on a destination's circuit and appends what follows; resolves to whether anything did. A log line tells an
+ * operator that it opens, half-opens or closes, and so why deliveries to a destination stop and go on.
+ */
+export async function changeCircuit(
+  { aggregates, logger }: { readonly aggregates: Aggregates; readonly logger: Logger },
+  { destinationId, tenantId }: Pick<Circuit, "destinationId" | "tenantId">,
+  origin: Origin,
+  command: CircuitCommand,
+): Promise<boolean> {
+  const { events, appended } = await aggregates.change(circuits, destinationId, origin,
+    (state = newCircuit(destinationId, tenantId)) => decide(state, command));
+  for (const { type, data: { failures, openUntil } } of events) {
+    const line = told[type];
+    if (line) logger.info({ tenantId, destinationId, failures, openUntil }, line);
+  }
+  return appended !== null;
+}

@@ -1,0 +1,133 @@
+import type { Destination } from "../../domain/destination/state.ts";
+import type { FailureReason } from "../../domain/event/events.ts";
+import type { Webhook } from "../../domain/event/state.ts";
+import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
+import { Unsealable } from "../../ports/sealing.ts";
+import type { Vault } from "../keys/vault.ts";
+import { keptAnswer, keptBodyBytes, retryAfterMs } from "./answer.ts";
+import { maskedAnswer } from "./masking.ts";
+import type { Outcome } from "./outcomes.ts";
+import { attemptRequest, authHeader, bearer } from "./request.ts";
+import type { AttemptRequest, AuthHeader, ClientGrant, Credentials } from "./request.ts";
+import { signerOf, type Signer } from "./signature.ts";
+import type { TokenCache } from "./token-cache.ts";
+
+interface DeliveryClientParts {
+  readonly outbound: OutboundClient;
+  readonly tokens: TokenCache;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly userAgent: string;
+  /** For the whole attempt, including a token that is fetched for it. */
+  readonly deliveryTimeoutMs: number;
+}
+
+/** One attempt at an event: to which destination, signed for which tenant. */
+export interface Delivery {
+  readonly webhook: Webhook;
+  readonly attempt: number;
+  readonly destination: Destination;
+  readonly tenant: Tenant;
+}
+
+/** Proof of who calls: a header, and for a fetched token how to forget it should the receiver turn it down. */
+interface Proof {
+  readonly header: AuthHeader | null;
+  readonly turnedDown?: () => void;
+}
+
+/** Makes an attempt's single request: authenticated, signed, over the guarded client. */
+export class DeliveryClient {
+  readonly #parts: DeliveryClientParts;
+  readonly #signers = new WeakMap<Tenant, Signer>();
+
+  constructor(parts: DeliveryClientParts) {
+    this.#parts = parts;
+  }
+
+  /** Sends, and says how it ended; never throws for anything a receiver or a setting can cause. */
+  async send(delivery: Delivery): Promise<Outcome> {
+    const { clock, outbound, deliveryTimeoutMs } = this.#parts;
+    const startedAt = clock.monotonic();
+    const elapsed = () => Math.round(clock.monotonic() - startedAt);
+    let request: AttemptRequest;
+    let proof: Proof;
+    const body = Buffer.from(delivery.webhook.payload);
+    try {
+      const proven = await this.#prove(delivery);
+      if ("error" in proven) return failed("token", proven.error, elapsed(), {});
+      proof = proven;
+      request = this.#request(delivery, body, proof.header);
+    } catch (error) {
+      if (!(error instanceof Unsealable)) throw error;
+      const why = "the secret or the credentials cannot be opened with the master key at hand";
+      return failed("token", why, elapsed(), {});
+    }
+    const answer = await outbound.post({
+      url: delivery.destination.url,
+      headers: request.headers,
+      body,
+      keepBytes: keptBodyBytes,
+      timeoutMs: Math.max(1, deliveryTimeoutMs - elapsed()),
+    });
+    if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
+    return outcomeOf(answer, request, proof.header?.secrets ?? [], elapsed(), clock.now());
+  }
+
+  #request({ webhook, attempt, tenant }: Delivery, body: Uint8Array, auth: AuthHeader | null): AttemptRequest {
+    const { clock, userAgent } = this.#parts;
+    const signer = this.#signerOf(tenant);
+    return attemptRequest({ eventId: webhook.id, number: attempt, body, signer, auth, userAgent, at: clock.now() });
+  }
+
+  async #prove({ destination, tenant }: Delivery): Promise<Proof | { readonly error: string }> {
+    const { vault, tokens } = this.#parts;
+    if (!destination.auth) return { header: null };
+    const fields = vault.credentials(destination, tenant);
+    const credentials = { type: destination.auth.type, ...fields } as unknown as Credentials;
+    if (credentials.type !== "JwtBearer") return { header: authHeader(credentials) };
+    const grant: ClientGrant = credentials;
+    const result = await tokens.token(grant);
+    if ("error" in result) return result;
+    return { header: bearer(result.token), turnedDown: () => tokens.drop(grant, result.token) };
+  }
+
+  #signerOf(tenant: Tenant): Signer {
+    let signer = this.#signers.get(tenant);
+    if (!signer) {
+      signer = signerOf(this.#parts.vault.webhookSecret(tenant));
+      this.#signers.set(tenant, signer);
+    }
+    return signer;
+  }
+}
+
+function outcomeOf(
+  result: OutboundAnswer | OutboundFailure,
+  { loggedHeaders }: AttemptRequest,
+  secrets: readonly string[],
+  durationMs: number,
+  now: number,
+): Outcome {
+  if (!result.answered) return failed(result.reason, result.error, durationMs, loggedHeaders);
+  const answer = maskedAnswer(keptAnswer(result), secrets);
+  const { statusCode } = result;
+  if (statusCode >= 200 && statusCode < 300) return { ok: true, answer, durationMs, requestHeaders: loggedHeaders };
+  const why = statusCode >= 300 && statusCode < 400 ? "; redirects are not followed" : "";
+  return {
+    ...failed("status", `the receiver answered ${statusCode}${why}`, durationMs, loggedHeaders),
+    answer,
+    retryAfterMs: retryAfterMs(result, now),
+  };
+}
+
+function failed(
+  reason: FailureReason,
+  error: string,
+  durationMs: number,
+  requestHeaders: Readonly<Record<string, string>>,
+): Outcome & { readonly ok: false } {
+  return { ok: false, reason, error, durationMs, requestHeaders, answer: null, retryAfterMs: null };
+}

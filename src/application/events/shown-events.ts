@@ -1,0 +1,102 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
+} from "../../../projections/events/events.ts";
+import { planTotal } from "../../../projections/events/totals.ts";
+import { purges, type PurgeDocument } from "../../../projections/purges/purges.ts";
+import { Refusal } from "../../domain/refusal.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { sleep } from "../../ports/clock/sleep.ts";
+import type { Position } from "../../ports/event-store.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import type { Freshness } from "../freshness.ts";
+import { nearest } from "../queries/event-places.ts";
+import type { Slice } from "../queries/paging.ts";
+import { everyDocument } from "../scans.ts";
+
+const patienceMs = 2_000;
+const lookAgainMs = 20;
+/** Skipping this many events in an index costs less than looking into counters. */
+const near = 1_000;
+
+/**
+ * Events as the read models show them, at least as new as the moment of the question. What a purge took is hidden bit
+ * by bit: nobody sees that half done.
+ */
+export class ShownEvents {
+  readonly #parts: { readModels: ReadModels; freshness: Freshness; clock: Clock };
+
+  constructor(parts: { readModels: ReadModels; freshness: Freshness; clock: Clock }) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Asks about a tenant's events, repeatedly until no purge of that tenant's was half done before or after; so
+   * `question` must be free of side effects. Throws a Refusal (unavailable) after 2 s.
+   */
+  async ask<Answer>(tenantId: string, question: () => Promise<Answer>): Promise<Answer> {
+    const { freshness, clock } = this.#parts;
+    const end = clock.monotonic() + patienceMs;
+    // First of all: read models that are built anew may meanwhile go through purges that these were through with.
+    await freshness.wait();
+    let before = await this.#purgesOf(tenantId);
+    for (;;) {
+      const answer = await question();
+      const after = await this.#purgesOf(tenantId);
+      // One that began meanwhile may be through already: only if nothing changed was none seen half done.
+      if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
+      before = after;
+      if (clock.monotonic() >= end) throw new Refusal("unavailable", "a purge is not through yet; try again");
+      await sleep(clock, lookAgainMs);
+    }
+  }
+
+  /**
+   * How many of a tenant's events match the filters, and the place in the log up to which that is so. Where the read
+   * models do not stand still for a count within 2 s, what moved since that place may be counted as it was a moment
+   * later. Throws as {@link ask} does.
+   */
+  async countUpTo(
+    tenantId: string, filters: readonly EventFilter[],
+  ): Promise<{ readonly count: number; readonly upTo: Position }> {
+    const { readModels, clock } = this.#parts;
+    const end = clock.monotonic() + patienceMs;
+    return this.ask(tenantId, async () => {
+      for (;;) {
+        const upTo = await readModels.checkpoint();
+        const counts = await Promise.all(filters.map((filter) => this.count(filter)));
+        const isExact = await readModels.standsAt(upTo);
+        if (isExact || clock.monotonic() >= end) return { count: counts.reduce((sum, one) => sum + one, 0), upTo };
+        await sleep(clock, lookAgainMs);
+      }
+    });
+  }
+
+  /** How many events match a filter, without looking at each. Call it within {@link ask}. */
+  async count(filter: EventFilter): Promise<number> {
+    const { readModels } = this.#parts;
+    const { sums, counts } = planTotal(filter);
+    const parts = await Promise.all([
+      ...sums.map(({ scope, from, to }) => readModels.sum(scope, from, to)),
+      ...counts.map((selection) => readModels.count(selection)),
+    ]);
+    return parts.reduce((sum, part) => sum + part, 0);
+  }
+
+  /** One page of the events that match a filter, in the order of their acceptance. Call it within {@link ask}. */
+  async page(filter: EventFilter, { order: { descending }, offset, limit }: Slice): Promise<readonly EventDocument[]> {
+    const { readModels } = this.#parts;
+    const counting = { readModels, count: (narrower: EventFilter) => this.count(narrower) };
+    const place = offset < near ? { filter, offset } : await nearest(counting, { filter, offset }, descending);
+    if (!place) return [];
+    const order = eventsOrdered(descending);
+    const found = await readModels.find({ ...eventsSelected(place.filter), order, offset: place.offset, limit });
+    return found as readonly EventDocument[];
+  }
+
+  /** The purges of a tenant that are under way, and which of them are half done. */
+  async #purgesOf(tenantId: string): Promise<readonly Pick<PurgeDocument, "id" | "hiding">[]> {
+    const found = await everyDocument(this.#parts.readModels, purges, { where: { tenantId } });
+    return found.map(({ id, hiding }) => ({ id, hiding }));
+  }
+}

@@ -1,0 +1,176 @@
+import { LRUCache } from "lru-cache";
+import { destinationStanding, type Standing } from "../../../projections/destinations/destinations.ts";
+import { keyHashes, tokenHashes } from "../../../projections/directory/directory.ts";
+import { senderTokenHashes } from "../../../projections/senders/senders.ts";
+import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
+import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
+import type { Circuit } from "../../domain/circuit/circuit.ts";
+import type { DestinationEvent } from "../../domain/destination/events.ts";
+import type { Destination } from "../../domain/destination/state.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { SenderEvent } from "../../domain/sender/events.ts";
+import type { Sender } from "../../domain/sender/state.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import type { LogEntry, RecordedEvent } from "../../ports/event-store.ts";
+import type { CollectionDefinition, ReadModels } from "../../ports/read-models.ts";
+import { apiKeys, circuits, destinations, senders } from "../aggregate-types.ts";
+import type { Aggregates, AggregateType } from "../aggregates.ts";
+import type { Freshness } from "../freshness.ts";
+
+/** Active unless a person set it Inactive, or its circuit is open. */
+export function standingOf({ active }: Destination, circuit: Circuit | undefined): Standing {
+  return destinationStanding({ active, circuit: circuit?.position ?? "Closed", openUntil: circuit?.openUntil ?? null });
+}
+
+/** How far a process has seen what others changed. */
+export interface Following {
+  /** Whether everything is known here that was changed a second ago. */
+  readonly fresh: boolean;
+  /** Resolves true once everything is known that was changed before the call, false when that takes too long. */
+  renewed(): Promise<boolean>;
+}
+
+/** One kind of secret, and whose its hashes are known to be. */
+interface Secrets<Owner> {
+  readonly owners: LRUCache<string, string>;
+  readonly type: AggregateType<Owner, never>;
+  /** Holds all hashes, with the owner's id in `field`. */
+  readonly collection: CollectionDefinition;
+  readonly field: string;
+  /** The owner as long as the secret of this hash is good, else undefined. */
+  readonly valid: (owner: Owner | undefined, hash: string) => Owner | undefined;
+}
+
+/**
+ * Whose an API key or an ingest token is, and whether it may be used. The owner of a hash never changes, so found
+ * hashes are remembered; an unknown one is refused only after the read models have caught up with the log.
+ */
+export class Directory {
+  readonly #aggregates: Aggregates;
+  readonly #readModels: ReadModels;
+  readonly #freshness: Freshness;
+  readonly #clock: Clock;
+  readonly #following: Following;
+  readonly #keys: Secrets<ApiKey>;
+  readonly #tokens: Secrets<Destination>;
+  readonly #senderTokens: Secrets<Sender>;
+
+  constructor(
+    parts: {
+      aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; clock: Clock;
+      following: Following;
+    },
+    options: { readonly max: number },
+  ) {
+    this.#aggregates = parts.aggregates;
+    this.#readModels = parts.readModels;
+    this.#freshness = parts.freshness;
+    this.#clock = parts.clock;
+    this.#following = parts.following;
+    const owners = () => new LRUCache<string, string>({ max: options.max });
+    const usable = (key: ApiKey | undefined, hash: string) => this.#usable(key, hash);
+    this.#keys = { owners: owners(), type: apiKeys, collection: keyHashes, field: "keyId", valid: usable };
+    this.#tokens = {
+      owners: owners(), type: destinations, collection: tokenHashes, field: "destinationId", valid: reachable,
+    };
+    this.#senderTokens = {
+      owners: owners(), type: senders, collection: senderTokenHashes, field: "senderId", valid: reachable,
+    };
+  }
+
+  /** Remembers the hashes that new entries of the log bring. */
+  follow(entries: readonly LogEntry[]): void {
+    for (const entry of entries) {
+      if (entry.unreadable !== undefined) continue;
+      const event = entry as RecordedEvent<ApiKeyEvent | DestinationEvent | SenderEvent>;
+      if (event.type === "ApiKeyIssued") this.#keys.owners.set(event.data.keyHash, event.data.keyId);
+      else if (event.type === "DestinationRegistered" || event.type === "IngestTokenRegenerated") {
+        this.#tokens.owners.set(event.data.ingestTokenHash, event.data.destinationId);
+      } else if (event.type === "SenderCreated" || event.type === "SenderIngestTokenRegenerated") {
+        this.#senderTokens.owners.set(event.data.ingestTokenHash, event.data.senderId);
+      }
+    }
+  }
+
+  /** Changes whenever what is in memory does. */
+  get changes(): number {
+    return this.#aggregates.changes;
+  }
+
+  /**
+   * Await this before asking anything: nothing in memory is then out of date by more than a second. Undefined where
+   * that is so already. Rejects with a Refusal (unavailable) when it takes over two seconds.
+   */
+  refreshed(): Promise<void> | undefined {
+    return this.#following.fresh ? undefined : this.#renewed();
+  }
+
+  /** The usable API key of a hash, or undefined. Answers at once where everything is in memory. */
+  apiKey(hash: string): ApiKey | undefined | Promise<ApiKey | undefined> {
+    return this.#find(this.#keys, hash);
+  }
+
+  /** The destination whose ingest token has this hash, or undefined. */
+  destinationByToken(hash: string): Destination | undefined | Promise<Destination | undefined> {
+    return this.#find(this.#tokens, hash);
+  }
+
+  /** The sender whose ingest token has this hash, or undefined. */
+  senderByToken(hash: string): Sender | undefined | Promise<Sender | undefined> {
+    return this.#find(this.#senderTokens, hash);
+  }
+
+  /** A destination, deleted or not; undefined where there never was one. */
+  destination(id: string): Destination | undefined | Promise<Destination | undefined> {
+    const cached = this.#aggregates.peek(destinations, id);
+    return cached ? cached.state : this.#aggregates.read(destinations, id).then(({ state }) => state);
+  }
+
+  /** The standing of a destination, its circuit's part included. */
+  standing(destination: Destination): Standing | Promise<Standing> {
+    const circuit = this.#aggregates.peek(circuits, destination.id);
+    if (circuit) return standingOf(destination, circuit.state);
+    return this.#aggregates.read(circuits, destination.id).then(({ state }) => standingOf(destination, state));
+  }
+
+  #find<Owner>(secrets: Secrets<Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {
+    const { owners, type, valid } = secrets;
+    const id = owners.get(hash);
+    const cached = id === undefined ? undefined : this.#aggregates.peek(type, id);
+    return cached ? valid(cached.state, hash) : this.#read(secrets, hash);
+  }
+
+  async #read<Owner>(secrets: Secrets<Owner>, hash: string): Promise<Owner | undefined> {
+    const { owners, type, valid } = secrets;
+    const known = owners.get(hash);
+    if (known !== undefined) return valid((await this.#aggregates.read(type, known)).state, hash);
+    const id = await this.#ownerOf(secrets, hash);
+    if (id === undefined) return undefined;
+    // The read models may have heard of a new token before this process has.
+    const { state } = await this.#aggregates.current(type, id);
+    owners.set(hash, id);
+    return valid(state, hash);
+  }
+
+  async #ownerOf<Owner>({ owners, collection, field }: Secrets<Owner>, hash: string): Promise<string | undefined> {
+    const lookUp = async () => (await this.#readModels.get(collection.name, hash))?.[field] as string | undefined;
+    const id = await lookUp();
+    if (id !== undefined) return id;
+    await this.#freshness.wait();
+    return owners.get(hash) ?? (await lookUp());
+  }
+
+  async #renewed(): Promise<void> {
+    if (!(await this.#following.renewed())) refuse("unavailable", "the log is out of reach; try again");
+  }
+
+  #usable(key: ApiKey | undefined, hash: string): ApiKey | undefined {
+    return isUsable(key, timestamp(this.#clock.now())) && key.keyHash === hash ? key : undefined;
+  }
+}
+
+/** A destination or sender answers to its newest token only, and to none once it is deleted. */
+function reachable<Target extends Destination | Sender>(target: Target | undefined, hash: string): Target | undefined {
+  return target && !target.deleted && target.ingestTokenHash === hash ? target : undefined;
+}

@@ -1,0 +1,232 @@
+import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
+import type { Destination } from "../../domain/destination/state.ts";
+import { decide } from "../../domain/event/decide.ts";
+import { eventIdOf, keyOfEvent } from "../../domain/event/event-id.ts";
+import type { WebhookEvent } from "../../domain/event/events.ts";
+import { evolve } from "../../domain/event/state.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
+import type { Sender } from "../../domain/sender/state.ts";
+import { streams } from "../../domain/streams.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { LogUnavailable, noStream, RevisionConflict, type EventStore, type NewEntry } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Mappings } from "../../ports/mapping.ts";
+import type { Metrics } from "../../ports/telemetry.ts";
+import { tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { ClaimOutcome, FirstAttempts, FirstClaim } from "../delivery/first-attempts.ts";
+import { loadShownByKey, loadShownOf } from "../events/webhooks.ts";
+import type { Freshness } from "../freshness.ts";
+import { idempotentKey, sha256 } from "../hashing.ts";
+import { entriesOf, type Origin } from "../origin.ts";
+import { Recent } from "../recent.ts";
+import { eventView, type EventView } from "../views.ts";
+import type { Directory } from "./directory.ts";
+import { recordUse } from "./key-use.ts";
+
+/** A producer that showed a good key for a good token. */
+export interface Admission {
+  readonly key: ApiKey;
+  readonly destination: Destination;
+  /** The sender whose token it was; null for a destination's own. */
+  readonly sender: Sender | null;
+}
+
+/** What a producer is told of an event; for one accepted just now, `status` is Pending. */
+export interface Acceptance {
+  readonly eventId: string;
+  readonly status: string;
+  readonly acceptedAt: string;
+}
+
+/** An event that exists already under the idempotency key. */
+export type Duplicate = EventView & Acceptance;
+
+interface IngestParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly directory: Directory;
+  readonly freshness: Freshness;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly metrics: Metrics;
+  readonly mappings: Mappings;
+  readonly firstAttempts: FirstAttempts;
+}
+
+/** Producers remembered as admitted. */
+const mostAdmitted = 10_000;
+
+/** Taking events in: the one path that every webhook goes through, and the one that must be fast. */
+export class Ingest {
+  readonly #parts: IngestParts;
+  /**
+   * Producers admitted since anything in memory last changed, by tenant, token and key as received: so most requests
+   * need no hashing. In memory only, and never for long.
+   */
+  readonly #admitted: Recent<Admission>;
+  #admittedAt = -1;
+
+  constructor(parts: IngestParts) {
+    this.#parts = parts;
+    this.#admitted = new Recent(parts.clock, { max: mostAdmitted });
+  }
+
+  /** Checks key, token and tenant in the order the contract gives; throws a Refusal. */
+  async admit(tenantId: string, token: string, apiKey: string | undefined): Promise<Admission> {
+    if (!apiKey) refuse("unauthenticated", "X-Api-Key: missing");
+    const { directory } = this.#parts;
+    const refreshing = directory.refreshed();
+    if (refreshing) await refreshing;
+    const { changes } = directory;
+    if (changes !== this.#admittedAt) {
+      this.#admitted.clear();
+      this.#admittedAt = changes;
+    }
+    const names = `${tenantId}/${token}/${apiKey}`;
+    const known = this.#admitted.get(names);
+    if (known && isUsable(known.key, timestamp(this.#parts.clock.now()))) return known;
+    const admission = await this.#admit(tenantId, token, apiKey);
+    if (this.#admittedAt === changes) this.#admitted.set(names, admission);
+    return admission;
+  }
+
+  async #admit(tenantId: string, token: string, apiKey: string): Promise<Admission> {
+    const { directory } = this.#parts;
+    const key = await directory.apiKey(sha256(apiKey));
+    if (!key) refuse("unauthenticated", "X-Api-Key: not a valid API key");
+    if (!/^(dst|sndr)_/.test(token)) refuse("invalid", "token: must begin with dst_ or sndr_");
+    if (key.tenantId !== tenantId) {
+      if (!(await this.#tenantExists(tenantId))) refuse("not-found", "tenant not found");
+      refuse("forbidden", "the API key belongs to another tenant");
+    }
+    const target = await this.#target(token);
+    if (!target) refuse("not-found", "ingest token not found");
+    if (target.destination.tenantId !== tenantId) refuse("forbidden", "the ingest token belongs to another tenant");
+    return { key, ...target };
+  }
+
+  /**
+   * Stores the event, as its sender maps it. Resolves once it is durable: accepted, or the event that has this
+   * idempotency key already. Throws a Refusal.
+   */
+  async accept(
+    admission: Admission,
+    received: string,
+    idempotencyKey: string | undefined,
+    correlationId: string,
+  ): Promise<{ readonly accepted: Acceptance } | { readonly duplicate: Duplicate }> {
+    const { store, clock, ids, metrics } = this.#parts;
+    const { key, destination, sender } = admission;
+    const { tenantId } = destination;
+    const payload = await this.#payload(admission, received);
+    if (payload instanceof Refusal) {
+      // A repeated request is answered whatever became of its sender and destination since.
+      const duplicate = await this.#find(tenantId, idempotencyKey);
+      if (duplicate) return { duplicate };
+      throw payload;
+    }
+    const eventKey = idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : idempotentKey(tenantId, idempotencyKey);
+    const now = clock.now();
+    const at = timestamp(now);
+    const eventId = eventIdOf(now, eventKey);
+    const stream = streams.event(eventId);
+    const facts = decide(undefined, {
+      type: "Accept",
+      event: {
+        eventId, tenantId, destinationId: destination.id, apiKeyId: key.id, senderId: sender?.id ?? null,
+        idempotencyKey: idempotencyKey ?? null, payload, original: sender?.mapping ? received : null,
+      },
+      at,
+    });
+    const origin: Origin = { actor: { type: "apiKey", id: key.id }, correlationId, causationId: null };
+    const accepting = entriesOf(facts, origin, this.#parts);
+    const claim = this.#claimFirst(facts, accepting);
+    const entries = claim ? [...accepting, ...claim.entries] : accepting;
+    let outcome: ClaimOutcome = "refused";
+    try {
+      for (;;) {
+        try {
+          outcome = await store.append(stream, noStream, entries);
+          metrics.accepted();
+          return { accepted: { eventId, status: "Pending", acceptedAt: at } };
+        } catch (error) {
+          outcome = error instanceof LogUnavailable ? "unknown" : "refused";
+          if (!(error instanceof RevisionConflict) || idempotencyKey === undefined) throw error;
+          const duplicate = await this.#find(tenantId, idempotencyKey);
+          if (duplicate) return { duplicate };
+          await this.#clear(stream, origin);
+        }
+      }
+    } finally {
+      claim?.settle(outcome);
+    }
+  }
+
+  #claimFirst([fact]: readonly WebhookEvent[], [accepted]: readonly NewEntry[]): FirstClaim | null {
+    const event = fact && evolve(undefined, fact);
+    return event && accepted ? this.#parts.firstAttempts.claim(event, accepted) : null;
+  }
+
+  /** What a token leads to; a sender and its destination are of one tenant. */
+  async #target(token: string): Promise<Omit<Admission, "key"> | undefined> {
+    const { directory } = this.#parts;
+    const hash = sha256(token);
+    if (!token.startsWith("sndr_")) {
+      const destination = await directory.destinationByToken(hash);
+      return destination && { destination, sender: null };
+    }
+    const sender = await directory.senderByToken(hash);
+    const destination = sender && (await directory.destination(sender.destinationId));
+    return destination && { destination, sender };
+  }
+
+  /** The payload to deliver, as the sender maps it, or why nothing is accepted. */
+  async #payload(admission: Admission, received: string): Promise<string | Refusal> {
+    const { sender, destination } = admission;
+    let payload = received;
+    if (sender?.mapping) {
+      const mapped = await this.#parts.mappings.apply(destination.tenantId, sender.mapping.expression, received);
+      if ("problem" in mapped) return new Refusal("invalid", `body: the sender's mapping ${mapped.problem}`);
+      payload = mapped.text;
+    }
+    const obstacle = await this.#obstacle(admission);
+    return obstacle === null ? payload : new Refusal("rejected", obstacle);
+  }
+
+  /** Why nothing is accepted at the moment, or null. */
+  async #obstacle({ sender, destination }: Admission): Promise<string | null> {
+    if (sender && !sender.active) return "the sender is inactive";
+    if (destination.deleted) return "the sender's destination was deleted";
+    const { status, suspendedUntil } = await this.#parts.directory.standing(destination);
+    const until = suspendedUntil === null ? "" : ` until ${suspendedUntil}`;
+    return status === "Active" ? null : `the destination is ${status.toLowerCase()}${until}`;
+  }
+
+  async #tenantExists(tenantId: string): Promise<boolean> {
+    return (await this.#parts.aggregates.read(tenants, tenantId)).state !== undefined;
+  }
+
+  async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {
+    if (idempotencyKey === undefined) return undefined;
+    const found = await loadShownByKey(this.#parts, tenantId, idempotencyKey);
+    return found && { eventId: found.id, ...eventView(found) };
+  }
+
+  /** Lets the stream of an event begin again, where a purge took the event and only its stream is left. */
+  async #clear(stream: string, origin: Origin): Promise<void> {
+    const { state, revision, facts } = await loadShownOf(this.#parts, stream);
+    const [accepted] = facts;
+    if (state || accepted?.type !== "EventAccepted") return;
+    await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);
+    // Read models that never learned how the event ended could not take it away.
+    await this.#parts.freshness.settle(facts.at(-1)?.position ?? "");
+    try {
+      await this.#parts.store.deleteStream(stream, revision);
+    } catch (error) {
+      // Somebody else was first, to delete it or to begin again.
+      if (!(error instanceof RevisionConflict)) throw error;
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import { decide } from "../../domain/api-key/api-key.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { apiKeys } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import type { Origin } from "../origin.ts";
+
+/**
+ * Records when a key was last used (ISO 8601 UTC), unless that is known. Call it before the events that show this are
+ * deleted, so that rebuilt read models know it too.
+ */
+export async function recordUse(
+  { aggregates, clock }: { readonly aggregates: Aggregates; readonly clock: Clock },
+  keyId: string,
+  usedAt: string,
+  origin: Origin,
+): Promise<void> {
+  const at = timestamp(clock.now());
+  await aggregates.change(apiKeys, keyId, origin, (state) => decide(state, { type: "RecordUse", usedAt, at }));
+}

@@ -1,0 +1,159 @@
+import { wrappedKeys } from "../../../projections/wrapped-keys/wrapped-keys.ts";
+import { masterKeyIdOf, type PlatformEvent } from "../../domain/platform/platform.ts";
+import { streams } from "../../domain/streams.ts";
+import { decide } from "../../domain/tenant/decide.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import { Unsealable, type Sealing } from "../../ports/sealing.ts";
+import { tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { entriesOf, serviceOrigin, type Origin } from "../origin.ts";
+import { pagesOf } from "../scans.ts";
+import {
+  neededMasterKeys, openPlatformKeys, readPlatformKeys, wrapPlatformKeys, type StoredPlatformKeys,
+} from "./platform-keys.ts";
+import { places } from "./vault.ts";
+
+/** A master key that something may still be wrapped under is not at hand. */
+export class MasterKeyMissing extends Error {
+  readonly masterKeyId: string;
+  /** Whether it is the one that wrapped the platform's own keys last. */
+  readonly newest: boolean;
+
+  constructor(masterKeyId: string, newest: boolean) {
+    super(`keys may still be wrapped under master key ${masterKeyId}, which is not at hand`);
+    this.name = "MasterKeyMissing";
+    this.masterKeyId = masterKeyId;
+    this.newest = newest;
+  }
+}
+
+const page = 100;
+const mostMasterKeys = 1_000;
+const patienceMs = 5_000;
+
+interface KeyRotationParts {
+  readonly store: EventStore;
+  readonly sealing: Sealing;
+  readonly readModels: ReadModels;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/**
+ * Re-wraps every key under the newest master key, each in an append of its own, so that it can stop at any moment and
+ * be resumed. The platform's newest fact names all master keys that may be needed: the new one from before anything is
+ * wrapped under it, an old one until certainly nothing is.
+ */
+export class KeyRotation {
+  readonly #parts: KeyRotationParts;
+  readonly #current: string;
+
+  constructor(parts: KeyRotationParts) {
+    this.#parts = parts;
+    this.#current = parts.sealing.masterKeyIds[0] ?? "";
+  }
+
+  /**
+   * Adds the newest master key to those that are needed, before anything is wrapped under it. Throws MasterKeyMissing,
+   * Unsealable, LogUnavailable.
+   */
+  async begin(): Promise<void> {
+    const stored = await readPlatformKeys(this.#parts.store);
+    if (!stored) return;
+    const needed = neededMasterKeys(stored.fact);
+    const missing = needed.find((id) => !this.#parts.sealing.masterKeyIds.includes(id));
+    if (missing !== undefined) throw new MasterKeyMissing(missing, missing === needed[0]);
+    if (needed[0] === this.#current) return;
+    await this.#append(stored, [this.#current, ...needed.filter((id) => id !== this.#current)], () => this.begin());
+  }
+
+  /**
+   * Re-wraps whatever is under another master key than the newest, then records that in the log. Resolves to how many
+   * keys that were, and how many could not be re-wrapped; their master keys stay needed. Ends early, without recording
+   * anything, once `stopped`. Throws when an engine does not answer.
+   */
+  async finish(stopped: () => boolean): Promise<{ readonly rewrapped: number; readonly left: number }> {
+    const { store } = this.#parts;
+    let rewrapped = 0;
+    for (;;) {
+      const stored = await readPlatformKeys(store);
+      if (stopped() || !stored || neededMasterKeys(stored.fact).length === 1) return { rewrapped, left: 0 };
+      await this.#caughtUp(stopped);
+      const pass = await this.#pass(stopped);
+      rewrapped += pass.rewrapped;
+      if (pass.left > 0) return { rewrapped, left: pass.left };
+      // Only a pass that found nothing to do shows that nothing is left.
+      if (pass.rewrapped === 0 && !stopped()) await this.#append(stored, [this.#current], async () => undefined);
+    }
+  }
+
+  async #pass(stopped: () => boolean): Promise<{ readonly rewrapped: number; readonly left: number }> {
+    const { readModels } = this.#parts;
+    const found = await readModels.distinct({ collection: wrappedKeys.name }, "masterKeyId", { limit: mostMasterKeys });
+    let [rewrapped, left] = [0, 0];
+    for (const masterKeyId of found) {
+      if (masterKeyId === this.#current) continue;
+      for await (const wrapped of pagesOf(readModels, wrappedKeys, { where: { masterKeyId }, size: page })) {
+        for (const { tenantId } of wrapped) {
+          if (stopped()) return { rewrapped, left };
+          if (tenantId === null) continue;
+          const outcome = await this.#rewrap(tenantId);
+          if (outcome === "rewrapped") rewrapped += 1;
+          else if (outcome === "left") left += 1;
+        }
+      }
+    }
+    return { rewrapped, left };
+  }
+
+  async #rewrap(tenantId: string): Promise<"rewrapped" | "left" | "none"> {
+    const { aggregates, sealing, clock } = this.#parts;
+    const { state } = await aggregates.current(tenants, tenantId);
+    if (!state || masterKeyIdOf(state.dataKey) === this.#current) return "none";
+    const from = state.dataKey;
+    const place = places.dataKey(tenantId);
+    let dataKey: string;
+    try {
+      dataKey = sealing.wrap(sealing.unwrap(from, place), place);
+    } catch (error) {
+      if (!(error instanceof Unsealable)) throw error;
+      return "left";
+    }
+    const command = { type: "RewrapDataKey", from, dataKey, at: timestamp(clock.now()) } as const;
+    await aggregates.change(tenants, tenantId, this.#origin(), (current) => current ? decide(current, command) : []);
+    return "rewrapped";
+  }
+
+  async #append(
+    { fact, revision }: StoredPlatformKeys,
+    masterKeys: readonly string[],
+    otherwise: () => Promise<void>,
+  ): Promise<void> {
+    const { store, sealing, clock } = this.#parts;
+    const keys = wrapPlatformKeys(openPlatformKeys(fact, sealing), sealing);
+    const data = { ...keys, masterKeys, at: timestamp(clock.now()) };
+    const event: PlatformEvent = { type: "PlatformKeysRewrapped", data };
+    try {
+      await store.append(streams.platform, revision, entriesOf([event], this.#origin(), this.#parts));
+    } catch (error) {
+      if (!(error instanceof RevisionConflict)) throw error;
+      await otherwise();
+    }
+  }
+
+  /** By then the read models surely hold what was created under another master key before this process started. */
+  async #caughtUp(stopped: () => boolean): Promise<void> {
+    const { store, readModels } = this.#parts;
+    const head = await store.head();
+    while (!stopped() && !(await readModels.caughtUp(head, patienceMs)));
+  }
+
+  #origin(): Origin {
+    return serviceOrigin("key-rotation", this.#parts.ids);
+  }
+}

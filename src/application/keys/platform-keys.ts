@@ -1,0 +1,121 @@
+import { masterKeyIdOf, type PlatformEvent } from "../../domain/platform/platform.ts";
+import { Refusal } from "../../domain/refusal.ts";
+import { comparableEmail, comparableName } from "../../domain/reservation/reservation.ts";
+import { streams } from "../../domain/streams.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { noStream, RevisionConflict, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
+import type { Sealing } from "../../ports/sealing.ts";
+import { keyedHash } from "../hashing.ts";
+import { entriesOf, serviceOrigin } from "../origin.ts";
+import { places } from "./vault.ts";
+
+/** The keys of the whole installation, opened. */
+export interface OpenedPlatformKeys {
+  /** For the keyed hashes of emails and tenant names. */
+  readonly nameHashKey: Uint8Array;
+  /** For signing access tokens. */
+  readonly tokenKey: Uint8Array;
+}
+
+/** The newest fact about the platform's keys, and its revision. */
+export interface StoredPlatformKeys {
+  readonly revision: number;
+  readonly fact: PlatformEvent;
+}
+
+interface PlatformKeyParts {
+  readonly store: EventStore;
+  readonly sealing: Sealing;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** The installation's own keys: made by whichever process needs them first, the same for all from then on. */
+export class PlatformKeys {
+  readonly #parts: PlatformKeyParts;
+  #keys: Promise<OpenedPlatformKeys> | undefined;
+
+  constructor(parts: PlatformKeyParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws LogUnavailable, or Unsealable where the master key is not the one they were wrapped by. */
+  get(): Promise<OpenedPlatformKeys> {
+    this.#keys ??= this.#load().catch((error: unknown) => {
+      this.#keys = undefined;
+      throw error;
+    });
+    return this.#keys;
+  }
+
+  /** The keyed hash that stands for an email. Throws as `get` does. */
+  async emailHash(email: string): Promise<string> {
+    return keyedHash((await this.get()).nameHashKey, comparableEmail(email));
+  }
+
+  /** The keyed hash that stands for a tenant's name. Throws as `get` does. */
+  async nameHash(name: string): Promise<string> {
+    return keyedHash((await this.get()).nameHashKey, comparableName(name));
+  }
+
+  async #load(): Promise<OpenedPlatformKeys> {
+    return (await this.#read()) ?? (await this.#create());
+  }
+
+  async #read(): Promise<OpenedPlatformKeys | undefined> {
+    const { store, sealing } = this.#parts;
+    const stored = await readPlatformKeys(store);
+    return stored && openPlatformKeys(stored.fact, sealing);
+  }
+
+  async #create(): Promise<OpenedPlatformKeys> {
+    const { store, sealing, clock, ids } = this.#parts;
+    const keys = { nameHashKey: ids.secretBytes(32), tokenKey: ids.secretBytes(32) };
+    const at = timestamp(clock.now());
+    const event: PlatformEvent = { type: "PlatformKeysCreated", data: { ...wrapPlatformKeys(keys, sealing), at } };
+    const origin = serviceOrigin("platform", ids);
+    try {
+      await store.append(streams.platform, noStream, entriesOf([event], origin, this.#parts));
+      return keys;
+    } catch (error) {
+      // Another process made them first: those are the platform's.
+      const theirs = error instanceof RevisionConflict ? await this.#read() : undefined;
+      if (theirs) return theirs;
+      throw error;
+    }
+  }
+}
+
+/** What the log says of the platform's keys, undefined before there are any. Throws a Refusal if it is unreadable. */
+export async function readPlatformKeys(store: Pick<EventStore, "readStream">): Promise<StoredPlatformKeys | undefined> {
+  const [entry] = await store.readStream(streams.platform, { backwards: true, limit: 1 });
+  if (!entry) return undefined;
+  if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the platform's keys cannot be read");
+  return { revision: entry.revision, fact: entry as RecordedEvent<PlatformEvent> };
+}
+
+/** Ids of the master keys that something may be wrapped under; the first wrapped the platform's own. */
+export function neededMasterKeys({ type, data }: PlatformEvent): readonly string[] {
+  return type === "PlatformKeysRewrapped" ? data.masterKeys : [masterKeyIdOf(data.tokenKey)];
+}
+
+/** Throws Unsealable. */
+export function openPlatformKeys({ data }: PlatformEvent, sealing: Sealing): OpenedPlatformKeys {
+  return {
+    nameHashKey: sealing.unwrap(data.nameHashKey, places.platform("nameHashKey")).bytes,
+    tokenKey: sealing.unwrap(data.tokenKey, places.platform("tokenKey")).bytes,
+  };
+}
+
+/** The keys under the newest master key. */
+export function wrapPlatformKeys(
+  keys: OpenedPlatformKeys,
+  sealing: Sealing,
+): { readonly nameHashKey: string; readonly tokenKey: string } {
+  return {
+    nameHashKey: sealing.wrap({ bytes: keys.nameHashKey }, places.platform("nameHashKey")),
+    tokenKey: sealing.wrap({ bytes: keys.tokenKey }, places.platform("tokenKey")),
+  };
+}

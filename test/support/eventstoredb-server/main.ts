@@ -1,0 +1,19 @@
+import { parseArgs } from "node:util";
+import { EventStoreDbServer } from "./server.ts";
+
+/**
+ * The wire-compatible server as a process: `node test/support/eventstoredb-server/main.ts --port P [--file F]`. With a
+ * file it keeps what it acknowledged through a kill; with `--leashed` it ends with its standard input, that is with
+ * the process that started it. Prints its address when it takes connections.
+ */
+const { values } = parseArgs({
+  options: { port: { type: "string", default: "0" }, file: { type: "string" }, leashed: { type: "boolean" } },
+});
+const server = await EventStoreDbServer.start({
+  port: Number(values.port), ...(values.file === undefined ? {} : { file: values.file }),
+});
+console.log(server.url);
+if (values.leashed) process.stdin.on("end", () => process.exit(1)).resume();
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  process.once(signal, () => void server.stopGracefully().then(() => process.exit(0)));
+}

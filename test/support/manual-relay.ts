@@ -1,0 +1,192 @@
+import { collections, fingerprint } from "../../projections/index.ts";
+import { SqliteExpiringState } from "../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { SystemIds } from "../../src/adapters/system/system-ids.ts";
+import type { WebhookEvent } from "../../src/domain/event/events.ts";
+import { isPurged, type Purge } from "../../src/domain/event/purge.ts";
+import { evolve, type PurgesEvent } from "../../src/domain/purges/purges.ts";
+import type { Timer } from "../../src/ports/clock/clock.ts";
+import { logStart, type RecordedEvent } from "../../src/ports/event-store.ts";
+import { ReadModelsUnavailable, type Change, type PositionedChanges } from "../../src/ports/read-models.ts";
+import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
+import { Purger } from "../../src/workers/purger.ts";
+import { startApi, TestClock, type TestApi } from "./api.ts";
+import { InMemoryEventStore } from "./in-memory-event-store.ts";
+import { InMemoryReadModels } from "./in-memory-read-models.ts";
+import { Deliveries } from "./outcomes.ts";
+import { quiet, uncounted } from "./telemetry.ts";
+
+/** Read models whose writes fail now and then, before or after they did what they should, and may be held up. */
+class FailingReadModels extends InMemoryReadModels {
+  readonly failures: ("before" | "after")[] = [];
+  /** How many amendments fail from now on. */
+  failingAmends = 0;
+  /** What amendments wait for. */
+  held: Promise<void> = Promise.resolve();
+  /** Whether others are being built to take their place. */
+  areReplaced = false;
+  /** Called before each sum, and before whoever counted is told whether the read models stood still. */
+  beforeSum: () => Promise<void> = async () => undefined;
+  whenCounted: () => Promise<void> = async () => undefined;
+
+  override async sum(...[scope, from, to]: Parameters<InMemoryReadModels["sum"]>): Promise<number> {
+    await this.beforeSum();
+    return super.sum(scope, from, to);
+  }
+
+  override async standsAt(checkpoint: string): Promise<boolean> {
+    const stands = await super.standsAt(checkpoint);
+    await this.whenCounted();
+    return stands;
+  }
+
+  override async isSettled(fingerprint: string): Promise<boolean> {
+    return !this.areReplaced && (await super.isSettled(fingerprint));
+  }
+
+  override apply(batch: readonly PositionedChanges[], checkpoint: string): Promise<void> {
+    return this.#perhaps(() => super.apply(batch, checkpoint));
+  }
+
+  override async amend(changes: readonly Change[]): Promise<void> {
+    await this.held;
+    if (this.failingAmends > 0) {
+      this.failingAmends -= 1;
+      throw new ReadModelsUnavailable("down");
+    }
+    return this.#perhaps(() => super.amend(changes));
+  }
+
+  async #perhaps(write: () => Promise<void>): Promise<void> {
+    const failure = this.failures.shift();
+    if (failure === "before") throw new ReadModelsUnavailable("down");
+    await write();
+    if (failure === "after") throw new ReadModelsUnavailable("no answer");
+  }
+}
+
+/** Nobody waits long. */
+class HurriedClock extends TestClock {
+  override schedule(delayMs: number, task: () => void): Timer {
+    return super.schedule(Math.min(delayMs, 1), task);
+  }
+}
+
+/** A log that gives nothing away but what a purge took. */
+class GuardedEventStore extends InMemoryEventStore {
+  deleted = 0;
+  /** Called before each deletion. */
+  beforeDelete: () => Promise<void> = async () => undefined;
+
+  override async deleteStream(stream: string, expected?: number): Promise<void> {
+    await this.beforeDelete();
+    const facts = await this.readStream(stream);
+    await super.deleteStream(stream, expected);
+    if (facts.length === 0) return;
+    this.deleted += 1;
+    const purges = await this.purges();
+    const taken = isPurged(purges, facts as readonly RecordedEvent<WebhookEvent>[]);
+    if (!taken) this.wronged.push(stream);
+  }
+
+  /** Streams deleted though no purge took their event. */
+  readonly wronged: string[] = [];
+
+  /** Every purge there ever was. */
+  async purges(): Promise<readonly Purge[]> {
+    const { entries } = await this.readLog(logStart, 1_000_000);
+    return entries.flatMap((entry) => {
+      if (entry.unreadable !== undefined || entry.type !== "EventsPurged") return [];
+      return evolve(undefined, entry as RecordedEvent<PurgesEvent>, entry.position).underWay.slice(-1);
+    });
+  }
+}
+
+/** What runs is never over. */
+export const never = () => false;
+
+/** A relay without its timers: the test says when what is done in the background. */
+export class ManualRelay {
+  readonly clock = new HurriedClock();
+  readonly store = new GuardedEventStore();
+  readonly models = new FailingReadModels();
+  api!: TestApi;
+  purger!: Purger;
+  deliveries!: Deliveries;
+  #runner = this.newRunner(this.models);
+  #restarted: Promise<void> = Promise.resolve();
+
+  static async open(): Promise<ManualRelay> {
+    const relay = new ManualRelay();
+    const { clock, store, models: readModels } = relay;
+    await readModels.reset(collections, fingerprint);
+    const state = new SqliteExpiringState(":memory:", clock);
+    const masterKey = new SystemIds().secretBytes(32);
+    relay.api = await startApi({ clock, store, readModels, state, masterKey, close: () => state.close() });
+    relay.deliveries = new Deliveries(relay.api.world);
+    relay.newPurger();
+    relay.#runner.start();
+    return relay;
+  }
+
+  newPurger(): void {
+    this.purger = new Purger({ ...this.api.world, logger: quiet });
+  }
+
+  newRunner(models: InMemoryReadModels): ProjectionRunner {
+    const { store: log, clock } = this;
+    const parts = { log, clock, writer: models, readModels: models, logger: quiet, metrics: uncounted, lingerMs: 0 };
+    return new ProjectionRunner({ ...parts, prepare: async (entries) => entries });
+  }
+
+  /** As after a crash: what is not in the read models is done again. One at a time, so that one runner is left. */
+  restartRunner(): Promise<void> {
+    this.#restarted = this.#restarted.then(() => this.stopRunner()).then(() => this.startRunner());
+    return this.#restarted;
+  }
+
+  stopRunner(): Promise<void> {
+    return this.#runner.stop();
+  }
+
+  startRunner(): void {
+    this.#runner = this.newRunner(this.models);
+    this.#runner.start();
+  }
+
+  /** The read models cover the log, but for what purges have still to clear away. */
+  async drained(): Promise<void> {
+    await this.#runner.drained(await this.store.head());
+  }
+
+  /** No completed purge is left in the read models: that goes on after they cover the log. */
+  async forgotten(): Promise<void> {
+    while ((await this.models.count({ collection: "purges", where: { completed: true } })) > 0) await aMoment();
+  }
+
+  /** Everything in the background is through. */
+  async settle(): Promise<void> {
+    for (;;) {
+      await this.drained();
+      if (await this.purger.step(never)) continue;
+      if ((await this.models.count({ collection: "purges" })) === 0) return;
+      await aMoment();
+    }
+  }
+
+  /** What read models that are built again from the log hold. */
+  async rebuilt(): Promise<ReturnType<InMemoryReadModels["contents"]>> {
+    const models = new InMemoryReadModels();
+    await models.reset(collections, fingerprint);
+    await this.newRunner(models).rebuild();
+    return models.contents();
+  }
+
+  async close(): Promise<void> {
+    await this.#runner.stop();
+    await this.api.close();
+  }
+}
+
+function aMoment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1));
+}

@@ -1,0 +1,95 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
+import { AppendQueue } from "../../../../src/adapters/embedded-event-store/append-queue.ts";
+import { defaultTuning, type AppendBatch } from "../../../../src/adapters/embedded-event-store/protocol.ts";
+import { LogUnavailable, noStream } from "../../../../src/ports/event-store.ts";
+import { note } from "../../../contract/event-store/harness.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+describe("appends on their way to the log", () => {
+  let clock: ManualClock;
+  let sent: AppendBatch[];
+  let queue: AppendQueue;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    sent = [];
+    queue = new AppendQueue((batch) => sent.push(batch), () => undefined, clock, { ...defaultTuning, timeoutMs: 100 });
+  });
+
+  /** Appends in a turn of its own, as a batch of its own. */
+  const append = async (stream: string, bytes = 5) => {
+    const encoded = [{ type: "t", metadata: "{}", data: "{}" }];
+    const appended = queue.add(stream, noStream, [note("x")], encoded, bytes).then(() => "written", String);
+    await turn();
+    return { appended };
+  };
+  const answer = (batch: number) => queue.settle({ kind: "appended", batch, first: batch, exceptions: [] });
+  const streamsSent = () => sent.flatMap(({ streams }) => streams);
+
+  it("are given up in time while the log does not answer: in doubt if they were sent, else for certain", async () => {
+    const one = await append("one");
+    clock.advance(30);
+    const two = await append("two");
+    clock.advance(30);
+    const three = await append("three");
+    expect(streamsSent()).to.deep.equal(["one", "two"]);
+    const given: string[] = [];
+    void one.appended.then(() => given.push("one"));
+    void two.appended.then(() => given.push("two"));
+    void three.appended.then(() => given.push("three"));
+    for (const [ms, late] of [[39, []], [1, ["one"]], [29, ["one"]], [1, ["one", "two"]]] as const) {
+      clock.advance(ms);
+      await turn();
+      expect(given).to.deep.equal(late);
+    }
+    clock.advance(30);
+    expect(await one.appended).to.equal("LogUnavailable: the log did not answer in time");
+    expect(await two.appended).to.equal("LogUnavailable: the log did not answer in time");
+    expect(await three.appended)
+      .to.equal("LogUnavailable: the log was not written: it did not answer earlier appends in time");
+    // Nobody waits for it any more: it is not written once the log answers again.
+    answer(1);
+    answer(2);
+    await turn();
+    const four = await append("four");
+    expect(streamsSent()).to.deep.equal(["one", "two", "four"]);
+    answer(sent.at(-1)!.batch);
+    expect(await four.appended).to.equal("written");
+    expect(clock.pending).to.deep.equal([]);
+  });
+
+  it("have their time from when they were made, however late they were sent", async () => {
+    await append("one");
+    await append("two");
+    const three = await append("three");
+    clock.advance(99);
+    answer(1);
+    await turn();
+    expect(streamsSent()).to.deep.equal(["one", "two", "three"]);
+    clock.advance(1);
+    expect(await three.appended).to.equal("LogUnavailable: the log did not answer in time");
+  });
+
+  it("leave room for others once they are given up", async () => {
+    const most = 32 * 1024 * 1024;
+    await append("one", 1);
+    await append("two", 1);
+    await append("three", most);
+    const full = await append("four", most);
+    expect(await full.appended).to.equal("LogUnavailable: too many appends are waiting");
+    clock.advance(100);
+    await append("five", most);
+    answer(1);
+    answer(2);
+    await turn();
+    expect(streamsSent()).to.deep.equal(["one", "two", "five"]);
+  });
+
+  it("fail all at once when the log is gone, and leave no timer behind", async () => {
+    const appends = [await append("one"), await append("two"), await append("three")];
+    queue.fail(new LogUnavailable("gone"));
+    for (const { appended } of appends) expect(await appended).to.equal("LogUnavailable: gone");
+    expect(clock.pending).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,137 @@
+import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { CommitEngine } from "../../../../src/adapters/embedded-event-store/commit-engine.ts";
+import { Housekeeping } from "../../../../src/adapters/embedded-event-store/housekeeping.ts";
+import { LogFile, logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
+import { defaultTuning } from "../../../../src/adapters/embedded-event-store/protocol.ts";
+import { IndexFolder } from "../../../../src/adapters/embedded-event-store/stream-index/index-folder.ts";
+import { Segment } from "../../../../src/adapters/embedded-event-store/stream-index/segment.ts";
+import { noStream } from "../../../../src/ports/event-store.ts";
+import { until } from "../../../contract/event-store/harness.ts";
+import { temporaryFolder } from "../../../support/embedded-store.ts";
+
+const tuning = { ...defaultTuning, memtableRecords: 4, mergeFanout: 2, retryDelayMs: 1, scrubDelayMs: 1 };
+
+/** Lets calls of a method fail: those of the given numbers. Answers what ends it. */
+function failing<Name extends string>(
+  owner: Record<Name, (...given: never[]) => unknown>, name: Name, calls: readonly number[],
+): () => void {
+  const own = owner[name];
+  let call = 0;
+  owner[name] = (...given) => {
+    call += 1;
+    if (calls.includes(call)) throw new Error("EMFILE: too many open files");
+    return own.apply(owner, given);
+  };
+  return () => (owner[name] = own);
+}
+
+describe("housekeeping", () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  let parts: ConstructorParameters<typeof Housekeeping>[0];
+  let housekeeping: Housekeeping;
+  let streams: number;
+  let restore: (() => void) | undefined;
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    streams = 0;
+    const path = logPath(folder.path);
+    const log = new LogFile(path);
+    const indexFolder = new IndexFolder(folder.path);
+    const index = indexFolder.open(log, tuning.memtableRecords);
+    const engine = new CommitEngine(log, index, (damage) => { throw damage; });
+    const onTrouble = () => undefined;
+    parts = { path, descriptor: openSync(path, "r"), log, index, folder: indexFolder, engine, tuning, onTrouble };
+    housekeeping = new Housekeeping(parts);
+  });
+  afterEach(async () => {
+    restore?.();
+    await housekeeping.close();
+    for (const segment of parts.index.segments) segment.close();
+    parts.log.close();
+    closeSync(parts.descriptor);
+    folder.remove();
+  });
+
+  /** Commits as many streams as make a segment. */
+  const commit = () => {
+    for (let entry = 0; entry < tuning.memtableRecords; entry++) {
+      const [stream, text] = [`event-${streams += 1}`, String(streams)];
+      const append = { streams: [stream], expected: [noStream], counts: [1], texts: [text, "Noted", "{}", "{}"] };
+      parts.engine.commit([{ kind: "append", batch: streams, ...append }]);
+    }
+  };
+
+  /** The same, and waits until there is one more. */
+  const flush = async () => {
+    commit();
+    const { flushes } = housekeeping.counts;
+    housekeeping.afterCommit();
+    await until("a segment is written", () => housekeeping.counts.flushes > flushes);
+  };
+  const openSegments = () => readdirSync("/proc/self/fd").filter((descriptor) => {
+    try {
+      return readlinkSync(join("/proc/self/fd", descriptor)).startsWith(join(folder.path, "index"));
+    } catch {
+      // The one that listed them.
+      return false;
+    }
+  });
+
+  const remove = (stream: string) => {
+    parts.engine.commit([{ kind: "delete", request: streams += 1, stream, expected: null }]);
+    housekeeping.afterCommit();
+  };
+
+  it("merges what the building of an index leaves, before anything is committed", async () => {
+    for (let segment = 0; segment < 4; segment++) commit();
+    await housekeeping.close();
+    const index = parts.folder.open(parts.log, tuning.memtableRecords);
+    expect(index.segments.length).to.be.greaterThan(2);
+    parts = { ...parts, index };
+    housekeeping = new Housekeeping(parts);
+    await until("segments are merged", () => index.segments.length === 1);
+    for (let stream = 1; stream <= streams; stream++) expect(index.stateOf(`event-${stream}`)).to.equal(0);
+  });
+
+  it("tries one scrub at a time while a reader is in the way, then one for what was deleted meanwhile", async () => {
+    await flush();
+    const { counts } = housekeeping;
+    const truncate = parts.log.truncate.bind(parts.log);
+    let tries = 0;
+    parts.log.truncate = () => {
+      tries += 1;
+      housekeeping.afterCommit();
+      return false;
+    };
+    remove("event-1");
+    await until("the reader was in the way often", () => tries > 100);
+    expect(counts.checkpoints, "begun").to.equal(1);
+    remove("event-2");
+    parts.log.truncate = truncate;
+    await until("all is scrubbed", () => counts.checkpoints === 2);
+  });
+
+  const steps = {
+    "opening a segment": (calls: number[]) => failing(Segment, "adopt", calls),
+    "listing a segment": (calls: number[]) => failing(parts.log, "listSegment", calls),
+  };
+  for (const [step, letFail] of Object.entries(steps)) {
+    it(`goes on after ${step} has failed, be it of a flush or of a merge`, async () => {
+      // The first flush, the second, and their merge: each fails at first.
+      restore = letFail([1, 3, 5]);
+      await flush();
+      await flush();
+      await until("segments are merged", () => housekeeping.counts.merges === 1);
+      const { index, log } = parts;
+      expect(index.segments.map(({ path }) => path)).to.deep.equal(
+        log.listedSegments().map(({ file }) => parts.folder.path(file)),
+      );
+      expect(index.segments).to.have.length(1);
+      expect(openSegments(), "left open").to.have.length(1);
+      for (let stream = 1; stream <= streams; stream++) expect(index.stateOf(`event-${stream}`)).to.equal(0);
+    });
+  }
+});

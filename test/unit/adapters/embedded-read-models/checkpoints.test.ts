@@ -1,0 +1,110 @@
+import { expect } from "chai";
+import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Checkpoints } from "../../../../src/adapters/embedded-read-models/checkpoints.ts";
+
+describe("checkpoints of the read models' file", () => {
+  const large = "x".repeat(100_000);
+  let folder: string;
+  let file: string;
+  let database: DatabaseSync;
+  let checkpoints: Checkpoints;
+  let troubles: unknown[];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "checkpoints-"));
+    file = join(folder, "test.db");
+    database = new DatabaseSync(file);
+    database.exec("PRAGMA journal_mode = WAL; CREATE TABLE texts (text TEXT)");
+  });
+
+  afterEach(async () => {
+    await checkpoints.end();
+    database.close();
+    checkpoints.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  function open(limits: { piece: number; anew: number; tooMany: number }): void {
+    troubles = [];
+    checkpoints = new Checkpoints(file, database, (error) => troubles.push(error), limits);
+  }
+
+  function commit(): void {
+    database.prepare("INSERT INTO texts VALUES (?)").run(large);
+    checkpoints.committed();
+  }
+
+  const written = () => statSync(file).size;
+
+  /** Pages of the log that are not in the file yet. */
+  function left(): number {
+    const pages = database.prepare("PRAGMA wal_checkpoint(NOOP)").get() as { log: number; checkpointed: number };
+    return pages.log - pages.checkpointed;
+  }
+
+  async function allMoved(): Promise<void> {
+    while (left() > 0) {
+      checkpoints.committed();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  it("leave the file alone while there is little", () => {
+    open({ piece: 1_000, anew: 10_000, tooMany: 10_000 });
+    const before = written();
+    for (let n = 0; n < 10; n += 1) commit();
+    expect(written()).to.equal(before);
+  });
+
+  it("are made beside the commits once there is enough", async () => {
+    open({ piece: 1, anew: 1_000_000, tooMany: 1_000_000 });
+    for (let n = 0; n < 10; n += 1) commit();
+    expect(left()).to.be.above(0);
+    await allMoved();
+    expect(written()).to.be.above(10 * large.length);
+    // All is moved, so what follows goes to the log's beginning.
+    const log = statSync(`${file}-wal`).size;
+    for (let n = 0; n < 5; n += 1) commit();
+    expect(statSync(`${file}-wal`).size).to.equal(log);
+  });
+
+  it("let the log begin anew while commits go on", async () => {
+    open({ piece: 50, anew: 100, tooMany: 1_000_000 });
+    const log = () => database.prepare("PRAGMA wal_checkpoint(NOOP)").get()!["log"] as number;
+    let begunAnew = false;
+    for (let n = 0; n < 2_000 && !begunAnew; n += 1) {
+      const before = log();
+      commit();
+      begunAnew = log() < before;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(begunAnew).to.equal(true);
+  });
+
+  it("tell of a thread that fails, and begin again with another", async () => {
+    open({ piece: 1, anew: 1_000_000, tooMany: 1_000_000 });
+    renameSync(file, `${file}.away`);
+    mkdirSync(file);
+    commit();
+    while (troubles.length < 2) {
+      checkpoints.committed();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(String(troubles[0])).to.match(/unable to open database file/);
+    expect(left()).to.be.above(0);
+    rmdirSync(file);
+    renameSync(`${file}.away`, file);
+    await allMoved();
+    expect(written()).to.be.above(large.length);
+  });
+
+  it("are made at once when there is too much, so that the log stays bounded", () => {
+    open({ piece: 1_000_000, anew: 1_000_000, tooMany: 100 });
+    for (let n = 0; n < 200; n += 1) commit();
+    expect(statSync(`${file}-wal`).size).to.be.below(10 * large.length);
+    expect(database.prepare("SELECT count(*) AS n FROM texts").get()?.["n"]).to.equal(200);
+  });
+});

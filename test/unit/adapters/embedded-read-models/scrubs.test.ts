@@ -1,0 +1,121 @@
+import { execFileSync } from "node:child_process";
+import { randomInt, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import type { Change, CollectionDefinition } from "../../../../src/ports/read-models.ts";
+import { position } from "../../../support/position.ts";
+import { eventually } from "../../../support/relay.ts";
+
+/** Marks found in any file of the folder. A process apart looks: closing a file here would drop SQLite's locks. */
+function marksIn(folder: string): Set<string> {
+  const found = execFileSync("sh", ["-c", `grep -rhaoE 'MARK[0-9]{6}!' "$0" | sort -u`, folder], { encoding: "utf8" });
+  return new Set(found.split("\n").filter((line) => line !== ""));
+}
+
+const people: CollectionDefinition = {
+  name: "people",
+  key: "id",
+  personal: true,
+  fields: { id: "id", group: "number", email: "text", note: "text" },
+  indexes: [["group", "email"], ["email"]],
+};
+
+describe("what was removed from personal read models", () => {
+  let folder: string;
+  let models: SqliteReadModels;
+  let live: Map<string, string>;
+  let written = 0;
+  let marks = 0;
+  const open = () => (models = new SqliteReadModels(join(folder, "read-models.db"), new SystemClock()));
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), "scrubs-"));
+    live = new Map();
+    await open().reset([people], "1");
+  });
+  afterEach(async () => {
+    await models.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const apply = (changes: readonly Change[]) => {
+    written += 1;
+    const at = position(written);
+    return models.apply([{ position: at, changes }], at);
+  };
+  const create = (): Change => {
+    const [key, mark] = [randomUUID(), `MARK${String((marks += 1)).padStart(6, "0")}!`];
+    live.set(key, mark);
+    const document = { id: key, group: randomInt(5), email: mark, note: "x".repeat(randomInt(300)) };
+    return { op: "put", collection: "people", key, document, fresh: true };
+  };
+  const takeAway = (): Change => {
+    const key = [...live.keys()][randomInt(live.size)]!;
+    live.delete(key);
+    if (randomInt(2) === 0) return { op: "remove", collection: "people", key };
+    return { op: "set", collection: "people", key, fields: { email: null } };
+  };
+  const churn = async () => {
+    for (let round = 0; round < 30; round += 1) {
+      await apply(Array.from({ length: 100 }, create));
+      await apply(Array.from({ length: 70 }, takeAway));
+    }
+  };
+
+  /** For moments the thread that moves the write-ahead log is in the way, as any reader may be. */
+  const scrub = async () => {
+    const problem = () => models.scrub().then(() => null, String);
+    const last = await eventually(problem, (text) => text === null || !text.includes("in the way"));
+    expect(last).to.equal(null);
+  };
+
+  it("is gone from all files, and nothing else is", async () => {
+    await churn();
+    await scrub();
+    expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
+    const found = await models.find({
+      collection: "people",
+      range: { field: "email", from: "" },
+      order: { field: "email", descending: false },
+      limit: 10_000,
+    });
+    expect(found.map(({ email }) => email)).to.deep.equal([...live.values()].sort());
+    await apply([create(), takeAway()]);
+  });
+
+  it("is taken out between queries, which see the whole collection all the time", async () => {
+    await apply(Array.from({ length: 5_000 }, create));
+    await apply([takeAway()]);
+    const before = await models.count({ collection: "people" });
+    const turn = { over: false };
+    const scrubbing = scrub().finally(() => { turn.over = true; });
+    const counts: number[] = [];
+    while (!turn.over) {
+      await nextTurn();
+      counts.push(await models.count({ collection: "people" }));
+    }
+    await scrubbing;
+    expect(counts.length).to.be.greaterThan(10);
+    expect(new Set(counts)).to.deep.equal(new Set([before]));
+    expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
+  });
+
+  it("goes by itself, though a process ended before it had", async () => {
+    await churn();
+    await models.close();
+    open();
+    await eventually(async () => marksIn(folder).size, (size) => size === live.size);
+    expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
+  });
+
+  it("goes with everything when they are built anew", async () => {
+    await churn();
+    await models.reset([people], "2");
+    await scrub();
+    expect(marksIn(folder)).to.deep.equal(new Set());
+  });
+});

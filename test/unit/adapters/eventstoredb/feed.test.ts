@@ -1,0 +1,52 @@
+import { EventEmitter } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
+import streams from "@eventstore/db-client/generated/streams_pb.js";
+import { expect } from "chai";
+import type { Connection } from "../../../../src/adapters/eventstoredb/connection.ts";
+import { Feed } from "../../../../src/adapters/eventstoredb/feed.ts";
+import { positionOf } from "../../../../src/adapters/eventstoredb/positions.ts";
+import type { StoredRecord } from "../../../../src/adapters/eventstoredb/records.ts";
+import { defaultTuning } from "../../../../src/adapters/eventstoredb/tuning.ts";
+import { failureOf } from "../../../contract/event-store/harness.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+const { behindMs, stallMs } = defaultTuning;
+const at = (commit: number) => positionOf({ commit: String(commit), prepare: String(commit) });
+
+describe("a subscription to which nothing comes of what the log holds", () => {
+  it("is given up when it stalled for the whole time, whatever signs of life there were", async () => {
+    const clock = new ManualClock();
+    const call = Object.assign(new EventEmitter(), { cancel: () => undefined });
+    let renewed = 0;
+    const connection = {
+      streams: async () => ({ read: () => call }),
+      callArguments: () => [],
+      renew: async () => { renewed += 1; },
+    } as unknown as Connection;
+    const missing = { position: at(9) } as StoredRecord;
+    const feed = new Feed({
+      connection, clock, tuning: defaultTuning, onTrouble: () => undefined,
+      entry: ({ position }) => ({ position }) as never,
+      newest: () => missing.position, head: async () => missing.position, page: async () => [missing],
+    }, at(5), { by: "origin" }, () => true);
+    const failure = failureOf(feed.next());
+    const startedAt = clock.monotonic();
+    const pass = async (ms: number) => {
+      await turn();
+      clock.advance(ms);
+      await turn();
+    };
+    await pass(behindMs);
+    while (clock.monotonic() - startedAt < stallMs) {
+      call.emit("data", new streams.ReadResp().setCheckpoint(
+        new streams.ReadResp.Checkpoint().setCommitPosition("3").setPreparePosition("3"),
+      ));
+      await pass(behindMs);
+    }
+    expect(renewed).to.equal(0);
+    while (renewed === 0) await pass(behindMs);
+    expect(String(await failure)).to.contain(`for ${stallMs} ms`);
+    expect(clock.monotonic() - startedAt).to.be.within(stallMs, stallMs + 5 * behindMs);
+    feed.close();
+  });
+});

@@ -1,0 +1,49 @@
+import { expect } from "chai";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeFolder } from "../../../../src/adapters/file-system/folder.ts";
+import { temporaryFolder } from "../../../support/embedded-store.ts";
+
+const source = new URL("../../../../src/adapters/file-system/folder.ts", import.meta.url).href;
+
+describe("making a folder", () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeEach(() => { folder = temporaryFolder(); });
+  afterEach(() => folder.remove());
+
+  it("makes what is missing above it, too, for this user only, and leaves alone what is there", () => {
+    const open = join(folder.path, "open");
+    mkdirSync(open, { mode: 0o755 });
+    const made = join(open, "a", "b");
+    makeFolder(made);
+    makeFolder(`${made}/`);
+    const modes = [open, join(open, "a"), made].map((path) => statSync(path).mode & 0o777);
+    expect(modes).to.deep.equal([0o755, 0o700, 0o700]);
+  });
+
+  it("takes a link to a folder for one", () => {
+    symlinkSync(folder.path, join(folder.path, "link"));
+    makeFolder(join(folder.path, "link"));
+    makeFolder(join(folder.path, "link", "a"));
+    expect(statSync(join(folder.path, "a")).isDirectory()).to.be.true;
+  });
+
+  it("fails where a file is in its way", () => {
+    const file = join(folder.path, "file");
+    writeFileSync(file, "");
+    expect(() => makeFolder(file)).to.throw("EEXIST");
+    expect(() => makeFolder(join(file, "a", "b"))).to.throw(/ENOTDIR|EEXIST/);
+  });
+
+  it("fails where the folder above it takes none", function () {
+    if (process.platform !== "linux") this.skip();
+    // Had it no end, nothing in its own process could tell.
+    const code = `import(process.argv[1]).then(({ makeFolder }) => makeFolder("/proc/x/y"))
+      .catch(({ message }) => console.log(message))`;
+    const said = execFileSync(process.execPath, ["-e", code, source], {
+      encoding: "utf8", timeout: 30_000, killSignal: "SIGKILL", stdio: ["ignore", "pipe", "ignore"],
+    });
+    expect(said).to.match(/^ENOENT: .*'\/proc\/x'\n$/);
+  });
+});

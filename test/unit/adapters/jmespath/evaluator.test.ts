@@ -1,0 +1,186 @@
+import { expect } from "chai";
+import { Evaluator } from "../../../../src/adapters/jmespath/evaluator.ts";
+import { MappingProblem } from "../../../../src/adapters/jmespath/problem.ts";
+
+// Far more time than in earnest: what is specified here is not time.
+const evaluator = new Evaluator({ timeoutMs: 5_000, patienceMs: 5_000, maxBytes: 10_000 });
+
+/** Wraps what an expression yields, so that it may be anything. */
+const evaluated = (expression: string, payload: string): unknown =>
+  (JSON.parse(evaluator.apply(`{x: ${expression}}`, payload)) as { x: unknown }).x;
+const refused = (run: () => unknown, mention: string) => expect(run).to.throw(MappingProblem, mention);
+
+const order =
+  '{"id":7,"name":"Ada","tags":["b","a"],"lines":[{"sku":"a","price":2.5,"qty":2},{"sku":"b","price":1,"qty":9}],' +
+  '"who":{"first":"Ada","last":"L","age":36},"empty":{},"none":null,"yes":true,"no":false,"nested":[[1,2],[3,[4]]]}';
+
+describe("mapping expressions", () => {
+  const table: [string, unknown][] = [
+    ["name", "Ada"],
+    ["who.first", "Ada"],
+    ['"who"."first"', "Ada"],
+    ["missing", null],
+    ["missing.deeper", null],
+    ["name.deeper", null],
+    ["tags[0]", "b"],
+    ["tags[-1]", "a"],
+    ["tags[5]", null],
+    ["nested[]", [1, 2, 3, [4]]],
+    ["nested[][]", [1, 2, 3, 4]],
+    ["nested[0][::-1]", [2, 1]],
+    ["lines[*].sku", ["a", "b"]],
+    ["lines[*].missing", []],
+    ["lines[?qty > `5`].sku", ["b"]],
+    ["lines[?sku == 'a'] | [0].price", 2.5],
+    ["lines[*].{s: sku, n: qty}", [{ s: "a", n: 2 }, { s: "b", n: 9 }]],
+    ["lines[].[sku, qty]", [["a", 2], ["b", 9]]],
+    ["who.*", ["Ada", "L", 36]],
+    ["none || name", "Ada"],
+    ["empty || name", "Ada"],
+    ["who && name", "Ada"],
+    ["!yes", false],
+    ["!missing", true],
+    ["yes && !no", true],
+    ["`{\"a\":[1,2]}`", { a: [1, 2] }],
+    ["'it\\'s'", "it's"],
+    ["@.name", "Ada"],
+    ["length(lines)", 2],
+    ["length(name)", 3],
+    ["sum(lines[*].price)", 3.5],
+    ["avg(lines[*].qty)", 5.5],
+    ["max_by(lines, &qty).sku", "b"],
+    ["sort_by(lines, &price)[*].sku", ["b", "a"]],
+    ["sort(tags)", ["a", "b"]],
+    ["reverse(tags)", ["a", "b"]],
+    ["join('-', tags)", "b-a"],
+    ["keys(empty)", []],
+    ["merge(who, {age: `37`})", { first: "Ada", last: "L", age: 37 }],
+    ["not_null(none, missing, name)", "Ada"],
+    ["to_string(id)", "7"],
+    ["to_number('7.5')", 7.5],
+    ["type(tags)", "array"],
+    ["contains(tags, 'a')", true],
+    ["starts_with(name, 'A')", true],
+    ["map(&price, lines)", [2.5, 1]],
+    ["lower(name)", "ada"],
+    ["split('a,b', ',')", ["a", "b"]],
+    ["replace('a-b', '-', '+')", "a+b"],
+    ["pad_left('7', `3`, '0')", "007"],
+    ["items({a: `1`})", [["a", 1]]],
+    ["lines[0].price * lines[0].qty", 5],
+  ];
+  for (const [expression, result] of table) {
+    it(`takes ${expression} for ${JSON.stringify(result)}`, () => {
+      expect(evaluated(expression, order)).to.deep.equal(result);
+    });
+  }
+
+  it("keep the digits of integers beyond 2^53 and of numbers beyond a double", () => {
+    const payload = '{"big":12345678901234567890,"neg":-9007199254740993,"huge":1e400,"safe":9007199254740991}';
+    expect(evaluator.apply("{b: big, n: neg, h: huge, s: safe}", payload)).to.equal(
+      '{"b":12345678901234567890,"n":-9007199254740993,"h":1e400,"s":9007199254740991}',
+    );
+    expect(evaluated("to_string(big)", payload)).to.equal("12345678901234567890");
+    expect(evaluated("big == big", payload)).to.equal(true);
+    expect(evaluated("big == neg", payload)).to.equal(false);
+    refused(() => evaluated("abs(big)", payload), "abs()");
+    expect(evaluator.apply("{x: x, y: y}", '{"x":1.0,"y":0.30000000000000004}')).to.equal(
+      '{"x":1,"y":0.30000000000000004}',
+    );
+  });
+
+  it("see in a payload what it says and nothing that JavaScript adds", () => {
+    const inherited = ["constructor", "toString", "__proto__", "hasOwnProperty", "valueOf"];
+    for (const name of inherited) {
+      expect(evaluated(`"${name}"`, order), name).to.equal(null);
+      expect(evaluated(`who."${name}"`, order), name).to.equal(null);
+      expect(evaluated(`"${name}"`, `{"${name}":{"a":1}}`), name).to.deep.equal({ a: 1 });
+    }
+    expect(evaluator.apply("{c: constructor}", '{"constructor":9007199254740993}')).to.equal('{"c":9007199254740993}');
+  });
+
+  it("are refused when saved for what could never work", () => {
+    const bad = ["", " ", "{", "a..b", "a b", "#", "{a: }", "`{`", "a[", "@@", "$x y"];
+    for (const expression of bad) refused(() => evaluator.compile(expression), "is not a JMESPath expression");
+    refused(() => evaluator.compile("nope(@)"), "nope: there is no such function");
+    refused(() => evaluator.compile("a[?hasOwnProperty(@)]"), "hasOwnProperty: there is no such function");
+    for (const expression of ["&a", "{a: &b}", "[&a]", "not_null(&a)", "a || &b"]) {
+      refused(() => evaluator.compile(expression), "&:");
+    }
+    refused(() => evaluator.compile("a".repeat(4_097)), "at most 4096 characters");
+    refused(() => evaluator.compile(`${"!".repeat(4_000)}a`), "nested too deep");
+    expect(() => evaluator.compile("a".repeat(4_096))).not.to.throw();
+    expect(() => evaluator.compile("map(&(a[?b > `1`]), c)")).not.to.throw();
+    expect(() => evaluator.compile('`{"type":"ExpressionReference"}`')).not.to.throw();
+  });
+
+  it("are compiled once", () => {
+    expect(evaluator.compile("{once: a}")).to.equal(evaluator.compile("{once: a}"));
+    expect(evaluator.compile("{once: a}")).not.to.equal(evaluator.compile("{once: b}"));
+  });
+
+  it("must yield an object", () => {
+    const others = { id: "a number", name: "a string", tags: "an array", missing: "null", yes: "a boolean" };
+    for (const [expression, kind] of Object.entries(others)) {
+      refused(() => evaluator.apply(expression, order), `yields ${kind}, not an object`);
+    }
+    refused(() => evaluator.apply("big", '{"big":12345678901234567890}'), "yields a number, not an object");
+    expect(evaluator.apply("empty", order)).to.equal("{}");
+  });
+
+  it("fail on a payload they do not fit, without words of V8", () => {
+    refused(() => evaluated("sum(tags)", order), "cannot be evaluated on this payload: Invalid type: sum()");
+    refused(() => evaluated("$nope", order), "nope");
+    refused(() => evaluated("id / none", order), "not-a-number");
+    refused(() => evaluated("id * `1e308` * `1e308`", order), "a number that JSON cannot hold");
+    refused(() => evaluated("tags[::0]", order), "slice step cannot be 0");
+    const internal = () => evaluated("replace(name, 'A', 'B', `1e12`)", order);
+    expect(internal).to.throw(MappingProblem, /^cannot be evaluated on this payload$/);
+  });
+
+  it("are bounded in the size and the depth of what they yield, however little they cost to evaluate", () => {
+    const doubled = (times: number) => `{x: ${Array(times).fill("[@,@]").join("|")}}`;
+    expect(evaluator.apply(doubled(8), "{}")).to.have.length.greaterThan(512);
+    refused(() => evaluator.apply(doubled(20), "{}"), "yields more than 10000 bytes");
+    refused(() => evaluator.apply(doubled(140), "{}"), "yields");
+    const nested = (depth: number) => `${"{a:".repeat(depth - 1)}\`{}\`${"}".repeat(depth - 1)}`;
+    expect(evaluator.apply(nested(128), "{}")).to.have.length(5 * 127 + 2 + 127);
+    refused(() => evaluator.apply(nested(129), "{}"), "nested deeper than 128");
+    const text = (length: number) => JSON.stringify({ a: "ü".repeat(length) });
+    expect(Buffer.byteLength(evaluator.apply("{a: a}", text(4_996)))).to.equal(10_000);
+    refused(() => evaluator.apply("{a: a}", text(4_997)), "yields more than 10000 bytes");
+  });
+
+  it("cannot make a text so long that V8 gives up", () => {
+    const payload = JSON.stringify({ a: "x".repeat(100_000), l: Array(1_000).fill("y".repeat(100)) });
+    const bombs = [
+      "pad_left(a, `500000000`)", "pad_right(a, `500000000`)", "replace(a, 'x', a)", "replace(a, '', a)",
+      `join('', [${Array(11).fill("a").join(",")}])`, "join(a, l)",
+      `to_string([${Array(11).fill("a").join(",")}])`,
+    ];
+    for (const bomb of bombs) {
+      refused(() => evaluated(`length(${bomb})`, payload), "makes too long a text");
+    }
+    expect(evaluated("length(pad_left(a, `500000`))", payload)).to.equal(500_000);
+    expect(evaluated("length(let $a = a in join('', [$a, $a]))", payload)).to.equal(200_000);
+    refused(() => evaluated("length(let $a = a in pad_left($a, `500000000`))", payload), "makes too long a text");
+  });
+
+  it("cannot search where V8 would take minutes and hear nobody", () => {
+    const payload = JSON.stringify({ a: "x".repeat(200_000), b: "y".repeat(1_000) });
+    for (const name of ["contains", "find_first", "find_last", "split"]) {
+      refused(() => evaluated(`${name}(a, b)`, payload), `${name}() searches for too long a text`);
+      expect(evaluated(`type(${name}(a, 'xxy'))`, payload)).to.be.a("string");
+    }
+    refused(() => evaluated("replace(a, b, 'c')", payload), "replace() searches for too long a text");
+    expect(evaluated("contains([a, b], b)", payload)).to.equal(true);
+  });
+
+  it("are ended by the watchdog, and the next one runs as if nothing had been", () => {
+    const hasty = new Evaluator({ timeoutMs: 30, patienceMs: 1_000, maxBytes: 10_000 });
+    const list = JSON.stringify({ l: Array.from({ length: 2_000 }, (_, n) => n) });
+    const endless = "{x: l[?length($.l[?length($.l[?length($.l) > `1`]) > `1`]) > `1`]}";
+    refused(() => hasty.apply(endless, list), "takes longer than 30 ms");
+    expect(hasty.apply("{x: l[1]}", list)).to.equal('{"x":1}');
+  });
+});

@@ -1,0 +1,49 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { decodeItem, encodeItem, wakeUpFor } from "../../../../src/adapters/kafka/messages.ts";
+import type { WorkItem } from "../../../../src/ports/work-queue.ts";
+import { firstAttempt } from "../../../support/work-recorder.ts";
+
+const text = fc.string({ unit: "binary" });
+const anyItem: fc.Arbitrary<WorkItem> = fc.oneof(
+  fc.record({ kind: fc.constant("wake" as const), destinationId: text, position: text }),
+  fc.record({
+    kind: fc.constant("first" as const), destinationId: text, tenantId: text, eventId: text, payload: text,
+    idempotencyKey: fc.option(text), acceptedAt: text, causationId: text, correlationId: text, position: text,
+    revision: fc.maxSafeNat(),
+  }),
+);
+
+describe("messages of the work queue", () => {
+  it("hold an item whole", () => {
+    fc.assert(fc.property(anyItem, (each) => {
+      expect(decodeItem(encodeItem(each))).to.deep.equal(each);
+    }));
+  });
+
+  it("are read or not, but never throw", () => {
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => {
+      expect(decodeItem(Buffer.from(bytes))).to.equal(undefined);
+    }));
+    fc.assert(fc.property(fc.json(), (json) => {
+      expect(decodeItem(Buffer.from(json))).to.equal(undefined);
+    }));
+  });
+
+  it("of an item without one of its fields, or with a field of another kind, are not read", () => {
+    const whole: Record<string, unknown> = { v: 1, ...firstAttempt("a") };
+    expect(decodeItem(Buffer.from(JSON.stringify(whole)))).to.not.equal(undefined);
+    for (const field of Object.keys(whole)) {
+      const { [field]: _, ...lacking } = whole;
+      expect(decodeItem(Buffer.from(JSON.stringify(lacking))), field).to.equal(undefined);
+      const odd = JSON.stringify({ ...whole, [field]: { toString: 1 } });
+      expect(decodeItem(Buffer.from(odd)), field).to.equal(undefined);
+    }
+  });
+
+  it("stand in for what has no room: the same destination, woken once the index has come as far", () => {
+    const item = firstAttempt("a", { position: "7" });
+    const { destinationId, position } = item;
+    expect(wakeUpFor(item)).to.deep.equal({ kind: "wake", destinationId, position });
+  });
+});

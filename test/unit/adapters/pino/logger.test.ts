@@ -1,0 +1,131 @@
+import { expect } from "chai";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLogger } from "../../../../src/adapters/pino/logger.ts";
+import { ReadModelsUnavailable } from "../../../../src/ports/read-models.ts";
+import type { Logger } from "../../../../src/ports/telemetry.ts";
+
+/** The lines, parsed and as text, that `say` makes a logger write. */
+function lines(say: (logger: Logger) => void, level: Parameters<typeof createLogger>[0] = "info") {
+  const texts: string[] = [];
+  say(createLogger(level, { write: (text) => { texts.push(text); } }));
+  return texts.map((text) => ({ text, line: JSON.parse(text) as Record<string, unknown> }));
+}
+
+describe("the logger", () => {
+  it("writes one JSON line for each message, at its level and above", () => {
+    const written = lines((logger) => {
+      logger.debug({}, "not shown");
+      logger.info({ eventId: "e1" }, "shown");
+      logger.error({ err: new Error("broken") }, "shown too");
+    });
+    expect(written).to.have.length(2);
+    expect(written[0]?.line).to.include({ level: "info", eventId: "e1", msg: "shown" });
+    expect(written[0]?.line.time).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(written[1]?.line.err).to.include({ type: "Error", message: "broken" });
+    expect(lines((logger) => logger.debug({}, "shown"), "debug")).to.have.length(1);
+    expect(lines((logger) => logger.error({}, "not shown"), "silent")).to.have.length(0);
+  });
+
+  it("says of an error what it is called, also where it came from another thread and has no class any more", () => {
+    const { name, message, stack } = new ReadModelsUnavailable("database or disk is full");
+    const written = lines((logger) => {
+      logger.warn({ err: new ReadModelsUnavailable("no") }, "an error of this thread");
+      logger.warn({ err: { name, message, stack } }, "what is left of another's");
+      logger.warn({ err: Object.assign(new Error(message), { name }) }, "another's, made an error again");
+      logger.warn({ err: "no error" }, "something else that was thrown");
+    });
+    const told = written.map(({ line: { err } }) => err as Record<string, unknown>);
+    expect(told.slice(0, 3).map(({ type }) => type)).to.deep.equal([name, name, name]);
+    expect(told[1]).to.include({ message, stack });
+    expect(told[3]).to.equal("no error");
+  });
+
+  it("blots secrets out by the field's name, however deep, and leaves the line whole", () => {
+    const secret = 'hid"den\\ } ] value';
+    const written = lines((logger) => logger.info({
+      password: secret,
+      body: { ownerPassword: secret, deeper: [{ accessToken: secret, kept: "visible" }] },
+      request: { headers: { Authorization: secret, "x-api-key": secret, cookie: secret } },
+      credentials: { headerName: "X-Key", value: secret },
+      clientSecret: secret, webhookSecret: secret, passwordHash: secret, tokenId: "kept",
+    }, "request"));
+    expect(written[0]?.text).to.not.include("hid");
+    expect(written[0]?.line).to.deep.include({
+      password: "[secret]", credentials: "[secret]", tokenId: "kept", msg: "request",
+      body: { ownerPassword: "[secret]", deeper: [{ accessToken: "[secret]", kept: "visible" }] },
+    });
+  });
+
+  it("blots out what looks like a key, a token or a hash of this service, wherever it turns up", () => {
+    const body = "Abcdefghijklmnopqrstuvwxyz0123456789_-";
+    const secrets = [
+      `rk_${body}`, `inv_${body}`, `dst_${body}`, `sndr_${body}`, `whsec_${Buffer.alloc(32, 250).toString("base64")}`,
+      `eyJhbGciOi.${body}.${body}`, `$2b$12$${"a".repeat(53)}`,
+    ];
+    for (const secret of secrets) {
+      const written = lines((logger) => {
+        logger.info({ url: `/api/v1/ingest/t/${secret}?x=1` }, "in a field");
+        logger.info({}, `in a message: ${secret}`);
+        logger.error({ err: new Error(`in an error: ${secret}`) }, "in an error");
+      });
+      for (const { text } of written) expect(text).to.include("[secret]").and.not.include(secret.slice(8, 24));
+    }
+  });
+
+  describe("on standard output", () => {
+    const source = new URL("../../../../src/adapters/pino/logger.ts", import.meta.url).href;
+    /** Runs a script that has a logger of its own, its output to whatever the shell says. */
+    const run = (script: string, to: string) => {
+      const whole = `const { createLogger } = await import(${JSON.stringify(source)});
+        const logger = createLogger("info");
+        ${script}`;
+      const options = ["--input-type=module", "--disable-warning=ExperimentalWarning"];
+      const command = `"$0" "$@" ${to}`;
+      return spawnSync("sh", ["-c", command, process.execPath, ...options, "-e", whole], { timeout: 20_000 });
+    };
+    const count = "for (let n = 0; n < 1000; n++) logger.info({ n }, 'counted');";
+    const numbersIn = (output: Buffer) =>
+      output.toString().trim().split("\n").map((line) => (JSON.parse(line) as { n: number }).n);
+    const all = Array.from({ length: 1000 }, (_, n) => n);
+
+    for (const [name, to] of [["a pipe", "| cat"], ["a pipe whose reader is slow", "| (sleep 0.5; cat)"]] as const) {
+      it(`writes to ${name}, up to the last line before the process ends`, () => {
+        expect(numbersIn(run(`${count} process.exit(0);`, to).stdout)).to.deep.equal(all);
+      });
+    }
+
+    it("writes to a file, behind what it holds", () => {
+      const folder = mkdtempSync(join(tmpdir(), "logger-"));
+      try {
+        run(`${count} process.exit(0);`, `>> ${join(folder, "log")}`);
+        run(count, `>> ${join(folder, "log")}`);
+        expect(numbersIn(readFileSync(join(folder, "log")))).to.deep.equal([...all, ...all]);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    for (const [name, to] of [
+      ["on a full disk", "> /dev/full"], ["to a reader that has gone", "| true"],
+      ["to a reader that does not read", "| sleep 5"],
+    ] as const) {
+      it(`lets go of what it cannot write ${name}, and neither waits nor ends for it`, () => {
+        const { stderr } = run(
+          `const begun = performance.now();
+          const more = setInterval(() => {
+            ${count}
+            if (performance.now() - begun < 700) return;
+            process.stderr.write("going on");
+            process.on("exit", () => process.stderr.write(performance.now() - begun < 4000 ? ", over" : ", late"));
+            process.exit(0);
+          }, 100);`,
+          to,
+        );
+        expect(stderr.toString()).to.equal("going on, over");
+      });
+    }
+  });
+});

@@ -1,0 +1,196 @@
+import { expect } from "chai";
+import { AesSealing } from "../../../../src/adapters/aes-sealing/aes-sealing.ts";
+import { JsonEventCodec } from "../../../../src/adapters/event-codec/event-codec.ts";
+import { EventStoreDb } from "../../../../src/adapters/eventstoredb/event-store-db.ts";
+import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
+import { Erasure } from "../../../../src/application/accounts/erasure.ts";
+import { Reservations } from "../../../../src/application/accounts/reservations.ts";
+import { serveAll } from "../../../../src/application/aggregate-types.ts";
+import { Aggregates } from "../../../../src/application/aggregates.ts";
+import { backlogByDestination } from "../../../../src/application/delivery/backlog.ts";
+import { keyInventory } from "../../../../src/application/keys/key-inventory.ts";
+import { Refusal } from "../../../../src/domain/refusal.ts";
+import type { EventStore } from "../../../../src/ports/event-store.ts";
+import { createTenant, createUser, openIngest, password } from "../../../support/accounts.ts";
+import { enginesOver, startApi, type InMemoryEngines } from "../../../support/api.ts";
+import { EventStoreDbServer } from "../../../support/eventstoredb-server/server.ts";
+import { http } from "../../../support/http.ts";
+import { InMemoryEventStore } from "../../../support/in-memory-event-store.ts";
+
+const ids = new SystemIds();
+
+/** Opens a log; `close` lets go of it. */
+type OpenLog = () => Promise<{ readonly store: EventStore; readonly close: () => Promise<void> }>;
+
+/** Deletes at once. */
+const inMemory: OpenLog = async () => ({ store: new InMemoryEventStore(), close: async () => undefined });
+
+/** Goes on giving deleted entries to who reads the whole log: nobody has it scavenged here. */
+const eventStoreDb: OpenLog = async () => {
+  const server = await EventStoreDbServer.start();
+  const store = new EventStoreDb({ url: server.url, codec: new JsonEventCodec(), clock: new SystemClock() });
+  const close = async () => {
+    await store.close();
+    await server.close();
+  };
+  return { store, close };
+};
+
+for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventStoreDB", eventStoreDb, 5]] as const) {
+  describe(`erasing a tenant, the log ${log}`, () => {
+    let engines: InMemoryEngines<EventStore>;
+    let close: () => Promise<void>;
+    const begin = async () => {
+      const opened = await open();
+      engines = await enginesOver(opened.store);
+      close = async () => {
+        await engines.close();
+        await opened.close();
+      };
+    };
+    beforeEach(begin);
+    afterEach(() => close());
+
+    /** A tenant with something of every kind, some of it deleted already. */
+    const fill = async (url: string) => {
+      const tenant = await createTenant(url);
+      const { client } = tenant.owner;
+      const user = await createUser(client, "viewer");
+      await user.client.post("/api/v1/auth/logout");
+      await client.post("/api/v1/invites", { email: "canary@example.com", role: 0 });
+      const ingest = await openIngest(client, tenant.tenantId);
+      const json = { canary: tenant.tenantId };
+      const accepted = await http("POST", url + ingest.path, { json, headers: { "x-api-key": ingest.apiKey } });
+      expect(accepted.status).to.equal(202);
+      const sender = { name: `canary ${tenant.tenantId}`, destinationUrlId: ingest.destinationId };
+      const made = await client.post("/api/v1/senders", sender);
+      await client.patch(`/api/v1/senders/${String(made.json["id"])}`, { status: "inactive" });
+      await client.delete(`/api/v1/senders/${String((await client.post("/api/v1/senders", sender)).json["id"])}`);
+      const second = await openIngest(client, tenant.tenantId);
+      await client.delete(`/api/v1/destinations/${second.destinationId}`);
+      await client.delete(`/api/v1/api-keys/${second.apiKeyId}`);
+      await client.delete(`/api/v1/users/${user.id}`);
+      return { ...tenant, ingest };
+    };
+
+    const erasure = () => {
+      const { store, state, clock } = engines;
+      const aggregates = new Aggregates(store, { clock, ids }, { max: 100 });
+      serveAll(aggregates);
+      const reservations = new Reservations({ store, aggregates, clock, ids });
+      return new Erasure({ store, aggregates, reservations, state, clock, ids }, () => engines.projector.rebuild());
+    };
+    const withApi = async <Result>(use: (url: string) => Promise<Result>): Promise<Result> => {
+      const api = await startApi(engines);
+      try {
+        return await use(api.url);
+      } finally {
+        expect(api.errors).to.deep.equal([]);
+        await api.close();
+      }
+    };
+
+    /** What stands in the log of a tenant; an engine may go on giving what was deleted. */
+    const remaining = async (tenantId: string) => {
+      const { entries } = await engines.store.readLog("", 100_000);
+      const there = await Promise.all(entries.map(async ({ stream, revision }) =>
+        (await engines.store.readStream(stream, { from: revision, limit: 1 }))[0]?.revision === revision));
+      return entries.filter((entry, at) => there[at] && JSON.stringify(entry).includes(tenantId));
+    };
+    const projected = async () => {
+      await engines.projector.drained(await engines.store.head());
+      return engines.readModels.contents();
+    };
+
+    const requireErased = async (gone: Awaited<ReturnType<typeof fill>>) => {
+      const { tenantId, owner, name, ingest } = gone;
+      const left = await remaining(tenantId);
+      const kinds = left.map(({ type, stream }) => `${type} in ${stream.split("-")[0] ?? ""}`);
+      expect(new Set(kinds)).to.deep.equal(new Set([
+        "NameReserved in tenantName", "NameReleased in tenantName", "NameReserved in email", "NameReleased in email",
+        "TenantErased in tenant",
+      ]));
+      expect(kinds.filter((kind) => kind.startsWith("TenantErased"))).to.have.length(1);
+      expect(JSON.stringify(engines.readModels.contents())).not.to.include(tenantId).and.not.include(owner.email);
+      await withApi(async (url) => {
+        expect((await http("POST", `${url}/api/v1/auth/login`, { json: { email: owner.email, password } })).status)
+          .to.equal(401);
+        expect((await owner.client.at(url).get(`/api/v1/tenants/${tenantId}`)).status).to.equal(401);
+        const post = (apiKey: string) =>
+          http("POST", url + ingest.path, { json: {}, headers: { "x-api-key": apiKey } });
+        expect((await post(ingest.apiKey)).status).to.equal(401);
+        const other = await createTenant(url);
+        const { apiKey } = await openIngest(other.owner.client, other.tenantId);
+        expect((await post(apiKey)).status).to.equal(404);
+        const again = { name, ownerEmail: owner.email, ownerPassword: password };
+        expect((await http("POST", `${url}/api/v1/tenants`, { json: again })).status).to.equal(201);
+      });
+    };
+
+    it("leaves one fact of it and everything of others, and the read models as they were before it came", async () => {
+      const stays = await withApi(fill);
+      const before = { log: await remaining(stays.tenantId), readModels: await projected() };
+      const gone = await withApi(fill);
+      await projected();
+      await engines.projector.stop();
+      expect(await erasure().erase(gone.tenantId)).to.be.greaterThan(10);
+      expect(await remaining(stays.tenantId)).to.deep.equal(before.log);
+      expect(await erasure().resume()).to.equal(null);
+      expect(await projected()).to.deep.equal(before.readModels);
+      const { readModels } = engines;
+      expect((await backlogByDestination(readModels)).map(({ tenantId }) => tenantId)).to.deep.equal([stays.tenantId]);
+      // The platform's two keys, and the tenant's.
+      const inventory = await keyInventory(readModels, new AesSealing(engines.masterKey));
+      expect(inventory.map(({ wraps }) => wraps)).to.deep.equal([3]);
+      await engines.projector.rebuild();
+      expect(await projected()).to.deep.equal(before.readModels);
+      await withApi(async (url) => {
+        const { items } = (await stays.owner.client.at(url).get("/api/v1/events")).json as { items: unknown[] };
+        expect(items).to.have.length(1);
+      });
+    });
+
+    it("answers not-found for what is no tenant, or is one no more, and writes nothing", async () => {
+      await engines.projector.stop();
+      const head = await engines.store.head();
+      for (const id of ["0193a1b2-0000-7000-8000-000000000001", "", "x"]) {
+        expect(await erasure().erase(id).catch((error: unknown) => error)).to.be.instanceOf(Refusal);
+      }
+      expect(await engines.store.head()).to.equal(head);
+    });
+
+    it("is finished by whoever comes next, wherever it was killed", async function () {
+      this.timeout(60_000);
+      for (let killedAt = 1, through = false; !through; killedAt += killsApart) {
+        await close();
+        await begin();
+        const gone = await withApi(fill);
+        await engines.projector.stop();
+        const { store } = engines;
+        let steps = 0;
+        const step = () => {
+          if ((steps += 1) >= killedAt) throw new Error("killed");
+        };
+        const whole = { append: store.append.bind(store), deleteStream: store.deleteStream.bind(store) };
+        store.append = async (...args) => {
+          step();
+          return whole.append(...args);
+        };
+        store.deleteStream = async (...args) => {
+          step();
+          await whole.deleteStream(...args);
+        };
+        const outcome = await erasure().erase(gone.tenantId).catch((error: Error) => error.message);
+        Object.assign(store, whole);
+        through = outcome !== "killed";
+        // Killed before the first step there is nothing to be finished but what was begun.
+        const comesNext = async () =>
+          killedAt % 2 === 0 ? erasure().resume() : erasure().erase(gone.tenantId).then(() => gone.tenantId);
+        if (!through) expect(await comesNext(), `killed at ${killedAt}`).to.equal(gone.tenantId);
+        engines.projector.start();
+        await requireErased(gone);
+      }
+    });
+  });
+}

@@ -1,0 +1,74 @@
+import { expect } from "chai";
+import { DeliveryClient, type Delivery } from "../../../../src/application/delivery/delivery-client.ts";
+import type { Outcome } from "../../../../src/application/delivery/outcomes.ts";
+import { webhookSecret } from "../../../../src/application/delivery/signature.ts";
+import { createTokenCache } from "../../../../src/application/delivery/token-cache.ts";
+import type { Vault } from "../../../../src/application/keys/vault.ts";
+import type { OutboundAnswer, OutboundRequest } from "../../../../src/ports/outbound.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+const hook = "https://receiver.example/hook";
+const tokenEndpoint = "https://id.example/token";
+const answer = (statusCode: number, fields: object = {}): OutboundAnswer =>
+  ({ answered: true, statusCode, headers: {}, body: Buffer.from(JSON.stringify(fields)), truncated: false });
+
+/** Sends to a destination that wants a fetched token; the receiver answers with `statuses`, one after the other. */
+function setUp(statuses: readonly number[], tokenTakesMs = 0) {
+  const clock = new ManualClock();
+  const requests: OutboundRequest[] = [];
+  const [left, tokens] = [[...statuses], { granted: 0 }];
+  const outbound = {
+    post: async (request: OutboundRequest) => {
+      requests.push(request);
+      if (request.url !== tokenEndpoint) return answer(left.shift() ?? 200);
+      clock.advance(tokenTakesMs);
+      tokens.granted += 1;
+      return answer(200, { access_token: `token-${tokens.granted}`, expires_in: 3_600 });
+    },
+    refusalOf: () => null,
+    close: async () => undefined,
+  };
+  const settings = { outbound, clock, userAgent: "webhook-relay/1" };
+  const vault = {
+    webhookSecret: () => webhookSecret(new Uint8Array(32)),
+    credentials: () => ({ tokenEndpoint, clientId: "me", clientSecret: "hush" }),
+  } as unknown as Vault;
+  const cache = createTokenCache({ ...settings, deadlineMs: 15_000, capacity: 10 });
+  const client = new DeliveryClient({ ...settings, tokens: cache, vault, deliveryTimeoutMs: 15_000 });
+  const delivery = {
+    webhook: { id: "event-1", payload: "{}" }, attempt: 1, tenant: {},
+    destination: { url: hook, auth: { type: "JwtBearer" } },
+  } as unknown as Delivery;
+  const send = (): Promise<Outcome> => client.send(delivery);
+  return { send, to: (url: string) => requests.filter((request) => request.url === url) };
+}
+
+describe("delivery client", () => {
+  it("gets a new token once the receiver has turned one down with 401, and for no other answer", async () => {
+    const { send, to } = setUp([403, 401, 200, 500]);
+    for (let attempt = 0; attempt < 5; attempt += 1) await send();
+    expect(to(hook).map(({ headers }) => headers["Authorization"])).to.deep.equal(
+      [1, 1, 2, 2, 2].map((number) => `Bearer token-${number}`),
+    );
+  });
+
+  it("leaves the delivery what the token left of the deadline", async () => {
+    const { send, to } = setUp([200], 6_000);
+    expect((await send()).durationMs).to.equal(6_000);
+    expect(to(hook)[0]?.timeoutMs).to.equal(9_000);
+    const late = setUp([200], 20_000);
+    await late.send();
+    expect(late.to(hook)[0]?.timeoutMs).to.equal(1);
+  });
+
+  it("says of a redirect that it is not followed", async () => {
+    expect(await setUp([302]).send()).to.include({ error: "the receiver answered 302; redirects are not followed" });
+    expect(await setUp([404]).send()).to.include({ error: "the receiver answered 404" });
+  });
+
+  it("takes 200 to 299 for success, and nothing else", async () => {
+    for (const [status, ok] of [[199, false], [200, true], [299, true], [300, false], [304, false]] as const) {
+      expect((await setUp([status]).send()).ok, String(status)).to.equal(ok);
+    }
+  });
+});

@@ -1,0 +1,47 @@
+import { expect } from "chai";
+import { circuits } from "../../../../src/application/aggregate-types.ts";
+import { Outcomes } from "../../../../src/application/delivery/outcomes.ts";
+import { loadWebhook } from "../../../../src/application/events/webhooks.ts";
+import { streams } from "../../../../src/domain/streams.ts";
+import { LogUnavailable } from "../../../../src/ports/event-store.ts";
+import { createTenant, openIngest } from "../../../support/accounts.ts";
+import { http } from "../../../support/http.ts";
+import { ManualRelay } from "../../../support/manual-relay.ts";
+import { refusal, success } from "../../../support/outcomes.ts";
+
+const origin = { actor: { type: "service", part: "test" }, correlationId: "c", causationId: null } as const;
+
+describe("outcomes", () => {
+  let relay: ManualRelay;
+  beforeEach(async () => {
+    relay = await ManualRelay.open();
+  });
+  afterEach(() => relay.close());
+
+  it("leave no failures counted after a success, though whoever records it dies before it is written", async () => {
+    const { tenantId, owner } = await createTenant(relay.api.url, { maxTrys: 3 });
+    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    const outcomes = new Outcomes({ ...relay.api.world, retry: { scheduleMs: [0], jitter: 0 } });
+    const started = async () => {
+      const { json } = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      await relay.deliveries.start(String(json["eventId"]));
+      const { state, revision } = await loadWebhook(relay.store, String(json["eventId"]));
+      return { state: state!, revision };
+    };
+    const [failed, succeeded] = [await started(), await started()];
+    const { destinationId } = failed.state;
+    const { aggregates } = relay.api.world;
+    const failures = async () => (await aggregates.current(circuits, destinationId)).state?.failures;
+    await outcomes.recording({ known: failed, attempt: 1, outcome: refusal, origin }).finish();
+    expect(await failures()).to.equal(1);
+
+    const append = relay.store.append.bind(relay.store);
+    relay.store.append = async (...asked) => {
+      if (asked[0] === streams.event(succeeded.state.id)) throw new LogUnavailable("gone");
+      return append(...asked);
+    };
+    const recording = outcomes.recording({ known: succeeded, attempt: 1, outcome: success, origin });
+    expect(await recording.finish().catch(String)).to.include("gone");
+    expect(await failures()).to.equal(0);
+  });
+});

@@ -1,0 +1,114 @@
+import { expect } from "chai";
+import { BulkReplay } from "../../../../src/application/commands/bulk-replay.ts";
+import { EventCommands } from "../../../../src/application/commands/events.ts";
+import { Outcomes, type Outcome } from "../../../../src/application/delivery/outcomes.ts";
+import { ShownEvents } from "../../../../src/application/events/shown-events.ts";
+import { loadWebhook } from "../../../../src/application/events/webhooks.ts";
+import { LogUnavailable } from "../../../../src/ports/event-store.ts";
+import { Claims } from "../../../../src/workers/delivery/claims.ts";
+import { createTenant, openIngest } from "../../../support/accounts.ts";
+import { http } from "../../../support/http.ts";
+import { ManualRelay } from "../../../support/manual-relay.ts";
+import { refusal, success } from "../../../support/outcomes.ts";
+import { quiet, uncounted } from "../../../support/telemetry.ts";
+
+const origin = { actor: { type: "service", part: "test" }, correlationId: "c", causationId: null } as const;
+
+describe("the ledger of events", () => {
+  let relay: ManualRelay;
+  let counted: string[];
+  let accept: () => Promise<string>;
+  let outcomes: Outcomes;
+  let claims: Claims;
+  let commands: EventCommands;
+  let bulk: BulkReplay;
+  let owner: { readonly tenantId: string; readonly userId: string; readonly role: "Owner" };
+
+  beforeEach(async () => {
+    relay = await ManualRelay.open();
+    const tenant = await createTenant(relay.api.url, { maxTrys: 1 });
+    const { path, apiKey } = await openIngest(tenant.owner.client, tenant.tenantId);
+    owner = { tenantId: tenant.tenantId, userId: tenant.owner.id, role: "Owner" };
+    counted = [];
+    const metrics = {
+      ...uncounted, finished: (status: string) => counted.push(status), replayed: () => counted.push("replayed"),
+    };
+    const world = { ...relay.api.world, metrics };
+    accept = async () => {
+      const { json } = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      return String(json["eventId"]);
+    };
+    outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
+    claims = new Claims({ ...world, logger: quiet, workerId: "w", deliveryTimeoutMs: 9 });
+    commands = new EventCommands(world);
+    bulk = new BulkReplay({ ...world, shown: new ShownEvents(world) });
+  });
+  afterEach(() => relay.close());
+
+  /** An attempt that begins and ends; whoever made it knows no more than its start. */
+  async function attempted(id: string, outcome: Outcome): Promise<void> {
+    await relay.deliveries.start(id);
+    await recorded(id, outcome);
+  }
+
+  async function recorded(id: string, outcome: Outcome, attempt?: number): Promise<void> {
+    const { state, revision } = await loadWebhook(relay.store, id);
+    const known = { state: state!, revision };
+    await outcomes.recording({ known, attempt: attempt ?? state!.attempts, outcome, origin }).finish();
+  }
+
+  it("counts how each event ends, and that it goes back to work", async () => {
+    const [delivered, dead, replayed, cancelled, orphan] = await Promise.all([1, 2, 3, 4, 5].map(accept));
+    await attempted(delivered!, success);
+    expect(counted.splice(0)).to.deep.equal(["Succeeded"]);
+    await attempted(dead!, refusal);
+    await attempted(replayed!, refusal);
+    expect(counted.splice(0)).to.deep.equal(["CriticalFailure", "CriticalFailure"]);
+    await commands.replay(owner, replayed!, origin);
+    expect(counted.splice(0)).to.deep.equal(["replayed"]);
+    await attempted(replayed!, success);
+    expect(counted.splice(0)).to.deep.equal(["Succeeded"]);
+    await relay.drained();
+    expect(await bulk.replay(owner, {}, origin)).to.deep.equal({ matched: 1, replayed: 1 });
+    await attempted(dead!, refusal);
+    expect(counted.splice(0)).to.deep.equal(["replayed", "CriticalFailure"]);
+    await commands.cancel(owner, cancelled!, origin);
+    await claims.cancel({ kind: "due", eventId: orphan! });
+    await claims.cancel({ kind: "due", eventId: orphan! });
+    expect(counted).to.deep.equal(["Cancelled", "Cancelled"]);
+  });
+
+  for (const [stream, of] of [["event", 0], ["circuit", 1]] as const) {
+    for (const wasWritten of [true, false]) {
+      const lost = wasWritten ? "the answer to an append" : "an append";
+      it(`counts an end once, though ${lost} to the ${stream}'s stream was lost`, async () => {
+        const id = await accept();
+        await relay.deliveries.start(id);
+        const { state, revision } = await loadWebhook(relay.store, id);
+        const known = { state: state!, revision };
+        const recording = outcomes.recording({ known, attempt: 1, outcome: refusal, origin });
+        const append = relay.store.append.bind(relay.store);
+        let appends = 0;
+        relay.store.append = async (...asked) => {
+          const isLost = (appends += 1) === of + 1;
+          const appended = isLost && !wasWritten ? undefined : await append(...asked);
+          if (!isLost && appended) return appended;
+          throw new LogUnavailable("no answer");
+        };
+        expect(await recording.finish().catch((error: unknown) => error)).to.be.instanceOf(LogUnavailable);
+        await recording.finish();
+        expect(counted).to.deep.equal(["CriticalFailure"]);
+      });
+    }
+  }
+
+  it("counts an event that is retried once it ends, and no more for what is learned of it later", async () => {
+    const id = await accept();
+    await relay.deliveries.start(id);
+    await relay.deliveries.lose(id);
+    await attempted(id, refusal);
+    await recorded(id, success, 1);
+    expect(counted).to.deep.equal(["CriticalFailure"]);
+    expect((await loadWebhook(relay.store, id)).state?.status).to.equal("Succeeded");
+  });
+});

@@ -1,0 +1,165 @@
+import { expect } from "chai";
+import { AesSealing, masterKeyId } from "../../../../src/adapters/aes-sealing/aes-sealing.ts";
+import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
+import { EmailOpener } from "../../../../src/application/accounts/email-opener.ts";
+import { serveAll, tenants } from "../../../../src/application/aggregate-types.ts";
+import { Aggregates } from "../../../../src/application/aggregates.ts";
+import { keyInventory } from "../../../../src/application/keys/key-inventory.ts";
+import { KeyRotation, MasterKeyMissing } from "../../../../src/application/keys/key-rotation.ts";
+import { PlatformKeys } from "../../../../src/application/keys/platform-keys.ts";
+import { Vault } from "../../../../src/application/keys/vault.ts";
+import { createTenant } from "../../../support/accounts.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines } from "../../../support/api.ts";
+
+const ids = new SystemIds();
+const going = () => false;
+
+describe("master key rotation", () => {
+  const second = ids.secretBytes(32);
+  let engines: InMemoryEngines;
+  let first: Uint8Array;
+  let known: { readonly tenantId: string; readonly webhookSecret: string; readonly email: string }[];
+
+  beforeEach(async () => {
+    engines = await inMemoryEngines();
+    first = engines.masterKey;
+    const api = await startApi(engines);
+    known = [];
+    for (let n = 0; n < 3; n += 1) {
+      const { tenantId, webhookSecret, owner } = await createTenant(api.url);
+      known.push({ tenantId, webhookSecret, email: owner.email });
+    }
+    await api.close();
+  });
+  afterEach(() => engines.close());
+
+  /** A process that was given these master keys, the newest first. */
+  const processWith = (newest: Uint8Array, ...old: Uint8Array[]) => {
+    const { store, readModels, clock } = engines;
+    const sealing = new AesSealing(newest, old);
+    const aggregates = new Aggregates(store, { clock, ids }, { max: 100 });
+    serveAll(aggregates);
+    const rotation = new KeyRotation({ store, sealing, readModels, aggregates, clock, ids });
+    const keys = new PlatformKeys({ store, sealing, clock, ids });
+    const vault = new Vault(sealing);
+    const opener = new EmailOpener({ store, sealing, vault }, { max: 100 });
+    return { sealing, aggregates, rotation, keys, vault, opener };
+  };
+  const rotate = async () => {
+    const { rotation } = processWith(second, first);
+    await rotation.begin();
+    return rotation.finish(going);
+  };
+  const refusal = (newest: Uint8Array, ...old: Uint8Array[]) =>
+    processWith(newest, ...old).rotation.begin().then(() => null, (error: unknown) => error as MasterKeyMissing);
+
+  /** Fails unless everything can be read with the second key alone. */
+  const requireRotated = async () => {
+    const { rotation, keys, aggregates, vault, opener } = processWith(second);
+    await rotation.begin();
+    await keys.get();
+    for (const { tenantId, webhookSecret, email } of known) {
+      const { state } = await aggregates.current(tenants, tenantId);
+      expect(state && vault.webhookSecret(state)).to.equal(webhookSecret);
+      const prepared = await opener.prepare(await engines.store.readStream(`tenant-${tenantId}`));
+      const emails = prepared.flatMap((entry) =>
+        entry.unreadable === undefined && "email" in entry.data ? [entry.data.email] : [],
+      );
+      expect(emails).to.deep.equal([email]);
+    }
+  };
+
+  it("brings everything under the new key; then the old one is needed by nothing, and opens nothing", async () => {
+    const tokenKey = Buffer.from((await processWith(first).keys.get()).tokenKey);
+    expect(await rotate()).to.deep.equal({ rewrapped: 3, left: 0 });
+    await requireRotated();
+    expect(Buffer.from((await processWith(second).keys.get()).tokenKey)).to.deep.equal(tokenKey);
+    const refused = await refusal(first);
+    expect(refused).to.be.instanceOf(MasterKeyMissing);
+    expect(refused).to.include({ masterKeyId: masterKeyId(second), newest: true });
+  });
+
+  it("does nothing, and writes nothing, where there is nothing to rotate", async () => {
+    const head = await engines.store.head();
+    const { rotation } = processWith(first, second);
+    await rotation.begin();
+    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 0, left: 0 });
+    expect(await engines.store.head()).to.equal(head);
+  });
+
+  it("may be killed before or after any append: meanwhile both keys are asked for, and it goes on", async () => {
+    let appends = 0;
+    engines.store.beforeAppend = () => void (appends += 1);
+    await rotate();
+    expect(appends).to.equal(5);
+    for (let killedAt = 1; killedAt <= appends; killedAt += 1) {
+      await engines.close();
+      engines = await inMemoryEngines();
+      first = engines.masterKey;
+      const api = await startApi(engines);
+      const { tenantId, webhookSecret, owner } = await createTenant(api.url);
+      const other = await createTenant(api.url);
+      const third = await createTenant(api.url);
+      known = [{ tenantId, webhookSecret, email: owner.email }];
+      for (const each of [other, third]) known.push({ ...each, email: each.owner.email });
+      await api.close();
+      let done = 0;
+      engines.store.beforeAppend = () => {
+        if ((done += 1) >= killedAt) throw new Error("killed");
+      };
+      expect(await rotate().catch((error: Error) => error.message)).to.equal("killed");
+      engines.store.beforeAppend = () => undefined;
+      if (killedAt > 1) {
+        expect(await refusal(second), `killed at ${killedAt}`).to.include({
+          masterKeyId: masterKeyId(first), newest: false,
+        });
+        expect(await refusal(first)).to.include({ masterKeyId: masterKeyId(second), newest: true });
+      }
+      expect(await rotate()).to.include({ left: 0 });
+      await requireRotated();
+    }
+  });
+
+  it("asks for all three keys when another rotation begins before the first is through", async () => {
+    const third = ids.secretBytes(32);
+    await processWith(second, first).rotation.begin();
+    const { rotation } = processWith(third, second, first);
+    await rotation.begin();
+    expect(await refusal(third, second)).to.include({ masterKeyId: masterKeyId(first) });
+    expect(await refusal(third, first)).to.include({ masterKeyId: masterKeyId(second) });
+    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 3, left: 0 });
+    expect(await refusal(third)).to.equal(null);
+  });
+
+  it("says how many keys each master key wraps, and which are needed", async () => {
+    const count = async () => {
+      const { sealing } = processWith(second, first);
+      await engines.readModels.caughtUp(await engines.store.head(), 2_000);
+      return keyInventory(engines.readModels, sealing);
+    };
+    const [secondId, firstId] = [masterKeyId(second), masterKeyId(first)];
+    expect(await count()).to.deep.equal([
+      { masterKeyId: secondId, wraps: 0, needed: false }, { masterKeyId: firstId, wraps: 5, needed: true },
+    ]);
+    await processWith(second, first).rotation.begin();
+    expect(await count()).to.deep.equal([
+      { masterKeyId: secondId, wraps: 2, needed: true }, { masterKeyId: firstId, wraps: 3, needed: true },
+    ]);
+    await rotate();
+    expect(await count()).to.deep.equal([
+      { masterKeyId: secondId, wraps: 5, needed: true }, { masterKeyId: firstId, wraps: 0, needed: false },
+    ]);
+  });
+
+  it("keeps the old key needed while one key cannot be re-wrapped", async () => {
+    const spoiled = known[1]?.tenantId ?? "";
+    const { sealing, aggregates } = processWith(first);
+    const dataKey = sealing.wrap({ bytes: ids.secretBytes(32) }, "another place");
+    const origin = { actor: { type: "service", part: "test" }, correlationId: "x", causationId: null } as const;
+    await aggregates.change(tenants, spoiled, origin, () => [
+      { type: "TenantDataKeyRewrapped" as const, data: { tenantId: spoiled, dataKey, at: "2026-01-15T09:30:00.000Z" } },
+    ]);
+    expect(await rotate()).to.deep.equal({ rewrapped: 2, left: 1 });
+    expect(await refusal(second)).to.include({ masterKeyId: masterKeyId(first) });
+  });
+});

@@ -1,0 +1,102 @@
+import { expect } from "chai";
+import { AesSealing } from "../../../../src/adapters/aes-sealing/aes-sealing.ts";
+import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
+import { EmailOpener } from "../../../../src/application/accounts/email-opener.ts";
+import { People } from "../../../../src/application/accounts/people.ts";
+import { tenants } from "../../../../src/application/aggregate-types.ts";
+import { PlatformKeys } from "../../../../src/application/keys/platform-keys.ts";
+import { Vault } from "../../../../src/application/keys/vault.ts";
+import { Unsealable } from "../../../../src/ports/sealing.ts";
+import { createTenant, createUser } from "../../../support/accounts.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../../../support/api.ts";
+
+describe("platform keys", () => {
+  const clock = new SystemClock();
+  const ids = new SystemIds();
+
+  it("are made once, whichever of many processes is first", async () => {
+    const { store, masterKey, close } = await inMemoryEngines();
+    const sealing = new AesSealing(masterKey);
+    const all = await Promise.all(
+      Array.from({ length: 10 }, () => new PlatformKeys({ store, sealing, clock, ids }).get()),
+    );
+    for (const keys of all) {
+      expect(Buffer.from(keys.tokenKey)).to.deep.equal(Buffer.from(all[0]?.tokenKey ?? []));
+      expect(Buffer.from(keys.nameHashKey)).to.deep.equal(Buffer.from(all[0]?.nameHashKey ?? []));
+    }
+    expect(all[0]?.tokenKey).not.to.deep.equal(all[0]?.nameHashKey);
+    expect(await store.readStream("platform")).to.have.length(1);
+    await close();
+  });
+
+  it("open under their master key only, and are tried for again after a failure", async () => {
+    const { store, masterKey, close } = await inMemoryEngines();
+    store.beforeAppend = () => {
+      throw new Error("planted");
+    };
+    const keys = new PlatformKeys({ store, sealing: new AesSealing(masterKey), clock, ids });
+    expect(await keys.get().catch((error: Error) => error.message)).to.equal("planted");
+    store.beforeAppend = () => undefined;
+    await keys.get();
+    const others = new PlatformKeys({ store, sealing: new AesSealing(ids.secretBytes(32)), clock, ids });
+    expect(await others.get().catch((error: unknown) => error)).to.be.instanceOf(Unsealable);
+    await close();
+  });
+});
+
+describe("people", () => {
+  let engines: InMemoryEngines;
+  let api: TestApi;
+  before(async () => {
+    engines = await inMemoryEngines();
+    api = await startApi(engines);
+  });
+  after(async () => {
+    await api.close();
+    await engines.close();
+  });
+
+  const fresh = () => {
+    const sealing = new AesSealing(engines.masterKey);
+    const vault = new Vault(sealing);
+    return {
+      people: new People({ ...api.world, sealing, vault }, { max: 10 }),
+      opener: new EmailOpener({ store: engines.store, sealing, vault }, { max: 10 }),
+    };
+  };
+  const emailsOf = async (tenantId: string): Promise<unknown[]> => {
+    const prepared = await fresh().opener.prepare(await engines.store.readStream(`tenant-${tenantId}`));
+    return prepared.flatMap((entry) =>
+      entry.unreadable === undefined && "email" in entry.data ? [entry.data.email] : [],
+    );
+  };
+
+  it("have their emails nowhere in the log in clear, yet open to projections", async () => {
+    const { tenantId, owner } = await createTenant(api.url);
+    const user = await createUser(owner.client, "viewer");
+    const { entries } = await engines.store.readLog("", 10_000);
+    for (const { email } of [owner, user]) expect(JSON.stringify(entries)).not.to.include(email);
+    expect(await emailsOf(tenantId)).to.deep.equal([owner.email, user.email]);
+  });
+
+  it("are unreadable for good once they are deleted, and leave the others alone", async () => {
+    const { tenantId, owner } = await createTenant(api.url);
+    const user = await createUser(owner.client, "viewer");
+    const { state } = await api.world.aggregates.current(tenants, tenantId);
+    const sealed = state?.users.get(user.id)?.email ?? "";
+    expect(state && (await fresh().people.open(state, user.id, sealed))).to.equal(user.email);
+    expect((await owner.client.delete(`/api/v1/users/${user.id}`)).status).to.equal(204);
+    expect(state && (await fresh().people.open(state, user.id, sealed))).to.equal(null);
+    expect(await emailsOf(tenantId)).to.deep.equal([owner.email, null]);
+  });
+
+  it("pass everything else on as it is", async () => {
+    const { entries } = await engines.store.readLog("", 10_000);
+    const others = entries.filter(({ type }) => type !== "UserCreated");
+    expect(await fresh().opener.prepare(others)).to.equal(others);
+    const prepared = await fresh().opener.prepare(entries);
+    expect(prepared.map(({ position }) => position)).to.deep.equal(entries.map(({ position }) => position));
+    expect(prepared.filter(({ type }) => type !== "UserCreated")).to.deep.equal(others);
+  });
+});

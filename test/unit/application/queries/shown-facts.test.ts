@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { catalogue } from "../../../../src/adapters/event-codec/catalogue.ts";
+import { histories, shownData } from "../../../../src/application/queries/shown-facts.ts";
+
+interface Schema {
+  readonly description?: string;
+  readonly pattern?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+const folder = new URL("../../../../schemas/events/", import.meta.url);
+const read = (name: string): unknown => JSON.parse(readFileSync(new URL(`${name}.json`, folder), "utf8"));
+const types = Object.entries(catalogue.versions).map(([type, version]) => ({
+  type,
+  schema: read(`${type}.v${version}`) as Schema,
+  examples: read(`examples/${type}.v${version}`) as readonly { readonly data: Data }[],
+}));
+
+const sealed = "^[\\w.-]+$";
+/** What purges repeat of one another, and by what they go on. */
+const ownUse = ["earlier", "left", "upTo"];
+/** A name that tells secrets apart and opens nothing, and the producer's own word for its request. */
+const harmless = ["secretFingerprint", "webhookSecretFingerprint", "idempotencyKey"];
+/** By its name or by what its schema says of it, whichever is the more careful. */
+const isSecret = (name: string, { description = "", pattern }: Schema) =>
+  !harmless.includes(name) &&
+  (/hash|secret|password|token|credential|email|reservation|key$/i.test(name) || pattern === sealed ||
+    /sealed|wrapped|hash|SHA-256|bcrypt/i.test(description));
+
+/** The data with a canary in the place of every secret. */
+const planted = (data: Data, { properties = {} }: Schema): Data =>
+  Object.fromEntries(Object.entries(data).map(([name, value]) => {
+    const schema = properties[name] ?? {};
+    if (isSecret(name, schema)) return [name, `canary ${name}`];
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return [name, isObject ? planted(value as Data, schema) : value];
+  }));
+
+describe("facts as histories show them", () => {
+  it("have nothing of any secret of any fact of the domain", () => {
+    let secrets = 0;
+    for (const { type, schema, examples } of types) {
+      for (const { data } of examples) {
+        const hiding = planted(data, schema);
+        secrets += JSON.stringify(hiding).split("canary").length - 1;
+        expect(JSON.stringify(shownData({ type, data: hiding })), type).not.to.include("canary");
+      }
+    }
+    expect(secrets).to.be.greaterThan(30);
+  });
+
+  it("have all else of the facts of a history, and of authentication the kind", () => {
+    const told = new Set(Object.values(histories).flatMap((history) => Object.keys(history)));
+    for (const { type, schema, examples } of types.filter((one) => told.has(one.type))) {
+      for (const { data } of examples) {
+        const { auth, ...open } = Object.fromEntries(
+          Object.entries(data).filter(([name]) =>
+            !ownUse.includes(name) && !isSecret(name, schema.properties?.[name] ?? {})),
+        );
+        const kind = auth === undefined ? {} : { authType: (auth as { type: string } | null)?.type ?? null };
+        expect(shownData({ type, data }), type).to.deep.equal({ ...open, ...kind });
+      }
+    }
+  });
+
+  it("are of one history each, but for those that are of none and have nothing shown", () => {
+    const told = Object.values(histories).flatMap((history) => Object.keys(history));
+    const untold = types.filter(({ type }) => !told.includes(type));
+    expect(untold.map(({ type }) => type)).to.deep.equal([
+      "NameReleased", "NameReserved", "PersonKeyCreated", "PlatformKeysCreated", "PlatformKeysRewrapped",
+      "SessionRevoked", "TenantErased",
+    ]);
+    expect([...told, ...untold.map(({ type }) => type)].sort()).to.deep.equal(types.map(({ type }) => type).sort());
+    for (const { type, examples } of untold) {
+      for (const { data } of examples) expect(shownData({ type, data }), type).to.deep.equal({});
+    }
+  });
+});
