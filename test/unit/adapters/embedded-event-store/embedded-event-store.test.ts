@@ -78,7 +78,7 @@ describe("the embedded event store's own ways", () => {
       const first = () => store.readStream(stream, { limit: 1, beginsAt });
       // A thread that has started already.
       await first();
-      const other = new DatabaseSync(logPath(folder.path));
+      const other = new DatabaseSync(logPath(folder.path), { timeout: 10_000 });
       try {
         // What the log thread commits now waits for this lock, up to a second, and all that it is asked with it.
         other.exec("BEGIN IMMEDIATE");
