@@ -65,10 +65,13 @@ export function createIngestHandler(api: Api, fail: Fail) {
     }
     let admission: Admission | undefined;
     let status: number;
+    const admit = () => ingest.admit(uuidOf(tenant), token, oneHeader(request, "x-api-key"));
     try {
-      admission = await ingest.admit(uuidOf(tenant), token, oneHeader(request, "x-api-key"));
+      admission = await admit();
       const idempotencyKey = readIdempotencyKey(request);
       const { text } = await readJsonObject(request, response, maxBodyBytes);
+      // A body may take its time: what was revoked, deleted or changed meanwhile is.
+      admission = await admit();
       const outcome = await ingest.accept(admission, text, idempotencyKey, requestId);
       status = "accepted" in outcome ? 202 : 200;
       const answer = "accepted" in outcome ? outcome.accepted : outcome.duplicate;

@@ -83,7 +83,10 @@ export function signedIn(method: Method, path: string, handle: (call: Call<undef
   return { method, path, security: "bearer", run };
 }
 
-/** A signed-in operation with a body: the caller is checked before the body. */
+/**
+ * A signed-in operation with a body: the caller is checked before the body is read, and again after it. A body may take
+ * its time, and a session that ends meanwhile is over.
+ */
 export function signedInWith<Body>(
   method: Method,
   path: string,
@@ -91,8 +94,9 @@ export function signedInWith<Body>(
   handle: (call: Call<Body>) => Promise<Answer>,
 ): Route {
   const run = async (exchange: Exchange) => {
-    const call = await opened(exchange);
-    return handle({ ...call, input: body(await exchange.body()) });
+    await exchange.authenticate();
+    const read = await exchange.body();
+    return handle({ ...(await opened(exchange)), input: body(read) });
   };
   return { method, path, security: "bearer", body, run };
 }

@@ -94,6 +94,7 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
     ];
   }
   if (!state) refuse("not-found", "tenant not found");
+  if ("by" in command) requirePresent(state, command.by);
   if ("reservation" in command && command.reservation !== undefined && state.refused.has(command.reservation)) {
     refuse("conflict", "the name was given to another meanwhile");
   }
@@ -136,6 +137,12 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
     case "EraseTenant":
       return [{ type: "TenantErased", data: { tenantId: state.id, at: command.at } }];
   }
+}
+
+/** A token may be good when a command is given and its user no more what it says when that is decided. */
+function requirePresent(state: Tenant, { userId, role }: ActingUser): void {
+  const user = state.users.get(userId);
+  if (user?.status !== "Active" || user.role !== role) refuse("unauthenticated", "the session is over");
 }
 
 function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "ChangeTenant" }>): TenantEvent[] {

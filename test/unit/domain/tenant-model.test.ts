@@ -55,6 +55,11 @@ function isLastOwner({ users }: Model, user: User): boolean {
   return owners.length === 1 && owners[0] === user;
 }
 
+function isPresent({ users }: Model, { userId, role: as }: { readonly userId: Name; readonly role: Role }): boolean {
+  const user = users.get(userId);
+  return user?.status === "Active" && user.role === as;
+}
+
 function expected(model: Model, one: Step): Expected {
   if (one.type === "create tenant") {
     if (model.is === "there") return { refused: "conflict" };
@@ -63,6 +68,7 @@ function expected(model: Model, one: Step): Expected {
     return ["TenantCreated", "UserCreated"];
   }
   if (model.is === "none") return { refused: "not-found" };
+  if ("by" in one && !isPresent(model, one.by)) return { refused: "unauthenticated" };
   if (one.type === "policy") {
     if (!isManager(one.by.role)) return { refused: "forbidden" };
     if (one.maxTrys === undefined || one.maxTrys === model.maxTrys) return [];
