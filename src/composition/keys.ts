@@ -15,11 +15,12 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
     const inventory = await keyInventory(readModels, sealing);
     const [newest, ...old] = sealing.masterKeyIds;
     requireNeeded(inventory, sealing.masterKeyIds);
-    const lines = inventory.map(({ masterKeyId: id, wraps, needed }) => {
+    const lines = inventory.map((use) => {
+      const { masterKeyId: id, wraps } = use;
       const place = id === newest ? "newest" : old.includes(id) ? "old" : "not at hand";
-      return `${id}  ${place.padEnd(11)}  wraps ${wraps}  ${needed ? "needed" : "needed by nothing"}`;
+      return `${id}  ${place.padEnd(11)}  wraps ${wraps}  ${isInUse(use) ? "needed" : "needed by nothing"}`;
     });
-    const goers = inventory.filter(({ masterKeyId: id, needed }) => old.includes(id) && !needed).length;
+    const goers = inventory.filter((use) => old.includes(use.masterKeyId) && !isInUse(use)).length;
     const verdict = old.length === 0
       ? "there is no old master key"
       : `${goers} of ${old.length} old master keys may be taken out of RELAY_OLD_MASTER_KEYS`;
@@ -27,6 +28,11 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
   } finally {
     await close();
   }
+}
+
+/** A process without the newest key may have used another after the log had ceased to need that. */
+function isInUse({ wraps, needed }: MasterKeyUse): boolean {
+  return needed || wraps > 0;
 }
 
 function requireNeeded(inventory: readonly MasterKeyUse[], atHand: readonly string[]): void {

@@ -73,22 +73,26 @@ export class KeyRotation {
   }
 
   /**
-   * Re-wraps whatever is under another master key than the newest, then records that in the log. Resolves to how many
-   * keys that were, and how many could not be re-wrapped; their master keys stay needed. Ends early, without recording
-   * anything, once `stopped`. Throws when an engine does not answer.
+   * Re-wraps whatever is under another master key than the newest, then records that in the log where it is news: a
+   * process that was still given an old key alone may have used it since. Resolves to how many keys that were, and how
+   * many could not be re-wrapped; their master keys stay needed. Ends early, without recording anything, once
+   * `stopped`. Throws when an engine does not answer.
    */
   async finish(stopped: () => boolean): Promise<{ readonly rewrapped: number; readonly left: number }> {
     const { store } = this.#parts;
     let rewrapped = 0;
     for (;;) {
       const stored = await readPlatformKeys(store);
-      if (stopped() || !stored || neededMasterKeys(stored.fact).length === 1) return { rewrapped, left: 0 };
+      // Where another key is the newest by now, whoever brought it re-wraps.
+      if (stopped() || !stored || neededMasterKeys(stored.fact)[0] !== this.#current) return { rewrapped, left: 0 };
       await this.#caughtUp(stopped);
       const pass = await this.#pass(stopped);
       rewrapped += pass.rewrapped;
       if (pass.left > 0) return { rewrapped, left: pass.left };
       // Only a pass that found nothing to do shows that nothing is left.
-      if (pass.rewrapped === 0 && !stopped()) await this.#append(stored, [this.#current], async () => undefined);
+      if (pass.rewrapped > 0 || stopped()) continue;
+      if (neededMasterKeys(stored.fact).length === 1) return { rewrapped, left: 0 };
+      await this.#append(stored, [this.#current], async () => undefined);
     }
   }
 

@@ -120,6 +120,31 @@ describe("master key rotation", () => {
     }
   });
 
+  it("re-wraps what a process with the old key alone has made since", async () => {
+    const api = await startApi(engines);
+    // From now on it has the platform's keys, under whatever key these are.
+    await createTenant(api.url);
+    await rotate();
+    const { tenantId, webhookSecret, owner } = await createTenant(api.url);
+    known.push({ tenantId, webhookSecret, email: owner.email });
+    await api.close();
+    expect(await rotate()).to.deep.equal({ rewrapped: 1, left: 0 });
+    await requireRotated();
+  });
+
+  it("neither disturbs a process that was given the new key as an old one, nor is undone by it", async () => {
+    const { rotation, keys, aggregates, vault } = processWith(first, second);
+    await rotation.begin();
+    await rotate();
+    await keys.get();
+    for (const { tenantId, webhookSecret } of known) {
+      const { state } = await aggregates.current(tenants, tenantId);
+      expect(state && vault.webhookSecret(state)).to.equal(webhookSecret);
+    }
+    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 0, left: 0 });
+    await requireRotated();
+  });
+
   it("asks for all three keys when another rotation begins before the first is through", async () => {
     const third = ids.secretBytes(32);
     await processWith(second, first).rotation.begin();

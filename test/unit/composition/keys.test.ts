@@ -1,0 +1,57 @@
+import { expect } from "chai";
+import { join } from "node:path";
+import { collections, fingerprint } from "../../../projections/index.ts";
+import { put } from "../../../projections/projection.ts";
+import { tokenKeyName, wrappedKeys } from "../../../projections/wrapped-keys/wrapped-keys.ts";
+import { masterKeyId } from "../../../src/adapters/aes-sealing/aes-sealing.ts";
+import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { describeKeys } from "../../../src/composition/keys.ts";
+import { readConfig } from "../../../src/config/config.ts";
+import { readSecrets } from "../../../src/config/secrets.ts";
+import { temporaryFolder } from "../../support/embedded-store.ts";
+import { quiet } from "../../support/telemetry.ts";
+
+const [newest, old] = [Buffer.alloc(32, 2), Buffer.alloc(32, 1)];
+const [newestId, oldId] = [masterKeyId(newest), masterKeyId(old)];
+const tenantId = "00000000-0000-4000-8000-000000000001";
+
+describe("what is said of the master keys", () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  beforeEach(() => { folder = temporaryFolder(); });
+  afterEach(() => folder.remove());
+
+  /** Where the log needs the newest alone, and a tenant's key is under the given one. */
+  const said = async (ofTenant: string) => {
+    const readModels = new SqliteReadModels(join(folder.path, "read-models.db"), new SystemClock());
+    await readModels.reset(collections, fingerprint);
+    const platform = { name: tokenKeyName, tenantId: null, masterKeyId: newestId, masterKeys: [newestId] };
+    const tenant = { name: tenantId, tenantId, masterKeyId: ofTenant, masterKeys: null };
+    const position = "1";
+    await readModels.apply([{ position, changes: [put(wrappedKeys, platform), put(wrappedKeys, tenant)] }], position);
+    await readModels.close();
+    const environment = {
+      RELAY_DATA_DIR: folder.path,
+      RELAY_MASTER_KEY: newest.toString("base64"),
+      RELAY_OLD_MASTER_KEYS: old.toString("base64"),
+    };
+    const config = readConfig(environment);
+    return describeKeys({ config, secrets: readSecrets(environment, config), logger: quiet });
+  };
+
+  it("lets an old one go that neither the log needs nor anything is under", async () => {
+    expect(await said(newestId)).to.deep.equal([
+      `${newestId}  newest       wraps 2  needed`,
+      `${oldId}  old          wraps 0  needed by nothing`,
+      "1 of 1 old master keys may be taken out of RELAY_OLD_MASTER_KEYS",
+    ]);
+  });
+
+  it("keeps an old one that was used after the log had ceased to need it", async () => {
+    expect(await said(oldId)).to.deep.equal([
+      `${newestId}  newest       wraps 1  needed`,
+      `${oldId}  old          wraps 1  needed`,
+      "0 of 1 old master keys may be taken out of RELAY_OLD_MASTER_KEYS",
+    ]);
+  });
+});
