@@ -3,7 +3,7 @@ import { LogUnavailable } from "../../src/ports/event-store.ts";
 import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
 import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
 import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
-import { freshEmail, openAccount, openIngest, password, type Account } from "../support/accounts.ts";
+import { createUser, freshEmail, openAccount, openIngest, password, type Account } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
 
 describe("when engines fail", () => {
@@ -67,6 +67,19 @@ describe("when engines fail", () => {
       expect(answer.headers.get("x-request-id")).to.be.a("string");
     }
     expect(api.errors).to.have.length(2);
+  });
+
+  it("read models that cannot catch up give 503 to a user's deletion, which leaves the user as it was", async () => {
+    const person = await createUser(one.owner.client, "developer");
+    const path = `/api/v1/users/${person.id}`;
+    const caughtUp = engines.readModels.caughtUp.bind(engines.readModels);
+    engines.readModels.caughtUp = async () => false;
+    const refused = await one.owner.client.delete(path);
+    engines.readModels.caughtUp = caughtUp;
+    expect(refused.status).to.equal(503);
+    expect((await person.client.get(path)).json["email"]).to.equal(person.email);
+    expect((await one.owner.client.delete(path)).status).to.equal(204);
+    expect(api.errors).to.deep.equal([]);
   });
 
   it("read models that cannot catch up give 503 to lists, not stale answers", async () => {

@@ -16,6 +16,7 @@ import type { Sessions } from "../accounts/sessions.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
+import type { Freshness } from "../freshness.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import type { UserQueries } from "../queries/users.ts";
@@ -52,6 +53,7 @@ interface UserParts {
   readonly sessions: Sessions;
   readonly users: UserQueries;
   readonly forgetting: Forgetting;
+  readonly freshness: Freshness;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -130,10 +132,12 @@ export class UserCommands {
 
   /** Deletes a user for good: its email is free again and can be read nowhere any more. Throws a Refusal. */
   async remove(caller: Caller, userId: string, origin: Origin): Promise<void> {
-    const { aggregates, reservations, forgetting, sessions } = this.#parts;
+    const { aggregates, reservations, forgetting, freshness, sessions } = this.#parts;
     const { tenant, user } = await this.#target(caller, userId);
     const command: TenantCommand = { type: "DeleteUser", by: caller, userId, at: this.#now() };
     decide(tenant, command);
+    // Forgetting needs the read models: where they are behind, nothing is to be done yet.
+    await freshness.wait();
     const reservation = await reservations.find(streams.email(user.emailHash));
     await aggregates.change(tenants, caller.tenantId, origin, (state) => {
       const current = state?.users.get(userId);
