@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { createHmac } from "node:crypto";
-import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import {
   Client,
   createTenant,
@@ -16,11 +16,13 @@ import { http, shaped } from "../support/http.ts";
 const nowhere = "00000000-0000-7000-8000-000000000000";
 
 describeOnEngines("tenants", (freshEngines) => {
+  let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
   let other: Account;
   before(async () => {
-    api = await startApi(await freshEngines());
+    engines = await freshEngines();
+    api = await startApi(engines);
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
   });
   after(() => api.close());
@@ -148,6 +150,26 @@ describeOnEngines("tenants", (freshEngines) => {
       const renamed = unique("Renamed");
       await owner.client.patch(path, { name: renamed, circuitBreakerTimer: 5 });
       expect((await owner.client.get(path)).json).to.include({ name: renamed, maxTrys: 3, circuitBreakerTimer: 5 });
+    });
+
+    it("is dated when it is recorded, however long its name took to be reserved", async () => {
+      const { owner, tenantId } = await createTenant(api.url);
+      const path = `/api/v1/tenants/${tenantId}`;
+      const { store } = api.world;
+      const append = store.append.bind(store);
+      const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      store.append = async (...entries) => {
+        begun.resolve();
+        await held.promise;
+        return append(...entries);
+      };
+      const slow = owner.client.patch(path, { name: unique("Renamed") });
+      await begun.promise;
+      store.append = append;
+      engines.clock.advance(1_000);
+      const quick = (await owner.client.patch(path, { maxTrys: 3 })).json;
+      held.resolve();
+      expect(Date.parse(String((await slow).json["updatedAt"]))).to.be.at.least(Date.parse(String(quick["updatedAt"])));
     });
 
     it("leaves updatedAt when nothing changes", async () => {

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import {
   Client,
   createTenant,
@@ -18,11 +18,13 @@ const nowhere = "00000000-0000-7000-8000-000000000000";
 const people = ["owner", "admin", "developer", "viewer"] as const;
 
 describeOnEngines("users", (freshEngines) => {
+  let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
   let other: Account;
   before(async () => {
-    api = await startApi(await freshEngines());
+    engines = await freshEngines();
+    api = await startApi(engines);
     [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
   });
   after(() => api.close());
@@ -84,6 +86,25 @@ describeOnEngines("users", (freshEngines) => {
   });
 
   describe("change", () => {
+    it("is dated when it is recorded, however long its password took to be hashed", async () => {
+      const person = await createUser(one.owner.client, "developer");
+      const { passwords } = api.world;
+      const hash = passwords.hash.bind(passwords);
+      const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      passwords.hash = async (text) => {
+        begun.resolve();
+        await held.promise;
+        return hash(text);
+      };
+      const slow = one.owner.client.patch(path(person), { password: "another password" });
+      await begun.promise;
+      passwords.hash = hash;
+      engines.clock.advance(1_000);
+      const quick = (await one.owner.client.patch(path(person), { role: 20 })).json;
+      held.resolve();
+      expect(Date.parse(String((await slow).json["updatedAt"]))).to.be.at.least(Date.parse(String(quick["updatedAt"])));
+    });
+
     it("changes only the fields present", async () => {
       const person = await createUser(one.owner.client, "developer");
       const answer = await one.admin.client.patch(path(person), { role: 20 });

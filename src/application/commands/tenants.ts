@@ -112,22 +112,23 @@ export class TenantCommands {
     const { aggregates, reservations, keys } = this.#parts;
     const tenant = await ownTenant(aggregates, id, caller);
     const hash = text === undefined ? tenant.nameHash : await keys.nameHash(text);
-    const command: Extract<TenantCommand, { type: "ChangeTenant" }> = {
+    const command = (reservation?: string): TenantCommand => ({
       type: "ChangeTenant",
       by: caller,
       name: text === undefined ? undefined : { text, hash },
       maxTrys: input.maxTrys,
       circuitBreakerTimer: input.circuitBreakerTimer,
       retentionDays: input.retentionDays,
+      reservation,
       at: this.#now(),
-    };
-    decide(tenant, command);
+    });
+    decide(tenant, command());
     const change = (reservation?: string) =>
       aggregates.change(tenants, id, origin, (state) => {
         if (text !== undefined && state?.nameHash !== tenant.nameHash) {
           refuse("conflict", nameOvertaken);
         }
-        return decide(state, { ...command, reservation });
+        return decide(state, command(reservation));
       });
     if (hash === tenant.nameHash) await change();
     else {
@@ -143,14 +144,13 @@ export class TenantCommands {
     const { aggregates, vault, ids } = this.#parts;
     const tenant = await ownTenant(aggregates, id, caller);
     const secret = webhookSecret(ids.secretBytes(32));
-    const command: TenantCommand = {
+    const command = {
       type: "RegenerateWebhookSecret",
       by: caller,
       webhookSecret: vault.seal(secret, tenant, places.webhookSecret(id)),
       webhookSecretFingerprint: secretFingerprint(secret),
-      at: this.#now(),
-    };
-    await aggregates.change(tenants, id, origin, (state) => decide(state, command));
+    } as const;
+    await aggregates.change(tenants, id, origin, (state) => decide(state, { ...command, at: this.#now() }));
     return secret;
   }
 

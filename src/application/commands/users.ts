@@ -41,6 +41,8 @@ export interface UserChange {
   readonly status?: number;
 }
 
+type ChangeUser = Extract<TenantCommand, { type: "ChangeUser" }>;
+
 const emailTaken = "email: a user with this email exists already";
 const emailOvertaken = "email: was changed by another request";
 
@@ -89,8 +91,9 @@ export class UserCommands {
     const claim = { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: emailTaken };
     await reservations.during([claim], origin, async ([reservation]) => {
       await people.create(tenant, userId, origin);
-      const create = command(await people.seal(tenant, userId, input.email), passwordHash, reservation);
-      await aggregates.change(tenants, tenantId, origin, (state) => decide(state, create));
+      const email = await people.seal(tenant, userId, input.email);
+      await aggregates.change(tenants, tenantId, origin, (state) =>
+        decide(state, command(email, passwordHash, reservation)));
     });
     return this.#view(tenantId, userId);
   }
@@ -102,22 +105,19 @@ export class UserCommands {
     const { aggregates, reservations, passwords, sessions } = this.#parts;
     const { tenantId } = caller;
     const { tenant, user } = await this.#target(caller, userId);
-    const command: Extract<TenantCommand, { type: "ChangeUser" }> = {
-      type: "ChangeUser",
-      by: caller,
-      userId,
-      role: input.role === undefined ? undefined : roleOf(input.role),
-      status: input.status === undefined ? undefined : statusOf(input.status),
-      at: this.#now(),
-    };
-    decide(tenant, command);
+    const role = input.role === undefined ? undefined : roleOf(input.role);
+    const status = input.status === undefined ? undefined : statusOf(input.status);
+    const command = (also: Pick<ChangeUser, "passwordHash" | "email" | "reservation"> = {}): ChangeUser => ({
+      type: "ChangeUser", by: caller, userId, role, status, ...also, at: this.#now(),
+    });
+    decide(tenant, command());
     const passwordHash = await this.#newPasswordHash(passwords, user, input.password);
     const email = await this.#newEmail(tenant, user, input.email);
     const change = (reservation?: string) =>
       aggregates.change(tenants, tenantId, origin, (state) => {
         const current = state?.users.get(userId);
         if (email && current?.emailHash !== user.emailHash) refuse("conflict", emailOvertaken);
-        return decide(state, { ...command, passwordHash, email, reservation });
+        return decide(state, command({ passwordHash, email, reservation }));
       });
     if (!email || email.hash === user.emailHash) await change();
     else {
@@ -134,8 +134,8 @@ export class UserCommands {
   async remove(caller: Caller, userId: string, origin: Origin): Promise<void> {
     const { aggregates, reservations, forgetting, freshness, sessions } = this.#parts;
     const { tenant, user } = await this.#target(caller, userId);
-    const command: TenantCommand = { type: "DeleteUser", by: caller, userId, at: this.#now() };
-    decide(tenant, command);
+    const command = (): TenantCommand => ({ type: "DeleteUser", by: caller, userId, at: this.#now() });
+    decide(tenant, command());
     // Forgetting needs the read models: where they are behind, nothing is to be done yet.
     await freshness.wait();
     const reservation = await reservations.find(streams.email(user.emailHash));
@@ -144,7 +144,7 @@ export class UserCommands {
       if (current && current.emailHash !== user.emailHash) {
         refuse("conflict", "the user was changed by another request");
       }
-      return decide(state, command);
+      return decide(state, command());
     });
     await sessions.endOlder(caller.tenantId, userId);
     if (reservation?.holder.userId === userId) await reservations.release(reservation, origin);
