@@ -114,6 +114,13 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await statuses()).to.deep.equal(["CriticalFailure", "Pending"]);
   });
 
+  it("leaves events that had very many attempts as they are", async () => {
+    await deliveries.giveUpAfter((await accept()).eventId, 1_000);
+    await givenUp();
+    expect(await outcome()).to.deep.equal({ matched: 2, replayed: 1 });
+    expect(await statuses()).to.deep.equal(["CriticalFailure", "Pending"]);
+  });
+
   it("counts each event once among requests at the same time, through any process", async () => {
     for (let n = 0; n < 30; n += 1) await givenUp();
     const answers = await Promise.all(

@@ -285,6 +285,15 @@ describeOnEngines("events", (freshEngines) => {
       expect((await one.owner.client.get(path(id, "/history"))).status).to.equal(200);
     });
 
+    it("gives 422 when the event had very many attempts", async () => {
+      const id = await accept();
+      await deliveries.giveUpAfter(id, 1_000);
+      const answer = await one.owner.client.post(path(id, "/replay"));
+      expect([answer.status, answer.text]).to.deep.equal(
+        [422, "the event had 1000 attempts; from 1000 on it cannot be replayed"]);
+      expect((await one.owner.client.get(path(id))).json["status"]).to.equal("CriticalFailure");
+    });
+
     it("happens once among parallel requests", async () => {
       const id = await exhausted();
       const answers = await Promise.all(Array.from({ length: 10 }, () => one.owner.client.post(path(id, "/replay"))));

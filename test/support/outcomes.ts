@@ -34,8 +34,8 @@ export class Deliveries {
     this.#world = world;
   }
 
-  /** An attempt begins; answers its number. */
-  async start(eventId: string): Promise<number> {
+  /** An attempt begins; answers its number, which follows `former` where that is given. */
+  async start(eventId: string, former?: number): Promise<number> {
     const at = timestamp(this.#world.clock.now());
     await this.#apply(eventId, {
       type: "StartAttempt",
@@ -49,7 +49,7 @@ export class Deliveries {
         probe: false,
       },
       at,
-    });
+    }, former);
     return (await loadWebhook(this.#world.store, eventId)).state?.attempts ?? 0;
   }
 
@@ -62,21 +62,12 @@ export class Deliveries {
 
   /** An attempt fails, the last one when `maxTrys` says so; the next is due after `waitMs`. */
   async fail(eventId: string, maxTrys: number, waitMs = 60_000): Promise<void> {
-    const attempt = await this.start(eventId);
-    await this.#apply(eventId, {
-      type: "Fail",
-      attempt,
-      requestHeaders,
-      durationMs: 34,
-      reason: "status",
-      error: "answered 500",
-      answer: answered(500),
-      retryAfterMs: null,
-      policy: { scheduleMs: [waitMs], jitter: 0, maxTrys },
-      destinationDeleted: false,
-      random: 0,
-      at: timestamp(this.#world.clock.now()),
-    });
+    await this.#fail(eventId, await this.start(eventId), maxTrys, waitMs);
+  }
+
+  /** The event is given up after so many attempts, of which its stream has the last alone. */
+  async giveUpAfter(eventId: string, attempts: number): Promise<void> {
+    await this.#fail(eventId, await this.start(eventId, attempts - 1), 1, 0);
   }
 
   /** The worker of the newest attempt is given up as lost; the next attempt, if there is one, may begin at once. */
@@ -112,13 +103,31 @@ export class Deliveries {
     await this.#apply(eventId, { type: "Replay", at: timestamp(this.#world.clock.now()) });
   }
 
-  async #apply(eventId: string, command: WebhookCommand): Promise<void> {
+  async #fail(eventId: string, attempt: number, maxTrys: number, waitMs: number): Promise<void> {
+    await this.#apply(eventId, {
+      type: "Fail",
+      attempt,
+      requestHeaders,
+      durationMs: 34,
+      reason: "status",
+      error: "answered 500",
+      answer: answered(500),
+      retryAfterMs: null,
+      policy: { scheduleMs: [waitMs], jitter: 0, maxTrys },
+      destinationDeleted: false,
+      random: 0,
+      at: timestamp(this.#world.clock.now()),
+    });
+  }
+
+  async #apply(eventId: string, command: WebhookCommand, attempts?: number): Promise<void> {
     const { state, revision } = await loadWebhook(this.#world.store, eventId);
+    const told = state && { ...state, attempts: attempts ?? state.attempts };
     const origin = { actor: { type: "service", part: "test" } as const, correlationId: "test", causationId: null };
     await this.#world.store.append(
       streams.event(eventId),
       revision,
-      entriesOf(decide(state, command), origin, this.#world),
+      entriesOf(decide(told, command), origin, this.#world),
     );
   }
 }

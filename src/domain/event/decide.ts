@@ -45,6 +45,9 @@ export type WebhookCommand =
   | { readonly type: "Replay"; readonly at: string }
   | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: string };
 
+/** Attempts from which on there is no replay: a look at an event reads them all, with the answers. */
+const replayLimit = 1_000;
+
 /** What a command changes; an empty list when there is nothing (more) to do. Throws a Refusal. */
 export function decide(state: WebhookState, command: WebhookCommand): WebhookEvent[] {
   if (command.type === "Accept") {
@@ -62,6 +65,9 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
     case "Replay":
       if (state.status !== "CriticalFailure") {
         refuse("invalid", `the event is ${state.status}; only one in CriticalFailure can be replayed`);
+      }
+      if (state.attempts >= replayLimit) {
+        refuse("rejected", `the event had ${state.attempts} attempts; from ${replayLimit} on it cannot be replayed`);
       }
       return [{ type: "EventReplayed", data: { ...moved(state, "Pending", command.at), nextAttemptAt: command.at } }];
     case "Cancel":

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { decide } from "../../../src/domain/event/decide.ts";
-import { eventStatuses, failureReasons } from "../../../src/domain/event/events.ts";
+import { eventStatuses, failureReasons, type WebhookEvent } from "../../../src/domain/event/events.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import {
   accepted, answer, cancel, claim, exchange, exhausted, fail, failure, given, histories, id, lived, moved, policy,
@@ -236,6 +236,17 @@ describe("webhook event", () => {
           .when({ type: "Replay", at: t(500) })
           .refused("invalid", status);
       }
+    });
+
+    it("is for fewer than 1,000 attempts only, so that an event's stream has a bound", () => {
+      const givenUpAfter = (attempt: number) => {
+        const data = { ...moved("WaitingRetry", "Processing", 6), attempt, ...claim(6) };
+        const facts: WebhookEvent[] = [...waitingRetry, { type: "DeliveryAttemptStarted", data }];
+        return [...facts, ...decide(stateOf(facts), fail(attempt, 7, { policy: { ...policy, maxTrys: 2 } }))];
+      };
+      const replay = { type: "Replay", at: t(500) } as const;
+      given(givenUpAfter(999)).when(replay).givesTypes("EventReplayed");
+      for (const attempts of [1_000, 1_001]) given(givenUpAfter(attempts)).when(replay).refused("rejected", "attempts");
     });
   });
 

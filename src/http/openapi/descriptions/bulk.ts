@@ -14,8 +14,9 @@ export const bulkDescriptions: Descriptions = {
       "Developer or above. Puts events in CriticalFailure back to work, those of one destination or of a stretch of " +
       "time if asked to; `from` and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. It answers " +
       "when all is done, so for very many events give your client time; asked again after it broke off, it goes on " +
-      "where it was. `matched` counts events of deleted destinations, too, though they cannot be replayed. So " +
-      "`replayed` is less where a destination is deleted or another request was first; it is 0 for a dry run. " +
+      "where it was. `matched` counts events of deleted destinations and such as had 1,000 attempts or more, too, " +
+      "though they cannot be replayed. So `replayed` is less where there are any or another request was first; it is " +
+      "0 for a dry run. " +
       "Unknown fields are ignored: with a misspelt filter (`DestinationUrlId`) all that was given up is replayed.",
     examples: {
       all: {},

@@ -79,7 +79,10 @@ export const eventDescriptions: Descriptions = {
         "The caller is a Viewer, or the event belongs to another tenant.",
         "only Developer or above may replay events", othersEvent,
       ),
-      422: problem("There is nowhere to deliver it to.", "the event's destination was deleted"),
+      422: problem(
+        "There is nowhere to deliver it to, or it had very many attempts.",
+        "the event's destination was deleted", "the event had 1000 attempts; from 1000 on it cannot be replayed",
+      ),
     },
   },
   "POST /api/v1/events/:id/cancel": {
