@@ -58,12 +58,12 @@ module.exports = {
     { name: "nothing unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     ...layerRules,
     {
-      // These adapt nothing: how files are made durable, how the embedded engines talk to their threads, and what the
-      // engines of read models make of batches and indexes.
+      // These adapt nothing: how owners take turns, how files are made durable, how the embedded engines talk to their
+      // threads, and what the engines of read models make of batches and indexes.
       name: "adapters do not know each other",
       severity: "error",
       from: { path: "^src/adapters/([^/]+)/" },
-      to: { path: "^src/adapters/", pathNot: "^src/adapters/($1|file-system|message-port|read-models)/" },
+      to: { path: "^src/adapters/", pathNot: "^src/adapters/($1|fair-queue|file-system|message-port|read-models)/" },
     },
     {
       name: "the program does not know its tests",

@@ -3,6 +3,8 @@ import { getRounds } from "bcryptjs";
 import { BcryptPasswords } from "../../src/adapters/bcrypt/bcrypt-passwords.ts";
 import { passwordsContract } from "./passwords.ts";
 
+const owner = "tenant:one";
+
 describe("bcrypt in a thread of its own", () => {
   passwordsContract(() => new BcryptPasswords(4));
 
@@ -12,7 +14,7 @@ describe("bcrypt in a thread of its own", () => {
     let working = true;
     const turn = () => { turns += 1; if (working) setImmediate(turn); };
     turn();
-    const hash = await passwords.hash("correct horse");
+    const hash = await passwords.hash("correct horse", owner);
     working = false;
     expect(turns).to.be.greaterThan(20);
     expect(getRounds(hash)).to.equal(10);
@@ -23,7 +25,8 @@ describe("bcrypt in a thread of its own", () => {
   for (const [cost, most] of [[4, 64], [12, 64], [13, 32], [15, 8]] as const) {
     it(`has only so many wait at cost ${cost} that the last is answered in time`, async () => {
       const passwords = new BcryptPasswords(cost);
-      const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => passwords.matches("x", "garbage")));
+      const tasks = Array.from({ length: 100 }, () => passwords.matches("x", "garbage", owner));
+      const outcomes = await Promise.allSettled(tasks);
       expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(most);
       await passwords.close();
     });
@@ -31,13 +34,13 @@ describe("bcrypt in a thread of its own", () => {
 
   it("takes as long for a hash from when the cost was lower as for one that nobody has", async () => {
     const [former, passwords] = [new BcryptPasswords(4), new BcryptPasswords(10)];
-    const hash = await former.hash("correct horse");
-    expect(await passwords.matches("correct horse", hash)).to.equal(true);
+    const hash = await former.hash("correct horse", owner);
+    expect(await passwords.matches("correct horse", hash, owner)).to.equal(true);
     const least = async (compared: string) => {
       const took: number[] = [];
       for (let round = 0; round < 5; round += 1) {
         const startedAt = performance.now();
-        expect(await passwords.matches("wrong horse", compared)).to.equal(false);
+        expect(await passwords.matches("wrong horse", compared, owner)).to.equal(false);
         took.push(performance.now() - startedAt);
       }
       return Math.min(...took);
@@ -49,22 +52,24 @@ describe("bcrypt in a thread of its own", () => {
 
   it("goes on after a hash that is none", async () => {
     const passwords = new BcryptPasswords(4);
-    const broken = await passwords.matches("correct horse", `$2b$99$${".".repeat(53)}`).catch((error: Error) => error);
+    const none = `$2b$99$${".".repeat(53)}`;
+    const broken = await passwords.matches("correct horse", none, owner).catch((error: Error) => error);
     expect(broken).to.be.instanceOf(Error);
-    expect(await passwords.matches("correct horse", "garbage")).to.equal(false);
-    expect(await passwords.matches("correct horse", await passwords.hash("correct horse"))).to.equal(true);
+    expect(await passwords.matches("correct horse", "garbage", owner)).to.equal(false);
+    const hash = await passwords.hash("correct horse", owner);
+    expect(await passwords.matches("correct horse", hash, owner)).to.equal(true);
     await passwords.close();
   });
 
   it("finishes what waits when it is closed, then takes no more", async () => {
     const passwords = new BcryptPasswords(4);
     const waiting = Promise.all([
-      passwords.hash("correct horse"),
-      passwords.matches("correct horse", passwords.nobody),
+      passwords.hash("correct horse", owner),
+      passwords.matches("correct horse", passwords.nobody, owner),
     ]);
     await passwords.close();
     expect((await waiting)[1]).to.equal(false);
-    const late = await passwords.hash("correct horse").catch((error: Error) => error);
+    const late = await passwords.hash("correct horse", owner).catch((error: Error) => error);
     expect(late).to.be.instanceOf(Error);
     await new BcryptPasswords(4).close();
   });
@@ -72,7 +77,7 @@ describe("bcrypt in a thread of its own", () => {
   it("hashes nothing that is no password", async () => {
     const passwords = new BcryptPasswords(4);
     for (const text of ["seven77", "x".repeat(73), "pass\0word", "password\udc00"]) {
-      const outcome = await passwords.hash(text).catch((error: Error) => error);
+      const outcome = await passwords.hash(text, owner).catch((error: Error) => error);
       expect(outcome, JSON.stringify(text)).to.be.instanceOf(RangeError);
     }
     await passwords.close();

@@ -33,9 +33,9 @@ describe("S6 throttles", () => {
     const { passwords } = api.world;
     const matches = passwords.matches.bind(passwords);
     let checks = 0;
-    passwords.matches = (secret, hash) => {
+    passwords.matches = (...asked) => {
       checks += 1;
-      return matches(secret, hash);
+      return matches(...asked);
     };
     return () => checks;
   };

@@ -1,32 +1,37 @@
 import { Worker } from "node:worker_threads";
-import { refuse } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import { passwordProblem } from "../../domain/tenant/password.ts";
 import type { Passwords } from "../../ports/passwords.ts";
+import { FairQueue } from "../fair-queue/fair-queue.ts";
 import { hashOfNobody } from "./nobody.ts";
 import type { BcryptAnswer, BcryptTask } from "./worker.ts";
 
 /**
- * How many tasks may wait at this cost: the last is then answered after some 25 s, and beyond 30 s most clients have
- * hung up. Fifty requests racing for one email must all fit: the losers are told only after the hashing.
+ * How many tasks may wait at this cost: the last of a lone owner is then answered after some 25 s, and beyond 30 s most
+ * clients have hung up. Fifty requests racing for one email must all fit: the losers are told only after the hashing.
  */
 const mostWaiting = { tasks: 64, atCost: 12 } as const;
 
+const tooMany = "too many passwords wait to be checked";
+
 interface Waiting {
+  readonly task: BcryptTask;
   readonly resolve: (result: string | boolean) => void;
   readonly reject: (error: Error) => void;
 }
 
 /**
- * bcrypt in one thread of its own, one task after the other in the order asked. `cost` is the logarithm of the
- * rounds. Throws a Refusal of kind unavailable when too many tasks wait.
+ * bcrypt in one thread of its own, one task after the other; owners take turns. `cost` is the logarithm of the rounds.
+ * Throws a Refusal of kind unavailable when too many tasks wait: at once, or later to make room for another owner's.
  */
 export class BcryptPasswords implements Passwords {
   readonly nobody: string;
   readonly #cost: number;
   readonly #most: number;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #queue = new FairQueue<Waiting>();
+  /** What the thread is at. */
+  #running: Waiting | undefined;
   #worker: Worker | undefined;
-  #lastId = 0;
   #closed = false;
 
   constructor(cost: number) {
@@ -37,13 +42,13 @@ export class BcryptPasswords implements Passwords {
   }
 
   /** Throws RangeError for what the domain says is no password. */
-  async hash(password: string): Promise<string> {
+  async hash(password: string, owner: string): Promise<string> {
     if (passwordProblem(password) !== null) throw new RangeError("not a password");
-    return String(await this.#ask({ op: "hash", password, cost: this.#cost }));
+    return String(await this.#ask(owner, { op: "hash", password, cost: this.#cost }));
   }
 
-  async matches(password: string, hash: string): Promise<boolean> {
-    const same = await this.#ask({ op: "compare", password, hash, cost: this.#cost });
+  async matches(password: string, hash: string, owner: string): Promise<boolean> {
+    const same = await this.#ask(owner, { op: "compare", password, hash, cost: this.#cost });
     // Only now, so that a text that cannot be a password costs the same time.
     return same === true && passwordProblem(password) === null;
   }
@@ -53,20 +58,37 @@ export class BcryptPasswords implements Passwords {
     this.#closed = true;
     const worker = this.#worker;
     if (!worker) return;
-    if (this.#waiting.size > 0) await new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+    if (this.#running) await new Promise<void>((resolve) => worker.once("exit", () => resolve()));
     else await worker.terminate();
   }
 
-  #ask(task: BcryptTask): Promise<string | boolean> {
+  #ask(owner: string, task: BcryptTask): Promise<string | boolean> {
     if (this.#closed) throw new Error("the password hashing is closed");
-    if (this.#waiting.size >= this.#most) refuse("unavailable", "too many passwords wait to be checked");
-    this.#worker ??= this.#start();
-    const id = ++this.#lastId;
-    const answer = new Promise<string | boolean>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
-    // Keeps the process alive while something waits, so that it does not end halfway.
-    this.#worker.ref();
-    this.#worker.postMessage({ id, task });
-    return answer;
+    if (this.#running && this.#queue.size + 1 >= this.#most) this.#makeRoom(owner);
+    const worker = (this.#worker ??= this.#start());
+    return new Promise((resolve, reject) => {
+      this.#queue.push(owner, { task, resolve, reject });
+      if (!this.#running) this.#next(worker);
+    });
+  }
+
+  /** Room for one more of the owner's, at the cost of who has more than it will have then. Throws a Refusal. */
+  #makeRoom(owner: string): void {
+    const longest = this.#queue.longest();
+    if (longest === undefined || this.#queue.waiting(longest) <= this.#queue.waiting(owner) + 1) {
+      refuse("unavailable", tooMany);
+    }
+    this.#queue.takeNewest(longest)?.reject(new Refusal("unavailable", tooMany));
+  }
+
+  #next(worker: Worker): void {
+    this.#running = this.#queue.take();
+    if (this.#running) {
+      // Keeps the process alive while something waits, so that it does not end halfway.
+      worker.ref();
+      worker.postMessage(this.#running.task);
+    } else if (this.#closed) void worker.terminate();
+    else worker.unref();
   }
 
   #start(): Worker {
@@ -78,21 +100,18 @@ export class BcryptPasswords implements Passwords {
   }
 
   #settle(worker: Worker, answer: BcryptAnswer): void {
-    const waiting = this.#waiting.get(answer.id);
-    this.#waiting.delete(answer.id);
-    if ("error" in answer) waiting?.reject(new Error(answer.error));
-    else waiting?.resolve(answer.result);
-    if (this.#waiting.size > 0) return;
-    if (this.#closed) void worker.terminate();
-    else worker.unref();
+    const done = this.#running;
+    this.#next(worker);
+    if ("error" in answer) done?.reject(new Error(answer.error));
+    else done?.resolve(answer.result);
   }
 
   /** What waited fails; the next task starts another thread. */
   #lost(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
+    const waiting = [...(this.#running ? [this.#running] : []), ...this.#queue.clear()];
+    this.#running = undefined;
     for (const { reject } of waiting) reject(error instanceof Error ? error : new Error(String(error)));
   }
 }

@@ -7,10 +7,10 @@ export type BcryptTask =
   | { readonly op: "hash"; readonly password: string; readonly cost: number }
   | { readonly op: "compare"; readonly password: string; readonly hash: string; readonly cost: number };
 
-/** What became of the task of that id: a hash, or whether the password matches; or bcrypt's own message. */
+/** What became of a task: a hash, or whether the password matches; or bcrypt's own message. */
 export type BcryptAnswer =
-  | { readonly id: number; readonly result: string | boolean }
-  | { readonly id: number; readonly error: string };
+  | { readonly result: string | boolean }
+  | { readonly error: string };
 
 function run(task: BcryptTask): string | boolean {
   return task.op === "hash" ? hashSync(task.password, task.cost) : compare(task);
@@ -24,12 +24,12 @@ function compare({ password, hash, cost }: Extract<BcryptTask, { op: "compare" }
   return same;
 }
 
-parentPort?.on("message", ({ id, task }: { readonly id: number; readonly task: BcryptTask }) => {
+parentPort?.on("message", (task: BcryptTask) => {
   let answer: BcryptAnswer;
   try {
-    answer = { id, result: run(task) };
+    answer = { result: run(task) };
   } catch (error) {
-    answer = { id, error: error instanceof Error ? error.message : "bcrypt failed" };
+    answer = { error: error instanceof Error ? error.message : "bcrypt failed" };
   }
   parentPort?.postMessage(answer);
 });

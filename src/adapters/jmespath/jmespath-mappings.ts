@@ -4,7 +4,7 @@ import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import { Pause } from "../../ports/clock/pause.ts";
 import type { Mapped, Mappings } from "../../ports/mapping.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
-import { FairQueue } from "./fair-queue.ts";
+import { FairQueue } from "../fair-queue/fair-queue.ts";
 import { MappingProcess } from "./mapping-process.ts";
 import type { Outcome, Task } from "./protocol.ts";
 

@@ -8,6 +8,7 @@ import type { Aggregates } from "../aggregates.ts";
 import { Condensed } from "../condensed.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { userView, type UserView } from "../views.ts";
+import { addressOwner } from "./password-owners.ts";
 import type { People } from "./people.ts";
 import type { Reservations } from "./reservations.ts";
 import type { IssuedToken, Sessions } from "./sessions.ts";
@@ -53,7 +54,7 @@ export class Login {
       this.#failed("throttled", address);
       refuse("too-many", "too many failed logins; try again later");
     }
-    const found = await this.#check(hash, password).catch(async (error: unknown) => {
+    const found = await this.#check(hash, password, address).catch(async (error: unknown) => {
       // No guess was judged.
       if (ticket) await state.forgive(ticket);
       throw error;
@@ -81,10 +82,16 @@ export class Login {
     );
   }
 
-  async #check(hash: string, password: string): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
+  async #check(
+    hash: string,
+    password: string,
+    address: string,
+  ): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
     const { passwords } = this.#parts;
     const found = await userByEmail(this.#parts, hash);
-    const matches = await passwords.matches(password, found?.user.passwordHash ?? passwords.nobody);
+    const passwordHash = found?.user.passwordHash ?? passwords.nobody;
+    // Not the tenant: how long this waits would tell whether the email exists.
+    const matches = await passwords.matches(password, passwordHash, addressOwner(address));
     return matches && found?.user.status === "Active" ? found : undefined;
   }
 }

@@ -14,6 +14,7 @@ import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { ownTenant, requireOwn } from "../access.ts";
+import { addressOwner } from "../accounts/password-owners.ts";
 import type { People } from "../accounts/people.ts";
 import type { Reservations } from "../accounts/reservations.ts";
 import { userByEmail } from "../accounts/user-by-email.ts";
@@ -121,7 +122,7 @@ export class InviteCommands {
    * the invite up first, so that registering and revoking exclude each other. Throws a Refusal (invalid, not-found,
    * conflict, rejected).
    */
-  async register(token: string, password: string, origin: Origin): Promise<UserView> {
+  async register(token: string, password: string, origin: Origin, address: string): Promise<UserView> {
     checkPassword("password", password);
     const { aggregates, reservations, people, keys, passwords } = this.#parts;
     const invite = (await this.#find(token)) ?? refuse("not-found", "invite not found");
@@ -132,7 +133,7 @@ export class InviteCommands {
     if (!tenant) return refuse("not-found", "invite not found");
     const email = (await people.open(tenant, id, sealed)) ?? refuse("not-found", "invite not found");
     const emailHash = await keys.emailHash(email);
-    const passwordHash = await passwords.hash(password);
+    const passwordHash = await passwords.hash(password, addressOwner(address));
     const claim = { stream: streams.email(emailHash), holder: { tenantId, userId: id }, taken: emailTaken };
     await reservations.during([claim], origin, async ([reservation]) => {
       const at = this.#now();

@@ -4,6 +4,7 @@ import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
+import { tenantOwner } from "../accounts/password-owners.ts";
 import type { Reservations } from "../accounts/reservations.ts";
 import type { Sessions } from "../accounts/sessions.ts";
 import { userByEmail } from "../accounts/user-by-email.ts";
@@ -32,7 +33,7 @@ export async function resetOwnerPassword(parts: OwnerPasswordParts, email: strin
   const { aggregates, keys, passwords, sessions, clock, ids } = parts;
   const found = await userByEmail(parts, await keys.emailHash(email));
   const { tenant: { id: tenantId }, user } = found ?? refuse("not-found", "no user has this email");
-  const passwordHash = await passwords.hash(password);
+  const passwordHash = await passwords.hash(password, tenantOwner(tenantId));
   const at = timestamp(clock.now());
   await aggregates.change(tenants, tenantId, serviceOrigin("operator", ids), (state) =>
     decide(state, { type: "ResetOwnerPassword", userId: user.id, passwordHash, at }));

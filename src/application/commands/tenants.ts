@@ -9,6 +9,7 @@ import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import type { Sealing } from "../../ports/sealing.ts";
 import { ownTenant } from "../access.ts";
+import { addressOwner } from "../accounts/password-owners.ts";
 import type { People } from "../accounts/people.ts";
 import type { RegistrationGuards } from "../accounts/registration-guards.ts";
 import type { Reservations } from "../accounts/reservations.ts";
@@ -103,7 +104,7 @@ export class TenantCommands {
     checkPassword("ownerPassword", input.ownerPassword);
     const { ownerEmail, deviceFingerprint, cfTurnstileToken: turnstileToken } = input;
     const registration = { ownerEmail, address, deviceFingerprint, turnstileToken };
-    return this.#parts.guards.guard(registration, () => this.#create(name, input, origin));
+    return this.#parts.guards.guard(registration, () => this.#create(name, input, origin, address));
   }
 
   /** Throws a Refusal (invalid, not-found, forbidden, conflict). */
@@ -154,11 +155,11 @@ export class TenantCommands {
     return secret;
   }
 
-  async #create(name: string, input: NewTenant, origin: Origin): Promise<CreatedTenant> {
+  async #create(name: string, input: NewTenant, origin: Origin, address: string): Promise<CreatedTenant> {
     const { store, reservations, people, keys, vault, sealing, passwords, ids } = this.#parts;
     const nameHash = await keys.nameHash(name);
     const emailHash = await keys.emailHash(input.ownerEmail);
-    const passwordHash = await passwords.hash(input.ownerPassword);
+    const passwordHash = await passwords.hash(input.ownerPassword, addressOwner(address));
     const [tenantId, userId] = [ids.uuid(), ids.uuid()];
     const dataKey = sealing.wrap({ bytes: ids.secretBytes(32) }, places.dataKey(tenantId));
     const tenant = { id: tenantId, dataKey };

@@ -10,6 +10,7 @@ import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import { ownTenant } from "../access.ts";
 import type { Forgetting } from "../accounts/forgetting.ts";
+import { tenantOwner } from "../accounts/password-owners.ts";
 import type { People } from "../accounts/people.ts";
 import type { Reservations } from "../accounts/reservations.ts";
 import type { Sessions } from "../accounts/sessions.ts";
@@ -87,7 +88,7 @@ export class UserCommands {
     });
     // Permission comes before any work, and before anything that would reveal other tenants.
     decide(tenant, command("", ""));
-    const passwordHash = await passwords.hash(input.password);
+    const passwordHash = await passwords.hash(input.password, tenantOwner(tenantId));
     const claim = { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: emailTaken };
     await reservations.during([claim], origin, async ([reservation]) => {
       await people.create(tenant, userId, origin);
@@ -102,7 +103,7 @@ export class UserCommands {
   async change(caller: Caller, userId: string, input: UserChange, origin: Origin): Promise<UserView> {
     if (input.email !== undefined) checkEmail("email", input.email);
     if (input.password !== undefined) checkPassword("password", input.password);
-    const { aggregates, reservations, passwords, sessions } = this.#parts;
+    const { aggregates, reservations, sessions } = this.#parts;
     const { tenantId } = caller;
     const { tenant, user } = await this.#target(caller, userId);
     const role = input.role === undefined ? undefined : roleOf(input.role);
@@ -111,7 +112,7 @@ export class UserCommands {
       type: "ChangeUser", by: caller, userId, role, status, ...also, at: this.#now(),
     });
     decide(tenant, command());
-    const passwordHash = await this.#newPasswordHash(passwords, user, input.password);
+    const passwordHash = await this.#newPasswordHash(tenant, user, input.password);
     const email = await this.#newEmail(tenant, user, input.email);
     const change = (reservation?: string) =>
       aggregates.change(tenants, tenantId, origin, (state) => {
@@ -158,9 +159,11 @@ export class UserCommands {
   }
 
   /** Undefined when the password is unchanged: setting the same one ends no session. */
-  async #newPasswordHash(passwords: Passwords, user: User, password: string | undefined): Promise<string | undefined> {
-    if (password === undefined || (await passwords.matches(password, user.passwordHash))) return undefined;
-    return passwords.hash(password);
+  async #newPasswordHash(tenant: Tenant, user: User, password: string | undefined): Promise<string | undefined> {
+    const { passwords } = this.#parts;
+    const owner = tenantOwner(tenant.id);
+    if (password === undefined || (await passwords.matches(password, user.passwordHash, owner))) return undefined;
+    return passwords.hash(password, owner);
   }
 
   /** Undefined when the email is unchanged, spelling included. */

@@ -29,7 +29,7 @@ export function inviteRoutes({ commands, queries }: Services): Route[] {
       const { password } = await read();
       const origin = originOf({ type: "anonymous" }, exchange.requestId);
       const token = exchange.params["token"] ?? "";
-      return { status: 201, body: await commands.invites.register(token, password, origin) };
+      return { status: 201, body: await commands.invites.register(token, password, origin, exchange.address) };
     }),
   ];
 }

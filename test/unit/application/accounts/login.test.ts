@@ -23,6 +23,26 @@ describe("logins", () => {
     await engines.close();
   });
 
+  it("wait for their turn by address, whether the email exists or not", async () => {
+    const { owner } = await createTenant(api.url);
+    const { passwords } = api.world;
+    const matches = passwords.matches.bind(passwords);
+    const owners: string[] = [];
+    passwords.matches = (text, hash, of) => {
+      owners.push(of);
+      return matches(text, hash, of);
+    };
+    for (const [email, address] of [
+      [owner.email, "192.0.2.1"], [freshEmail(), "192.0.2.1"],
+      [owner.email, "2001:db8::1"], [freshEmail(), "2001:db8::2"],
+    ] as const) {
+      await api.services.login.login(email, password, address).catch(() => undefined);
+    }
+    const [known, unknown, knownAtNetwork, unknownAtNetwork] = owners;
+    expect([known, knownAtNetwork]).to.deep.equal([unknown, unknownAtNetwork]);
+    expect(knownAtNetwork).to.not.equal(known);
+  });
+
   it("are counted by result, and failures told by address, without the email: the first, then how many", async () => {
     const { owner } = await createTenant(api.url);
     const clock = new ManualClock();

@@ -3,9 +3,22 @@ export class FairQueue<Item> {
   /** In the order of turns. */
   readonly #lines = new Map<string, Item[]>();
 
+  /** How many items wait. */
+  get size(): number {
+    return [...this.#lines.values()].reduce((sum, line) => sum + line.length, 0);
+  }
+
   /** How many items of the owner wait. */
   waiting(owner: string): number {
     return this.#lines.get(owner)?.length ?? 0;
+  }
+
+  /** The owner with the most items waiting; undefined when nothing waits. */
+  longest(): string | undefined {
+    return [...this.#lines.keys()].reduce<string | undefined>(
+      (longest, owner) => (longest !== undefined && this.waiting(longest) >= this.waiting(owner) ? longest : owner),
+      undefined,
+    );
   }
 
   /** Puts an item behind all others of its owner; an owner without any gets the last turn. */
@@ -21,7 +34,7 @@ export class FairQueue<Item> {
   }
 
   /** The first item of the next owner that may have one; undefined when none of these waits. */
-  take(may: (owner: string) => boolean): Item | undefined {
+  take(may: (owner: string) => boolean = () => true): Item | undefined {
     for (const [owner, line] of this.#lines) {
       if (!may(owner)) continue;
       const item = line.shift();
@@ -30,6 +43,14 @@ export class FairQueue<Item> {
       return item;
     }
     return undefined;
+  }
+
+  /** Takes out the item of the owner that would be its last; undefined when none waits. */
+  takeNewest(owner: string): Item | undefined {
+    const line = this.#lines.get(owner);
+    const item = line?.pop();
+    if (line?.length === 0) this.#lines.delete(owner);
+    return item;
   }
 
   /** Takes an item out; false where it does not wait. */

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { FairQueue } from "../../../../src/adapters/jmespath/fair-queue.ts";
+import { FairQueue } from "../../../../src/adapters/fair-queue/fair-queue.ts";
 
 const anyone = () => true;
 
@@ -16,7 +16,7 @@ function taken(queue: FairQueue<string>, may: (owner: string) => boolean = anyon
   return items;
 }
 
-describe("the queue of mappings", () => {
+describe("the queue by owner", () => {
   it("gives every owner a turn, and each its items in order", () => {
     const queue = queued(["a", "a1"], ["a", "a2"], ["a", "a3"], ["b", "b1"], ["c", "c1"], ["c", "c2"]);
     expect(taken(queue)).to.deep.equal(["a1", "b1", "c1", "a2", "c2", "a3"]);
@@ -46,6 +46,16 @@ describe("the queue of mappings", () => {
     expect(taken(queue)).to.deep.equal(["a1", "a3"]);
     queue.push("a", "a4");
     expect([queue.remove("a", "a4"), queue.isEmpty]).to.deep.equal([true, true]);
+  });
+
+  it("knows who has most waiting, and takes the newest of that out", () => {
+    const queue = queued(["a", "a1"], ["b", "b1"], ["b", "b2"], ["c", "c1"]);
+    expect([queue.size, queue.longest(), queue.takeNewest("b"), queue.takeNewest("c")]).to.deep.equal([
+      4, "b", "b2", "c1",
+    ]);
+    expect([queue.size, queue.longest(), queue.takeNewest("c")]).to.deep.equal([2, "a", undefined]);
+    expect(taken(queue)).to.deep.equal(["a1", "b1"]);
+    expect([queue.size, queue.longest()]).to.deep.equal([0, undefined]);
   });
 
   it("says how many wait, and gives up all at once", () => {
