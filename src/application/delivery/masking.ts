@@ -1,47 +1,137 @@
 import type { Answer } from "../../domain/event/events.ts";
+import { viewsOf, type View } from "./escapes.ts";
 
 const mask = "***";
 /** Shorter ones would be found everywhere, and are guessed anyway. */
 const leastLength = 4;
 
+/** A secret as it may be written but for escapes. */
+interface Form {
+  readonly text: string;
+  /** The longest part of it that no encoding escapes, and where that begins: what to look for first. */
+  readonly anchor: string;
+  readonly anchorAt: number;
+  /** Whether no escape can stand for its first and last character: as it is it is whole. */
+  readonly whole: boolean;
+  /** How many characters it has at most with escapes. */
+  readonly room: number;
+}
+
+/** From where to where in a text. */
+type Span = readonly [from: number, to: number];
+
 /**
  * An answer without the secrets that its receiver was shown: some receivers send back what they got, and answers are
- * kept in the log and shown to every role. Found as they are, and as JSON, URLs and base64 would hold them; at the end
- * of a body that was cut off, the beginning of one too.
+ * kept in the log and shown to every role. Found as they are and in base64, each also with the escapes of JSON, URLs,
+ * forms and HTML; at the end of a body that was cut off, the beginning of one too.
  */
 export function maskedAnswer(answer: Answer, secrets: readonly string[]): Answer {
-  const forms = [...new Set(secrets.filter(({ length }) => length >= leastLength).flatMap(formsOf))]
-    // Longest first, so that one that holds another is not left half masked.
-    .sort((a, b) => b.length - a.length);
-  if (forms.length === 0) return answer;
-  const masked = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, mask), text);
+  const texts = new Set(secrets.filter(({ length }) => length >= leastLength).flatMap(textsOf));
+  if (texts.size === 0) return answer;
+  const forms = [...texts].map(formOf);
+  const masked = (text: string) => without(text, spansIn(text, forms));
   const headers = Object.entries(answer.headers).map(([name, value]) => [masked(name), masked(value)] as const);
-  const whole = masked(answer.body);
-  const body = answer.truncated ? withoutBeginning(whole, forms) : whole;
-  return { ...answer, headers: Object.fromEntries(headers), body };
+  const { body } = answer;
+  const cut = answer.truncated ? beginningsAtEnd(body, forms) : [];
+  return { ...answer, headers: Object.fromEntries(headers), body: without(body, [...spansIn(body, forms), ...cut]) };
 }
 
-function formsOf(secret: string): string[] {
+function textsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const base64 = bytes.toString("base64");
-  const forms = [
-    secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret.toWellFormed()),
-    base64, base64.replace(/=+$/, ""), bytes.toString("base64url"),
+  const texts = [
+    secret, bytes.toString(), base64, base64.replace(/=+$/, ""), bytes.toString("base64url"),
+    // As HTML forms write spaces.
+    secret.replaceAll(" ", "+"),
   ];
   // HTTP/1.1 has names of headers in any case; they are kept in lower case.
-  return [...forms, ...forms.map((form) => form.toLowerCase())];
+  return [...texts, ...texts.map((text) => text.toLowerCase())];
 }
 
-/** The text without the longest beginning of any form at its very end. */
-function withoutBeginning(text: string, forms: readonly string[]): string {
-  const most = Math.max(...forms.map((form) => beginningAtEnd(text, form)));
-  return most === 0 ? text : text.slice(0, -most) + mask;
+/** More characters than two encodings, one upon the other, make of one. */
+const longestEscape = 24;
+
+function formOf(text: string): Form {
+  const runs = text.match(/[A-Za-z0-9]+/g) ?? [];
+  const anchor = runs.reduce((longest, run) => (run.length > longest.length ? run : longest), "");
+  const unescaped = runs.reduce((sum, { length }) => sum + length, 0);
+  return {
+    text,
+    anchor,
+    anchorAt: text.indexOf(anchor),
+    whole: /^[A-Za-z0-9]/.test(text) && /[A-Za-z0-9]$/.test(text),
+    room: unescaped + longestEscape * (text.length - unescaped),
+  };
+}
+
+/** Where the forms are. Reading escapes takes time: it is done around anchors only, and few answers have any. */
+function spansIn(text: string, forms: readonly Form[]): Span[] {
+  const spans: Span[] = [];
+  const suspect: Span[] = [];
+  for (const { text: form, anchor, anchorAt, whole, room } of forms) {
+    // Without an anchor (a secret of signs alone) it may be anywhere.
+    if (anchor === "") suspect.push([0, text.length]);
+    else {
+      for (let at = text.indexOf(anchor); at !== -1; at = text.indexOf(anchor, at + anchor.length)) {
+        const from = at - anchorAt;
+        if (whole && text.startsWith(form, from)) spans.push([from, from + form.length]);
+        else suspect.push([Math.max(0, at - room), at + room]);
+      }
+    }
+  }
+  for (const [start, end] of united(suspect)) {
+    for (const view of viewsOf(text.slice(start, end))) {
+      for (const form of forms) spans.push(...occurrences(view, form.text, start));
+    }
+  }
+  return spans;
+}
+
+function occurrences({ text, origins }: View, form: string, start: number): Span[] {
+  const spans: Span[] = [];
+  for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length)) {
+    spans.push([start + (origins[at] ?? 0), start + (origins[at + form.length] ?? 0)]);
+  }
+  return spans;
+}
+
+/** The beginnings of forms at a text's very end, with or without escapes. */
+function beginningsAtEnd(text: string, forms: readonly Form[]): Span[] {
+  const start = Math.max(0, text.length - Math.max(...forms.map(({ room }) => room)));
+  return viewsOf(text.slice(start)).flatMap((view) => {
+    const most = Math.max(...forms.map((form) => beginningAtEnd(view.text, form.text)));
+    const from = start + (view.origins[view.text.length - most] ?? 0);
+    return most === 0 ? [] : [[from, text.length] as const];
+  });
 }
 
 /** How many characters at a text's very end are the beginning of a form. */
 function beginningAtEnd(text: string, form: string): number {
+  const last = text.at(-1);
   for (let length = Math.min(form.length - 1, text.length); length >= leastLength; length -= 1) {
-    if (text.endsWith(form.slice(0, length))) return length;
+    if (form[length - 1] === last && text.endsWith(form.slice(0, length))) return length;
   }
   return 0;
+}
+
+/** The text with each stretch of spans masked. */
+function without(text: string, spans: readonly Span[]): string {
+  let kept = "";
+  let end = 0;
+  for (const [from, to] of united(spans)) {
+    kept += text.slice(end, from) + mask;
+    end = to;
+  }
+  return kept + text.slice(end);
+}
+
+/** The spans in their order, those that touch or overlap as one. */
+function united(spans: readonly Span[]): Span[] {
+  const apart: Span[] = [];
+  for (const [from, to] of spans.toSorted((a, b) => a[0] - b[0])) {
+    const last = apart.at(-1);
+    if (last && from <= last[1]) apart[apart.length - 1] = [last[0], Math.max(last[1], to)];
+    else apart.push([from, to]);
+  }
+  return apart;
 }

@@ -1,10 +1,41 @@
 import { expect } from "chai";
+import fc from "fast-check";
 import { maskedAnswer } from "../../../../src/application/delivery/masking.ts";
 import { authHeader, bearer } from "../../../../src/application/delivery/request.ts";
 
 const answer = (body: string, truncated = false, headers: Record<string, string> = {}) =>
   ({ statusCode: 200, headers, body, truncated });
 const secret = 'Canary "Quoted" /+ü=';
+
+const hex = (char: string, width: number) => char.charCodeAt(0).toString(16).padStart(width, "0");
+const lowerPercents = (text: string) => text.replace(/%../g, (escape) => escape.toLowerCase());
+const inForm = (text: string) => new URLSearchParams({ "": text }).toString().slice(1);
+const json = (text: string) => JSON.stringify(text).slice(1, -1);
+const html = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+/** How answers write what they echo. */
+const encoders: Readonly<Record<string, (text: string) => string>> = {
+  "JSON.stringify": json,
+  "PHP's json_encode": (text) =>
+    json(text).replaceAll("/", "\\/").replace(/[\u0080-\uffff]/g, (char) => `\\u${hex(char, 4)}`),
+  Gson: (text) => json(text).replace(/[<>&='+]/g, (char) => `\\u${hex(char, 4)}`),
+  "upper-case \\u": (text) => json(text).replace(/[<>&/=+]/g, (char) => `\\u${hex(char, 4).toUpperCase()}`),
+  "Python's repr": (text) => text.replace(/[\\']/g, "\\$&").replace(/[\x80-\xff]/g, (char) => `\\x${hex(char, 2)}`),
+  "JSON in JSON": (text) => json(json(text).replaceAll("/", "\\/")),
+  "JSON on a page": (text) => html(json(text)).replaceAll('"', "&quot;"),
+  "named and decimal HTML": (text) => html(text).replaceAll('"', "&quot;").replaceAll("'", "&#39;"),
+  "hexadecimal HTML": (text) =>
+    text.replace(/[^a-z0-9 ]/giu, (char) => `&#x${char.codePointAt(0)?.toString(16) ?? ""};`),
+  "upper-case hexadecimal HTML": (text) =>
+    text.replace(/[&<>"'/=`]/g, (char) => `&#x${hex(char, 2).toUpperCase()};`),
+  XML: (text) => html(text).replaceAll("'", "&apos;"),
+  encodeURIComponent,
+  "lower-case encodeURIComponent": (text) => lowerPercents(encodeURIComponent(text)),
+  encodeURI,
+  form: inForm,
+  "lower-case form": (text) => lowerPercents(inForm(text)),
+  "a form in JSON": (text) => json(inForm(text)),
+  "a form in a form": (text) => inForm(inForm(text)),
+};
 
 describe("an answer that sends a secret back", () => {
   it("is kept without it, however it is written", () => {
@@ -17,6 +48,43 @@ describe("an answer that sends a secret back", () => {
       const kept = { body, ...headers };
       expect(JSON.stringify(kept).replaceAll('\\"', "")).to.equal('{"body":"a***b***","x-***":"***"}');
     }
+  });
+
+  for (const [name, encode] of Object.entries(encoders)) {
+    const unit = fc.constantFrom(..."aZ09 /+=&<>\"'\\%#;.:?`üß€😀".match(/./gu) ?? [], "\\/", "%2f", "&amp;", "\\u0026");
+    const chars = fc.array(unit, { minLength: 4, maxLength: 24 }).map((units) => units.join(""));
+
+    it(`is kept without it where ${name} escapes it`, () => {
+      const shown = encode("sk/live+4f9a\\/Zx81 &q=='ü\"");
+      expect(maskedAnswer(answer(`§${shown}§`), ["sk/live+4f9a\\/Zx81 &q=='ü\""]).body).to.equal("§***§");
+      fc.assert(fc.property(chars, (text) => {
+        expect(maskedAnswer(answer(`§${encode(text)}§`, false, { a: `§${encode(text)}` }), [text])).to.deep.equal(
+          answer("§***§", false, { a: "§***" }),
+        );
+      }));
+    });
+
+    it(`is kept without it where ${name} escapes it in base64, or user and password`, () => {
+      fc.assert(fc.property(chars, chars, (username, password) => {
+        const { value, secrets } = authHeader({ type: "BasicAuth", username, password });
+        expect(maskedAnswer(answer(`§${encode(value)}§`), secrets).body).to.match(/^§Basic(?: |%20|\+|%2520|%2B)\*{3}§$/);
+        expect(maskedAnswer(answer(`§${encode(`${username}:${password}`)}§`), secrets).body).to.equal("§***§");
+      }));
+    });
+
+    it(`is kept without its beginning where ${name} escapes it and the body was cut off`, () => {
+      fc.assert(fc.property(chars, fc.nat(), (text, any) => {
+        const start = `sk-4${text}`;
+        const whole = encode(start);
+        const length = encode("sk-4").length + (any % (whole.length - encode("sk-4").length));
+        expect(maskedAnswer(answer(`said ${whole.slice(0, length)}`, true), [start]).body).to.equal("said ***");
+      }));
+    });
+  }
+
+  it("is kept with every escape that is none of its own", () => {
+    const body = String.raw`{"a\/b":"\u0026 ${"%"}2f &amp; sk\/live+4f9a%","b":"\"}`;
+    expect(maskedAnswer(answer(body), ["sk/live+4f9a"]).body).to.equal(body.replace("sk\\/live+4f9a", "***"));
   });
 
   it("is kept without the beginning of one where its body was cut off, and only there", () => {
