@@ -1,6 +1,7 @@
 import { fsyncSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
+import { orEndUnsynced } from "../file-system/failed-sync.ts";
 import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
 import { LogFile } from "./log-file.ts";
 import type { SegmentSummary } from "./stream-index/segment-format.ts";
@@ -37,7 +38,7 @@ async function run(job: Job): Promise<SegmentSummary | null> {
     case "checkpoint":
       log.checkpoint();
       // SQLite does so only when all has been moved: then it would hold up whoever commits.
-      fsyncSync(descriptor);
+      orEndUnsynced(path, () => fsyncSync(descriptor));
       return null;
   }
 }

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { orEndUnsynced } from "../file-system/failed-sync.ts";
 import { inFile } from "../file-system/in-file.ts";
 import { sync } from "../file-system/sync.ts";
 import type { Sequence } from "./positions.ts";
@@ -185,14 +186,15 @@ export class LogFile {
 
   /** Moves what it can from the write-ahead log into the database file. */
   checkpoint(): void {
-    this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    orEndUnsynced(this.#path, () => this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)"));
   }
 
   /** Empties the write-ahead log, so that no old page is left in it; false when a reader stays in the way. */
   truncate(patienceMs: number): boolean {
     this.#db.exec(`PRAGMA busy_timeout = ${patienceMs}`);
     try {
-      return this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()!["busy"] === 0;
+      const truncated = this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
+      return orEndUnsynced(this.#path, () => truncated.get())!["busy"] === 0;
     } finally {
       this.#db.exec(`PRAGMA busy_timeout = ${lockPatienceMs}`);
     }

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
+import { orEndUnsynced } from "../file-system/failed-sync.ts";
 
 /** Pages of the write-ahead log (4 KiB each). */
 interface Limits {
@@ -56,7 +57,7 @@ export class Checkpoints {
   committed(): void {
     const { log, checkpointed } = this.#pages.get() as { log: number; checkpointed: number };
     const { piece, anew, tooMany } = this.#limits;
-    if (log >= tooMany || (this.#moved && log >= anew)) this.#move.get();
+    if (log >= tooMany || (this.#moved && log >= anew)) orEndUnsynced(this.#path, () => this.#move.get());
     else if (log - checkpointed >= piece && !this.#moving) this.#begin();
     this.#moved = false;
   }

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum kind { OPENED = 1, CREATED, WRITTEN, TRUNCATED, SYNC_BEGUN, SYNC_ENDED, RENAMED, LINKED, UNLINKED, FOLDER_MADE };
+enum kind { OPENED = 1, CREATED, WRITTEN, TRUNCATED, SYNC_BEGUN, SYNC_ENDED, RENAMED, LINKED, UNLINKED, FOLDER_MADE, SYNC_FAILED };
 
 struct record {
   uint32_t kind;
@@ -264,11 +264,10 @@ static int sync_file(int file, long call) {
   uint64_t id = ++syncs;
   note(SYNC_BEGUN, names_of[file], inode, id, NULL, NULL, NULL, 0);
   pthread_mutex_unlock(&order);
-  if (fails(control->syncs)) return -1;
-  int done = syscall(call, file);
+  int done = fails(control->syncs) ? -1 : syscall(call, file);
   int error = errno;
   pthread_mutex_lock(&order);
-  if (done == 0) note(SYNC_ENDED, names_of[file], inode, id, NULL, NULL, NULL, 0);
+  note(done == 0 ? SYNC_ENDED : SYNC_FAILED, names_of[file], inode, id, NULL, NULL, NULL, 0);
   pthread_mutex_unlock(&order);
   errno = error;
   return done;

@@ -5,13 +5,14 @@ export type Step =
   | { readonly kind: "opened" | "created" | "folderMade"; readonly file: bigint; readonly path: string }
   | { readonly kind: "written"; readonly file: bigint; readonly at: number; readonly data: Buffer }
   | { readonly kind: "truncated"; readonly file: bigint; readonly size: number }
-  | { readonly kind: "syncBegun" | "syncEnded"; readonly file: bigint; readonly id: number }
+  | { readonly kind: "syncBegun" | "syncEnded" | "syncFailed"; readonly file: bigint; readonly id: number }
   | { readonly kind: "renamed" | "linked"; readonly path: string; readonly to: string }
   | { readonly kind: "unlinked"; readonly path: string };
 
 /** In the order of the C source's `enum kind`, from 1. */
 export const kinds = [
   "opened", "created", "written", "truncated", "syncBegun", "syncEnded", "renamed", "linked", "unlinked", "folderMade",
+  "syncFailed",
 ] as const;
 const headBytes = 32;
 
@@ -38,6 +39,7 @@ export function* readJournal(path: string): Iterable<Step> {
         break;
       case "syncBegun":
       case "syncEnded":
+      case "syncFailed":
         yield { kind, file, id: number };
         break;
       case "renamed":

@@ -84,7 +84,8 @@ class FolderNode extends Node<Naming> {
 
 /**
  * The folder of a process as its disk has it: what is safe, and what only the operating system knows. Nothing is safe
- * before a sync has ended that began after it, neither bytes nor names; a sync of a file says nothing of its name.
+ * before a sync has ended that began after it, neither bytes nor names; a sync of a file says nothing of its name. What
+ * a failed sync of a file was to make safe is lost, though the process goes on seeing it.
  */
 export class Platter {
   readonly #root = new FolderNode();
@@ -115,6 +116,8 @@ export class Platter {
         return;
       case "syncEnded":
         return this.#sync(step.id);
+      case "syncFailed":
+        return this.#forget(step.id);
       case "renamed":
       case "linked": {
         const node = this.#find(step.path);
@@ -165,10 +168,21 @@ export class Platter {
   }
 
   #sync(id: number): void {
+    const { node, number } = this.#ended(id);
+    node.settleBefore(number);
+  }
+
+  /** As Linux does: what a sync could not write no later one will, unless it is written to the file once more. */
+  #forget(id: number): void {
+    const { node, number } = this.#ended(id);
+    if (node instanceof FileNode) node.pending = node.pending.filter((one) => one.number >= number);
+  }
+
+  #ended(id: number): { readonly node: FileNode | FolderNode; readonly number: number } {
     const sync = this.#syncs.get(id);
     if (!sync) throw new Error(`sync ${id} ended and never began`);
     this.#syncs.delete(id);
-    sync.node.settleBefore(sync.number);
+    return sync;
   }
 
   #node(file: bigint): FileNode | FolderNode {
