@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../../file-system/folder.ts";
@@ -10,13 +11,10 @@ import { StreamIndex } from "./stream-index.ts";
 /** The folder of the index's segment files. The manifest in the log says which of them count. */
 export class IndexFolder {
   readonly #folder: string;
-  #lastNumber: number;
 
   constructor(dataDir: string) {
     this.#folder = join(dataDir, "index");
     makeFolder(this.#folder);
-    const numbers = readdirSync(this.#folder).map((file) => Number.parseInt(file, 10) || 0);
-    this.#lastNumber = Math.max(0, ...numbers);
   }
 
   /** The whole path of a segment's file; the manifest has names only. */
@@ -24,10 +22,9 @@ export class IndexFolder {
     return join(this.#folder, file);
   }
 
-  /** A file name never used before. */
+  /** A file name never used before, in any folder: a manifest from a backup must not find what was built since. */
   newFile(): string {
-    this.#lastNumber += 1;
-    return `${String(this.#lastNumber).padStart(8, "0")}.segment`;
+    return `${randomUUID()}.segment`;
   }
 
   /**

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
@@ -278,6 +278,25 @@ describe("the embedded event store's own ways", () => {
         expect(await store.readStream(doomed)).to.deep.equal([]);
       }
       expect((await store.append(doomed, noStream, [note("d")])).revision).to.equal(2);
+    });
+
+    it("makes it anew when an older log is put over the folder of one that has built its own", async () => {
+      const log = logPath(folder.path);
+      const backup = join(folder.path, "backup.db");
+      const stream = freshStream();
+      const texts = Array.from({ length: 60 }, (_, at) => String(at));
+      await open(small);
+      // In one commit, so all of it is in the first segment; one that is built from the log ends after 50.
+      await store.append(stream, noStream, texts.map((text) => note(text)));
+      await until("there is a segment", async () => (await store.stats()).segments.length > 0);
+      await store.close();
+      copyFileSync(log, backup);
+      rmSync(join(folder.path, "index"), { recursive: true });
+      await open(small);
+      await store.close();
+      copyFileSync(backup, log);
+      await open(small);
+      expect((await store.readStream(stream)).map(textOf)).to.deep.equal(texts);
     });
 
     it("tells of a segment that cannot be written, now and then, until it can be", async () => {
