@@ -73,7 +73,7 @@ export class Segment {
     const records = Math.min(blockRecords, this.records - index * blockRecords);
     const size = records * segmentWords * 4;
     const bytes = new Uint8Array(target.buffer, target.byteOffset, size);
-    const read = readSync(this.#file, bytes, 0, size, index * blockRecords * segmentWords * 4);
+    const read = readAt(this.path, this.#file, bytes, index * blockRecords * segmentWords * 4);
     if (read !== size || crc32(bytes) !== this.#fences[index * fenceWords + 3]) {
       throw new SegmentDamaged(basename(this.path), `block ${index} is damaged`);
     }
@@ -131,8 +131,18 @@ function before(words: Uint32Array, at: number, hash: StreamHash, revision: numb
 }
 
 function openFile(path: string): number {
+  return orDamaged(path, () => openSync(path, "r"));
+}
+
+/** Fills `bytes` from `position` on, as far as the file goes; answers how many that are. */
+function readAt(path: string, file: number, bytes: Uint8Array, position: number): number {
+  return orDamaged(path, () => readSync(file, bytes, 0, bytes.length, position));
+}
+
+/** What the disk does not give back is lost like what it gives back wrong. */
+function orDamaged<Result>(path: string, action: () => Result): Result {
   try {
-    return openSync(path, "r");
+    return action();
   } catch (error) {
     throw new SegmentDamaged(basename(path), (error as Error).message);
   }
@@ -141,22 +151,22 @@ function openFile(path: string): number {
 function readSummary(path: string, file: number): SegmentSummary {
   const name = basename(path);
   const size = fstatSync(file).size;
-  const footer = readWords(file, size - footerWords * 4, footerWords);
+  const footer = readWords(path, file, size - footerWords * 4, footerWords);
   const [fileMagic, version, records, blocks, filterWords, names, partsCrc, footerCrc] = footer as unknown as number[];
   if (fileMagic !== magic || version !== formatVersion || footerCrc !== crcOf(footer.subarray(0, 7))) {
     throw new SegmentDamaged(name, "its footer is damaged or of another version");
   }
   const recordsSize = records! * segmentWords * 4;
-  const fences = readWords(file, recordsSize, blocks! * fenceWords);
-  const bloom = readWords(file, recordsSize + fences.byteLength, filterWords!);
+  const fences = readWords(path, file, recordsSize, blocks! * fenceWords);
+  const bloom = readWords(path, file, recordsSize + fences.byteLength, filterWords!);
   if (partsCrc !== crcOf(bloom, crcOf(fences))) throw new SegmentDamaged(name, "its fences or filter are damaged");
   return { records: records!, names: names!, fences, bloom };
 }
 
-function readWords(file: number, position: number, count: number): Uint32Array<ArrayBuffer> {
+function readWords(path: string, file: number, position: number, count: number): Uint32Array<ArrayBuffer> {
   const words = new Uint32Array(count);
   const bytes = new Uint8Array(words.buffer);
-  if (position >= 0) readSync(file, bytes, 0, bytes.length, position);
+  if (position >= 0) readAt(path, file, bytes, position);
   return words;
 }
 

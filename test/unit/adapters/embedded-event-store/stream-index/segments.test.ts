@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import fs, { readFileSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -135,6 +136,22 @@ describe("index segments", () => {
     for (const length of [0, 10, whole.length - 1]) {
       writeFileSync(path, whole.subarray(0, length));
       expect(lookAtAll, `cut at ${length}`).to.throw(SegmentDamaged);
+    }
+  });
+
+  it("take what the disk cannot read for damage", () => {
+    const path = newPath();
+    const segment = write(path, logOf([3], 1, 1));
+    const { readSync } = fs;
+    fs.readSync = () => { throw new Error("EIO: i/o error, read"); };
+    syncBuiltinESMExports();
+    try {
+      expect(() => segment.readBlock(0, new Uint32Array(256 * segmentWords))).to.throw(SegmentDamaged, "EIO");
+      expect(() => Segment.open(path)).to.throw(SegmentDamaged, "EIO");
+    } finally {
+      fs.readSync = readSync;
+      syncBuiltinESMExports();
+      segment.close();
     }
   });
 
