@@ -3,6 +3,7 @@ import { describeBacklog } from "./composition/backlog.ts";
 import { backUp } from "./composition/backup.ts";
 import { counted } from "./composition/counted.ts";
 import { describeErasure } from "./composition/erasure-preview.ts";
+import { requireLog } from "./composition/existing-log.ts";
 import { describeKeys } from "./composition/keys.ts";
 import { eraseTenant, rebuildReadModels, resetPassword, rewrapKeys } from "./composition/operator.ts";
 import { startRelay, type RelaySettings } from "./composition/relay.ts";
@@ -127,7 +128,8 @@ async function perform({ run, failed }: Command, args: readonly string[]): Promi
   const { config, secrets } = settingsOrExit();
   const fail = (error: unknown) => exitBecause(failed, error);
   const settings = { config, secrets, logger: createLogger(config.logLevel), onFatal: fail };
-  process.stdout.write(`${await run(settings, args).catch(fail)}\n`);
+  const result = await requireLog(config).then(() => run(settings, args)).catch(fail);
+  process.stdout.write(`${result}\n`);
 }
 
 function exitWith(code: number, text: string): never {

@@ -1,7 +1,5 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { copyDatabase } from "../adapters/embedded-backup/copy-database.ts";
-import { logPath } from "../adapters/embedded-event-store/log-file.ts";
 import { makeFolder } from "../adapters/file-system/folder.ts";
 import type { Config } from "../config/config.ts";
 
@@ -14,7 +12,6 @@ export function backUp({ dataDir, eventStore, readModels }: Config, folder: stri
   if (eventStore.engine !== "embedded") {
     throw new Error(`RELAY_EVENT_STORE: ${eventStore.engine} has backups of its own; see docs/operating.md`);
   }
-  if (!existsSync(logPath(dataDir))) throw new Error(`${dataDir} holds no log`);
   makeFolder(folder);
   const files = readModels.engine === "embedded" ? ["state.db", "log.db"] : ["log.db"];
   for (const file of files) copyDatabase(join(dataDir, file), join(folder, file));

@@ -62,6 +62,22 @@ describe("operator commands", () => {
     await relay.start();
   });
 
+  it("want a log, and make none, where the data folder is not the relay's", async () => {
+    const elsewhere = join(relay.dataDir, "..", "elsewhere");
+    const key = Buffer.alloc(32, 7).toString("base64");
+    const env = { ...relay.environment, RELAY_DATA_DIR: elsewhere, RELAY_MASTER_KEY: key };
+    const commands = [
+      ["rebuild"], ["backup", join(elsewhere, "backup")], ["backlog"], ["keys"], ["rewrap"],
+      ["reset-owner-password", account.email], ["erase-tenant", account.tenantId],
+      ["erase-tenant", account.tenantId, "--yes"],
+    ];
+    for (const command of commands) {
+      const { code, stdout, stderr } = await runRelay(env, command);
+      expect([code, stdout, existsSync(elsewhere)], command.join(" ")).to.deep.equal([1, "", false]);
+      expect(stderr).to.match(/^.+: RELAY_DATA_DIR: .*\/elsewhere holds no log\n$/);
+    }
+  });
+
   it("and the relay make files for nobody else's eyes", async () => {
     const backup = join(relay.dataDir, "..", "backup");
     mkdirSync(backup);
