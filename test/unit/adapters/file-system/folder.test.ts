@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import fs, { mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { makeFolder } from "../../../../src/adapters/file-system/folder.ts";
 import { temporaryFolder } from "../../../support/embedded-store.ts";
@@ -20,6 +21,24 @@ describe("making a folder", () => {
     makeFolder(`${made}/`);
     const modes = [open, join(open, "a"), made].map((path) => statSync(path).mode & 0o777);
     expect(modes).to.deep.equal([0o755, 0o700, 0o700]);
+  });
+
+  it("makes the name of each one it made durable in the folder above, once it is there", function () {
+    if (process.platform !== "linux") this.skip();
+    const synced: (readonly [folder: string, names: readonly string[]])[] = [];
+    const { fsyncSync } = fs;
+    fs.fsyncSync = (descriptor) => {
+      const path = readlinkSync(`/proc/self/fd/${descriptor}`);
+      synced.push([path, readdirSync(path)]);
+    };
+    syncBuiltinESMExports();
+    try {
+      makeFolder(join(folder.path, "a", "b"));
+    } finally {
+      fs.fsyncSync = fsyncSync;
+      syncBuiltinESMExports();
+    }
+    expect(synced).to.deep.equal([[folder.path, ["a"]], [join(folder.path, "a"), ["b"]]]);
   });
 
   it("takes a link to a folder for one", () => {
