@@ -159,6 +159,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
         await this.#writer.write(folded);
         this.#scrubs.note(folded, this.#stored.definitions);
       });
+      this.#checkpoints.committed();
       this.#scrubs.schedule();
     });
   }

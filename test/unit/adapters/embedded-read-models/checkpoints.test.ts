@@ -1,9 +1,15 @@
 import { expect } from "chai";
+import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Checkpoints } from "../../../../src/adapters/embedded-read-models/checkpoints.ts";
+import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import type { Change } from "../../../../src/ports/read-models.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { position } from "../../../support/position.ts";
+import { eventually } from "../../../support/relay.ts";
 
 describe("checkpoints of the read models' file", () => {
   const large = "x".repeat(100_000);
@@ -107,4 +113,39 @@ describe("checkpoints of the read models' file", () => {
     expect(statSync(`${file}-wal`).size).to.be.below(10 * large.length);
     expect(database.prepare("SELECT count(*) AS n FROM texts").get()?.["n"]).to.equal(200);
   });
+});
+
+describe("the write-ahead log of read models", () => {
+  const notes = { name: "notes", key: "id", fields: { id: "id", text: "text" }, indexes: [] } as const;
+  let folder: string;
+  let models: SqliteReadModels;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "checkpoints-"));
+  });
+  afterEach(async () => {
+    await models.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const put = (): Change => {
+    const id = randomUUID();
+    return { op: "put", collection: "notes", key: id, document: { id, text: "x".repeat(1_000_000) } };
+  };
+  const ways = {
+    "the log": (written: number) => {
+      const at = position(written);
+      return models.apply([{ position: at, changes: [put()] }], at);
+    },
+    "a purge": () => models.amend([put()]),
+  };
+  for (const [origin, write] of Object.entries(ways)) {
+    it(`is moved while only ${origin} writes them`, async () => {
+      const file = join(folder, "read-models.db");
+      models = new SqliteReadModels(file, new ManualClock());
+      await models.reset([notes], "any");
+      for (let written = 1; written <= 20; written += 1) await write(written);
+      await eventually(async () => statSync(file).size, (size) => size > 8_000_000, 5_000);
+    });
+  }
 });
