@@ -103,11 +103,11 @@ const derived: readonly Bug[] = [
     breaks: "read models and their checkpoint move together",
     changes: [{
       file: `${readModels}/sqlite-read-models.ts`,
-      from: "        await this.#writer.write(folded);\n        this.#scrubs.note(folded, this.#stored.definitions);\n"
+      from: "        await file.writer.write(folded);\n        this.#scrubs.note(folded, file.stored.definitions);\n"
         + "        if (checkpoint > done)",
-      to: "        this.#toWrite.prepare(\"UPDATE state SET checkpoint = ?\").run(checkpoint);\n"
-        + "        this.#toWrite.exec(\"COMMIT; BEGIN IMMEDIATE\");\n        await this.#writer.write(folded);\n"
-        + "        this.#scrubs.note(folded, this.#stored.definitions);\n        if (checkpoint > done)",
+      to: "        file.toWrite.prepare(\"UPDATE state SET checkpoint = ?\").run(checkpoint);\n"
+        + "        file.toWrite.exec(\"COMMIT; BEGIN IMMEDIATE\");\n        await file.writer.write(folded);\n"
+        + "        this.#scrubs.note(folded, file.stored.definitions);\n        if (checkpoint > done)",
     }],
     tests: [
       "test/contract/embedded-read-models.test.ts", "test/unit/adapters/embedded-read-models/failed-write.test.ts",

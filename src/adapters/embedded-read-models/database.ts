@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { ReadModelsUnavailable } from "../../ports/read-models.ts";
+import { ReadModelsUnavailable, type CollectionDefinition } from "../../ports/read-models.ts";
 
 /** 64 MiB of the pages written last stay in memory: indexes by random ids have no other locality. */
 const pragmas = `
@@ -19,18 +19,32 @@ const ownTables = `
   CREATE TABLE IF NOT EXISTS scrubs (collection TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 `;
 
-/** SQLite's codes for a file that is damaged, or is no database. */
+/** SQLite's codes for a file that is damaged, and for one that is no database. */
 const damaged = [11, 26];
 
-/** Opens the file of the read models. One that is damaged is begun anew: it is built again from the log. */
+/**
+ * Opens the file of the read models. One that is seen to be damaged is begun anew: it is built again from the log. Most
+ * damage is seen only by what reads the page that has it.
+ */
 export function openDatabase(file: string): DatabaseSync {
   try {
     return prepared(file);
   } catch (error) {
-    if (!isSqliteError(error) || !damaged.includes(error.errcode & 0xff)) throw error;
-    for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
+    if (!isDamage(error)) throw error;
+    removeDatabase(file);
     return prepared(file);
   }
+}
+
+/** Removes the file, which nobody has open, with those that belong to it. */
+export function removeDatabase(file: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(file + suffix, { force: true });
+}
+
+/** The collections there are; none before the read models are first built. Throws when the database is of no such. */
+export function definitionsIn(database: DatabaseSync): CollectionDefinition[] {
+  const row = database.prepare("SELECT definitions FROM state").get();
+  return JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
 }
 
 function prepared(file: string): DatabaseSync {
@@ -38,6 +52,9 @@ function prepared(file: string): DatabaseSync {
   try {
     database.exec(pragmas);
     database.exec(ownTables);
+    // What every start reads.
+    database.exec("SELECT * FROM state; SELECT * FROM scrubs;");
+    definitionsIn(database);
     return database;
   } catch (error) {
     database.close();
@@ -49,7 +66,15 @@ function isSqliteError(error: unknown): error is Error & { readonly errcode: num
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR" && "errcode" in error;
 }
 
+/** Whether the error says that the file is damaged; what was stored as JSON and is none any more says so, too. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof ReadModelsUnavailable) return isDamage(error.cause);
+  return error instanceof SyntaxError || (isSqliteError(error) && damaged.includes(error.errcode & 0xff));
+}
+
 /** An error of the engine as the port's; any other as it is. */
 export function unavailable(error: unknown): unknown {
-  return isSqliteError(error) ? new ReadModelsUnavailable(error.message, { cause: error }) : error;
+  return isSqliteError(error) || error instanceof SyntaxError
+    ? new ReadModelsUnavailable(error.message, { cause: error })
+    : error;
 }

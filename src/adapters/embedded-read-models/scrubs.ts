@@ -42,11 +42,6 @@ export class Scrubs {
     }
   }
 
-  /** After a reset only the write-ahead log is left to be emptied; within its transaction. */
-  noteReset(): void {
-    this.#note("");
-  }
-
   /** Has what is due done in a while. Call after each commit; costs nothing where nothing is due. */
   schedule(): void {
     if (!this.#due || this.#timer || this.#closed) return;

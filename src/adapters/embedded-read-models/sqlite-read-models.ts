@@ -1,4 +1,3 @@
-import { DatabaseSync } from "node:sqlite";
 import pLimit from "p-limit";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { logStart, type Position } from "../../ports/event-store.ts";
@@ -16,14 +15,12 @@ import {
   type Selection,
 } from "../../ports/read-models.ts";
 import { fold } from "../read-models/folded-changes.ts";
-import { Checkpoints } from "./checkpoints.ts";
-import { schemaOf, tableOf } from "./columns.ts";
-import { openDatabase, unavailable } from "./database.ts";
-import { ReadAhead } from "./read-ahead.ts";
+import { schemaOf } from "./columns.ts";
+import { isDamage, removeDatabase, unavailable } from "./database.ts";
+import { OpenFile } from "./open-file.ts";
 import { Scrubs } from "./scrubs.ts";
-import { StoredReadModels } from "./stored-read-models.ts";
+import type { StoredReadModels } from "./stored-read-models.ts";
 import { Waiters } from "./waiters.ts";
-import { Writer } from "./writer.ts";
 
 interface State {
   readonly checkpoint: Position;
@@ -36,30 +33,30 @@ interface State {
  * whole batches only. The file can be lost: the log has everything.
  */
 export class SqliteReadModels implements ReadModels, ReadModelWriter {
-  readonly #toWrite: DatabaseSync;
-  readonly #toRead: DatabaseSync;
-  readonly #readAhead: ReadAhead;
-  readonly #checkpoints: Checkpoints;
-  readonly #scrubs: Scrubs;
+  readonly #path: string;
+  readonly #clock: Clock;
+  readonly #onTrouble: (error: unknown) => void;
   readonly #waiters: Waiters;
-  /** What questions are answered from. */
-  #stored: StoredReadModels;
-  #writer: Writer;
+  /** Called as damage is met, see {@link onDamage}. */
+  #damageListener: (error: unknown) => void = () => undefined;
+  #isDamaged = false;
+  /** Undefined while a reset that has removed it cannot make another. */
+  #file: OpenFile | undefined;
+  #scrubs: Scrubs;
+  /** Null where nothing is to be asked or written before a reset. */
   #state: State | null = null;
   /** One write after the other: a transaction spans several turns of the event loop. */
   readonly #exclusively = pLimit(1);
 
   /** `file`: a path in a folder that exists. `onTrouble`: told why what was committed is not moved into it yet. */
   constructor(file: string, clock: Clock, onTrouble: (error: unknown) => void = () => undefined) {
-    this.#toWrite = openDatabase(file);
-    this.#toRead = new DatabaseSync(file, { readOnly: true });
-    this.#readAhead = new ReadAhead(file);
-    this.#checkpoints = new Checkpoints(file, this.#toWrite, onTrouble);
-    this.#scrubs = new Scrubs(this.#toWrite, clock, () => this.scrub());
+    this.#path = file;
+    this.#clock = clock;
+    this.#onTrouble = onTrouble;
     this.#waiters = new Waiters(clock);
-    this.#stored = new StoredReadModels(this.#toRead, this.#readAhead);
-    this.#writer = new Writer(this.#toWrite, this.#stored.definitions.values());
-    this.#readState();
+    this.#file = new OpenFile(file, onTrouble);
+    this.#scrubs = this.#scrubsOf(this.#file);
+    this.#readState(this.#file);
   }
 
   /** Calls `listener` with each position somebody begins to wait for. */
@@ -67,16 +64,24 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#waiters.onWaiting = listener;
   }
 
+  /**
+   * Calls `listener` when a page of the file is met that is damaged. From then on there are no read models, until a
+   * {@link reset}: what is damaged shows only where it is read, and where it is not the answers may be wrong.
+   */
+  onDamage(listener: (error: unknown) => void): void {
+    this.#damageListener = listener;
+  }
+
   get(collection: string, key: string): Promise<Document | null> {
-    return this.#stored.get(collection, key);
+    return this.#ask((stored) => stored.get(collection, key));
   }
 
   find(query: Query): Promise<readonly Document[]> {
-    return this.#stored.find(query);
+    return this.#ask((stored) => stored.find(query));
   }
 
   count(selection: Selection): Promise<number> {
-    return this.#stored.count(selection);
+    return this.#ask((stored) => stored.count(selection));
   }
 
   distinct(
@@ -84,15 +89,15 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     field: string,
     options: { readonly after?: FieldValue; readonly limit: number },
   ): Promise<readonly FieldValue[]> {
-    return this.#stored.distinct(selection, field, options);
+    return this.#ask((stored) => stored.distinct(selection, field, options));
   }
 
   sum(scope: string, from?: number, to?: number): Promise<number> {
-    return this.#stored.sum(scope, from, to);
+    return this.#ask((stored) => stored.sum(scope, from, to));
   }
 
   buckets(scope: string, from?: number, to?: number): Promise<readonly Bucket[]> {
-    return this.#stored.buckets(scope, from, to);
+    return this.#ask((stored) => stored.buckets(scope, from, to));
   }
 
   async checkpoint(): Promise<Position> {
@@ -115,19 +120,18 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#state;
   }
 
+  /** In a file that is made anew: to drop a table is to read it, which damage forbids. */
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void> {
-    return this.#exclusively(async () => {
-      await this.#transaction(async () => {
-        for (const old of this.#stored.definitions.values()) this.#toWrite.exec(`DROP TABLE ${tableOf(old)}`);
-        this.#toWrite.exec("DELETE FROM counters; DELETE FROM scopes;");
-        for (const definition of definitions) for (const sql of schemaOf(definition)) this.#toWrite.exec(sql);
-        this.#toWrite
-          .prepare("INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?)")
+    return this.#write(async () => {
+      const file = await this.#madeAnew();
+      await this.#transaction(file, async () => {
+        for (const definition of definitions) for (const sql of schemaOf(definition)) file.toWrite.exec(sql);
+        file.toWrite
+          .prepare("INSERT INTO state VALUES (1, ?, ?, ?)")
           .run(logStart, fingerprint, JSON.stringify(definitions));
-        this.#scrubs.noteReset();
       });
-      this.#load();
-      this.#scrubs.schedule();
+      file.load();
+      this.#readState(file);
     });
   }
 
@@ -135,40 +139,41 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   async publish(): Promise<void> {}
 
   apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
-    return this.#exclusively(async () => {
-      await this.#transaction(async () => {
+    return this.#write(async () => {
+      const file = this.#built();
+      await this.#transaction(file, async () => {
         // A batch whose success was not heard of comes again, so what counts is what is stored.
-        const done = this.#storedState()?.checkpoint;
-        if (done === undefined) throw new ReadModelsUnavailable("the read models are not built yet");
+        const done = storedState(file)?.checkpoint ?? logStart;
         const folded = fold(batch.filter(({ position }) => position > done));
-        await this.#writer.write(folded);
-        this.#scrubs.note(folded, this.#stored.definitions);
-        if (checkpoint > done) this.#toWrite.prepare("UPDATE state SET checkpoint = ?").run(checkpoint);
+        await file.writer.write(folded);
+        this.#scrubs.note(folded, file.stored.definitions);
+        if (checkpoint > done) file.toWrite.prepare("UPDATE state SET checkpoint = ?").run(checkpoint);
       });
-      this.#readState();
-      this.#checkpoints.committed();
+      this.#readState(file);
+      file.checkpoints.committed();
       this.#scrubs.schedule();
     });
   }
 
   amend(changes: readonly Change[]): Promise<void> {
-    return this.#exclusively(async () => {
-      if (!this.#state) throw new ReadModelsUnavailable("the read models are not built yet");
-      await this.#transaction(async () => {
+    return this.#write(async () => {
+      const file = this.#built();
+      await this.#transaction(file, async () => {
         const folded = fold([{ changes }]);
-        await this.#writer.write(folded);
-        this.#scrubs.note(folded, this.#stored.definitions);
+        await file.writer.write(folded);
+        this.#scrubs.note(folded, file.stored.definitions);
       });
-      this.#checkpoints.committed();
+      file.checkpoints.committed();
       this.#scrubs.schedule();
     });
   }
 
   /** Gets what was removed from personal collections out of the files; resolves when it is. */
   scrub(): Promise<void> {
-    return this.#exclusively(async () => {
-      await this.#transaction(() => this.#scrubs.rewrite(this.#stored.definitions));
-      this.#load();
+    return this.#write(async () => {
+      const file = this.#built();
+      await this.#transaction(file, () => this.#scrubs.rewrite(file.stored.definitions));
+      file.load();
       this.#scrubs.empty();
     });
   }
@@ -177,39 +182,84 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   async close(): Promise<void> {
     this.#scrubs.close();
     await this.#exclusively(() => undefined);
-    await Promise.all([this.#checkpoints.end(), this.#readAhead.close()]);
     this.#waiters.close();
-    this.#stored.close();
-    this.#toWrite.close();
-    this.#checkpoints.close();
+    await this.#file?.close();
   }
 
-  /** Call when tables were made anew. */
-  #load(): void {
-    this.#stored = new StoredReadModels(this.#toRead, this.#readAhead);
-    this.#writer = new Writer(this.#toWrite, this.#stored.definitions.values());
-    this.#readState();
+  #scrubsOf({ toWrite }: OpenFile): Scrubs {
+    return new Scrubs(toWrite, this.#clock, () => this.scrub());
   }
 
-  #readState(): void {
-    this.#state = this.#storedState();
+  /** The file, empty. */
+  async #madeAnew(): Promise<OpenFile> {
+    this.#reached(null);
+    this.#scrubs.close();
+    const old = this.#file;
+    this.#file = undefined;
+    await old?.close();
+    removeDatabase(this.#path);
+    this.#file = new OpenFile(this.#path, this.#onTrouble);
+    this.#scrubs = this.#scrubsOf(this.#file);
+    this.#isDamaged = false;
+    return this.#file;
+  }
+
+  #readState(file: OpenFile): void {
+    this.#reached(storedState(file));
+  }
+
+  #reached(state: State | null): void {
+    this.#state = this.#isDamaged ? null : state;
     this.#waiters.reached(this.#state?.checkpoint ?? logStart);
   }
 
-  #storedState(): State | null {
-    const row = this.#toWrite.prepare("SELECT checkpoint, fingerprint FROM state").get();
-    return row ? { checkpoint: String(row["checkpoint"]), fingerprint: String(row["fingerprint"]) } : null;
+  #built(): OpenFile {
+    if (!this.#file || !this.#state) throw new ReadModelsUnavailable("the read models are not built yet");
+    return this.#file;
   }
 
-  async #transaction(write: () => Promise<void>): Promise<void> {
+  async #ask<Answer>(question: (stored: StoredReadModels) => Promise<Answer>): Promise<Answer> {
     try {
-      this.#toWrite.exec("BEGIN IMMEDIATE");
-      await write();
-      this.#toWrite.exec("COMMIT");
+      return await question(this.#built().stored);
     } catch (error) {
-      if (this.#toWrite.isTransaction) this.#toWrite.exec("ROLLBACK");
-      this.#writer.forget();
-      throw unavailable(error);
+      this.#heed(error);
+      throw error;
     }
   }
+
+  #write(action: () => Promise<void>): Promise<void> {
+    return this.#exclusively(async () => {
+      try {
+        await action();
+      } catch (error) {
+        this.#heed(error);
+        throw unavailable(error);
+      }
+    });
+  }
+
+  #heed(error: unknown): void {
+    if (this.#isDamaged || !isDamage(error)) return;
+    this.#isDamaged = true;
+    this.#scrubs.close();
+    this.#reached(null);
+    this.#damageListener(error);
+  }
+
+  async #transaction({ toWrite, writer }: OpenFile, write: () => Promise<void>): Promise<void> {
+    try {
+      toWrite.exec("BEGIN IMMEDIATE");
+      await write();
+      toWrite.exec("COMMIT");
+    } catch (error) {
+      if (toWrite.isTransaction) toWrite.exec("ROLLBACK");
+      writer.forget();
+      throw error;
+    }
+  }
+}
+
+function storedState({ toWrite }: OpenFile): State | null {
+  const row = toWrite.prepare("SELECT checkpoint, fingerprint FROM state").get();
+  return row ? { checkpoint: String(row["checkpoint"]), fingerprint: String(row["fingerprint"]) } : null;
 }

@@ -9,7 +9,7 @@ import {
   type ReadModelQuestions,
   type Selection,
 } from "../../ports/read-models.ts";
-import { unavailable } from "./database.ts";
+import { definitionsIn, unavailable } from "./database.ts";
 import { Queries } from "./queries.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 
@@ -26,9 +26,7 @@ export class StoredReadModels implements ReadModelQuestions {
   /** `readAhead`: of the same file. Throws when the database holds no read models. */
   constructor(database: DatabaseSync, readAhead?: ReadAhead) {
     this.#database = database;
-    const row = database.prepare("SELECT definitions FROM state").get();
-    const definitions = JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
-    this.definitions = new Map(definitions.map((definition) => [definition.name, definition]));
+    this.definitions = new Map(definitionsIn(database).map((definition) => [definition.name, definition]));
     this.#queries = new Queries(database, readAhead);
   }
 

@@ -54,6 +54,7 @@ const runner = new ProjectionRunner({
   leavesRemains: link.engine === "eventstoredb",
 });
 stores.onWanted((position) => runner.hurry(position));
+stores.onDamage((error) => runner.beginAnew(error));
 
 const orders: Readonly<Record<ToReadThread, () => Promise<void>>> = {
   follow: async () => runner.start(),

@@ -21,6 +21,8 @@ export interface Stores {
   readonly lingerMs: number;
   /** Calls the listener with positions that somebody waits for. */
   onWanted(listener: (position: Position) => void): void;
+  /** Calls the listener when the read models turn out to be damaged: there are none until they are reset. */
+  onDamage(listener: (error: unknown) => void): void;
   /** Closes the files or the connection. Stop the projection runner first. */
   close(): Promise<void>;
 }
@@ -60,6 +62,7 @@ function openEmbedded(
     view: readModels,
     lingerMs: embeddedLingerMs,
     onWanted: (listener) => readModels.onWanted(listener),
+    onDamage: (listener) => readModels.onDamage(listener),
     close: async () => {
       await readModels.close();
       await state.close();
@@ -76,6 +79,7 @@ async function openOutside(url: string, parts: StoresParts): Promise<Stores> {
     view: writer,
     lingerMs: outsideLingerMs,
     onWanted: () => undefined,
+    onDamage: () => undefined,
     close: () => connection.close(),
   };
 }

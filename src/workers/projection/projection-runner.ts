@@ -25,7 +25,7 @@ export class ProjectionRunner {
 
   /**
    * Begins to follow the log. Whatever fails is retried until {@link stop}; where another has written the read models
-   * meanwhile, everything begins anew.
+   * meanwhile, or after {@link beginAnew}, everything begins anew.
    */
   start(): void {
     this.#stopped = false;
@@ -38,6 +38,13 @@ export class ProjectionRunner {
     this.#term?.end();
     this.#shutOut.end();
     await this.#running;
+  }
+
+  /** The read models are no more, because of the error: what they were is built again. */
+  beginAnew(error: unknown): void {
+    this.#parts.metrics.trouble("projection");
+    this.#parts.logger.error({ err: error }, "the read models are damaged: they are built again");
+    this.#term?.end();
   }
 
   /** Somebody waits for `position`: no batch lingers until that is projected. */

@@ -1,0 +1,50 @@
+import { DatabaseSync } from "node:sqlite";
+import { Checkpoints } from "./checkpoints.ts";
+import { openDatabase } from "./database.ts";
+import { ReadAhead } from "./read-ahead.ts";
+import { StoredReadModels } from "./stored-read-models.ts";
+import { Writer } from "./writer.ts";
+
+/** The file of the read models, with all that has it open in this process. */
+export class OpenFile {
+  readonly toWrite: DatabaseSync;
+  readonly checkpoints: Checkpoints;
+  readonly #toRead: DatabaseSync;
+  readonly #readAhead: ReadAhead;
+  #stored: StoredReadModels;
+  #writer: Writer;
+
+  /** Makes the file where there is none. `onTrouble`: see {@link Checkpoints}. */
+  constructor(path: string, onTrouble: (error: unknown) => void) {
+    this.toWrite = openDatabase(path);
+    this.#toRead = new DatabaseSync(path, { readOnly: true });
+    this.#readAhead = new ReadAhead(path);
+    this.checkpoints = new Checkpoints(path, this.toWrite, onTrouble);
+    this.#stored = new StoredReadModels(this.#toRead, this.#readAhead);
+    this.#writer = new Writer(this.toWrite, this.#stored.definitions.values());
+  }
+
+  /** What questions are answered from. */
+  get stored(): StoredReadModels {
+    return this.#stored;
+  }
+
+  /** What changes are written by. */
+  get writer(): Writer {
+    return this.#writer;
+  }
+
+  /** Call when tables were made anew. */
+  load(): void {
+    this.#stored = new StoredReadModels(this.#toRead, this.#readAhead);
+    this.#writer = new Writer(this.toWrite, this.#stored.definitions.values());
+  }
+
+  /** Ends it all. The file may be removed then. */
+  async close(): Promise<void> {
+    await Promise.all([this.checkpoints.end(), this.#readAhead.close()]);
+    this.#stored.close();
+    this.toWrite.close();
+    this.checkpoints.close();
+  }
+}
