@@ -84,6 +84,8 @@ describe("a projection runner whose read models are damaged", () => {
   it("builds them again when a question meets the damage, though nothing is to be written", async () => {
     runner.start();
     await runner.drained(await log.head());
+    // It has begun, and does nothing any more.
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     const failure = await statusOfEvent().then(() => undefined, (error: unknown) => error);
     expect(failure).to.be.instanceOf(ReadModelsUnavailable);
     expect(troubles).to.deep.equal(["projection"]);
