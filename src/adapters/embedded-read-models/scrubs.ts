@@ -10,6 +10,8 @@ const delayMs = 1_000;
 const share = 20;
 /** After so many rows put into a new table the thread turns to waiting queries. */
 const slice = 200;
+/** Due where the tables are written anew: no collection, but the write-ahead log. */
+const logAlone = "";
 
 /**
  * Gets what was removed from personal collections out of the files. SQLite zeroes what it deletes, but moving rows
@@ -20,17 +22,25 @@ export class Scrubs {
   readonly #database: DatabaseSync;
   readonly #clock: Clock;
   readonly #run: () => Promise<void>;
+  readonly #onTrouble: (error: unknown) => void;
   #timer: Timer | undefined;
   #due: boolean;
   #pauseMs = delayMs;
   #startedAt = 0;
+  #failed = false;
   #closed = false;
 
-  /** `run`: scrubs by calling {@link rewrite} in a transaction, then {@link empty}. */
-  constructor(database: DatabaseSync, clock: Clock, run: () => Promise<void>) {
+  /**
+   * `run`: scrubs by calling {@link rewrite} in a transaction, then {@link empty}. `onTrouble`: told why it failed when
+   * it did so more than once on end; for moments anything that reads is in the way.
+   */
+  constructor(
+    database: DatabaseSync, clock: Clock, run: () => Promise<void>, onTrouble: (error: unknown) => void,
+  ) {
     this.#database = database;
     this.#clock = clock;
     this.#run = run;
+    this.#onTrouble = onTrouble;
     this.#due = database.prepare("SELECT 1 FROM scrubs LIMIT 1").get() !== undefined;
     this.schedule();
   }
@@ -46,8 +56,10 @@ export class Scrubs {
   schedule(): void {
     if (!this.#due || this.#timer || this.#closed) return;
     this.#timer = this.#clock.schedule(this.#pauseMs, () => {
+      this.#startedAt = this.#clock.monotonic();
       // What fails stays due, and a busy file is not for ever.
-      void this.#run().catch(() => undefined).finally(() => {
+      void this.#tried().finally(() => {
+        this.#pauseMs = Math.max(delayMs, share * (this.#clock.monotonic() - this.#startedAt));
         this.#timer = undefined;
         this.schedule();
       });
@@ -70,6 +82,9 @@ export class Scrubs {
       );
       for (let row = 1; putBack.run(row, row + slice - 1).changes > 0; row += slice) await nextTurn();
       this.#database.exec("DROP TABLE temp.rewritten");
+      // What is committed is not done again when the log cannot be emptied yet.
+      this.#database.prepare("DELETE FROM scrubs WHERE collection = ?").run(definition.name);
+      this.#note(logAlone);
     }
   }
 
@@ -80,13 +95,22 @@ export class Scrubs {
     }
     this.#database.exec("DELETE FROM scrubs");
     this.#due = false;
-    this.#pauseMs = Math.max(delayMs, share * (this.#clock.monotonic() - this.#startedAt));
   }
 
   /** Nothing more is scrubbed; what is due is stored, and done by the next process. */
   close(): void {
     this.#closed = true;
     this.#timer?.cancel();
+  }
+
+  async #tried(): Promise<void> {
+    try {
+      await this.#run();
+      this.#failed = false;
+    } catch (error) {
+      if (this.#failed && !this.#closed) this.#onTrouble(error);
+      this.#failed = true;
+    }
   }
 
   #note(collection: string): void {

@@ -48,7 +48,10 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   /** One write after the other: a transaction spans several turns of the event loop. */
   readonly #exclusively = pLimit(1);
 
-  /** `file`: a path in a folder that exists. `onTrouble`: told why what was committed is not moved into it yet. */
+  /**
+   * `file`: a path in a folder that exists. `onTrouble`: told why what was committed is not moved into it yet, or what
+   * was removed is still in the files.
+   */
   constructor(file: string, clock: Clock, onTrouble: (error: unknown) => void = () => undefined) {
     this.#path = file;
     this.#clock = clock;
@@ -187,7 +190,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   }
 
   #scrubsOf({ toWrite }: OpenFile): Scrubs {
-    return new Scrubs(toWrite, this.#clock, () => this.scrub());
+    return new Scrubs(toWrite, this.#clock, () => this.scrub(), this.#onTrouble);
   }
 
   /** The file, empty. */

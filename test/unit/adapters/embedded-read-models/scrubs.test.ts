@@ -1,13 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { randomInt, randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
 import type { Change, CollectionDefinition } from "../../../../src/ports/read-models.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 import { position } from "../../../support/position.ts";
 import { eventually } from "../../../support/relay.ts";
 
@@ -110,6 +112,35 @@ describe("what was removed from personal read models", () => {
     open();
     await eventually(async () => marksIn(folder).size, (size) => size === live.size);
     expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
+  });
+
+  it("is written anew once, however long a reader is in the way, which is told", async () => {
+    await models.close();
+    const file = join(folder, "read-models.db");
+    const clock = new ManualClock();
+    const troubles: string[] = [];
+    models = new SqliteReadModels(file, clock, (error) => troubles.push(String(error)));
+    const next = () => clock.advance(clock.pending[0] ?? 0);
+    await apply(Array.from({ length: 1_000 }, create));
+    await apply([takeAway()]);
+    const reader = new DatabaseSync(file, { readOnly: true });
+    reader.exec("BEGIN; SELECT count(*) FROM c_people");
+    const sizes = new Set<number>();
+    for (let times = 1; times <= 3; times += 1) {
+      await eventually(async () => {
+        next();
+        return troubles.length;
+      }, (told) => told >= times, 5_000);
+      sizes.add(statSync(`${file}-wal`).size);
+    }
+    expect(new Set(troubles)).to.deep.equal(new Set(["Error: a reader is in the way"]));
+    expect(sizes.size).to.equal(1);
+    reader.close();
+    await eventually(async () => {
+      next();
+      return marksIn(folder).size;
+    }, (size) => size === live.size, 5_000);
+    expect(clock.pending).to.deep.equal([]);
   });
 
   it("goes with everything when they are built anew", async () => {
