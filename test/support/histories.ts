@@ -46,7 +46,11 @@ export interface Step {
 
 const start = 1_700_000_000_000;
 const maxTrys = 3;
-const owner = { role: "Owner", userId: "" } as const;
+/** A tenant always has an active one. */
+function ownerOf({ users }: NonNullable<TenantState>) {
+  const owner = [...users.values()].find(({ role, status }) => role === "Owner" && status === "Active");
+  return { role: "Owner", userId: owner?.id ?? "" } as const;
+}
 
 /** A UUID for the n-th thing of a kind. These do not sort by time. */
 export function idOf(kind: string, n: number): string {
@@ -98,7 +102,7 @@ export class History {
     createUser: ({ which, number }) =>
       this.#tenant(which, (state) => ({
         type: "CreateUser",
-        by: owner,
+        by: ownerOf(state),
         user: { ...this.#newUser(), role: roleOf(number) },
         at: this.#at,
         tenantId: state.id,
@@ -106,7 +110,7 @@ export class History {
     changeUser: ({ which, number }) =>
       this.#tenant(which, (state) => ({
         type: "ChangeUser",
-        by: owner,
+        by: ownerOf(state),
         userId: pick([...state.users.keys()], number),
         role: roleOf(number),
         at: this.#at,
@@ -116,26 +120,20 @@ export class History {
       })),
     deleteUser: ({ which, number }) =>
       this.#tenant(which, (state) => ({
-        type: "DeleteUser",
-        by: owner,
-        userId: pick([...state.users.keys()], number),
-        at: this.#at,
+        type: "DeleteUser", by: ownerOf(state), userId: pick([...state.users.keys()], number), at: this.#at,
       })),
     changeTenant: ({ which, number }) =>
-      this.#tenant(which, () => ({
+      this.#tenant(which, (state) => ({
         type: "ChangeTenant",
-        by: owner,
+        by: ownerOf(state),
         name: { text: `name ${number}`, hash: `hash ${number}` },
         maxTrys: 1 + (number % 5),
         at: this.#at,
       })),
     newSecret: ({ which }) =>
-      this.#tenant(which, () => ({
-        type: "RegenerateWebhookSecret",
-        by: owner,
-        webhookSecret: "sealed",
-        webhookSecretFingerprint: "f",
-        at: this.#at,
+      this.#tenant(which, (state) => ({
+        type: "RegenerateWebhookSecret", by: ownerOf(state),
+        webhookSecret: "sealed", webhookSecretFingerprint: "f", at: this.#at,
       })),
     registerDestination: ({ which, number }) =>
       this.#destination(this.#fresh("destination"), () => ({
