@@ -5,7 +5,7 @@ import { purges as tenantPurges } from "../application/aggregate-types.ts";
 import type { Aggregates } from "../application/aggregates.ts";
 import { recordUse } from "../application/ingest/key-use.ts";
 import type { Origin } from "../application/origin.ts";
-import { pagesOf } from "../application/scans.ts";
+import { documentOf, pagesOf } from "../application/scans.ts";
 import { decide, noPurges } from "../domain/purges/purges.ts";
 import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
@@ -94,8 +94,7 @@ export class Purger {
 
   /** In read models that took the place of others meanwhile there may be nothing to delete because nothing is yet. */
   async #isOutOfSight({ id }: PurgeDocument): Promise<boolean> {
-    const purge = (await this.#parts.readModels.get(purges.name, id)) as PurgeDocument | null;
-    return purge?.hiding === false;
+    return (await documentOf(this.#parts.readModels, purges, id))?.hiding === false;
   }
 
   async #complete({ id: purgeId, tenantId }: PurgeDocument, origin: Origin): Promise<void> {

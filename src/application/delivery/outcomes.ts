@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { decide as decideWebhook } from "../../domain/event/decide.ts";
 import type { Answer, FailureReason, WebhookEvent } from "../../domain/event/events.ts";
 import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
@@ -139,20 +140,21 @@ export class Recording {
   }
 
   async #endCount(): Promise<void> {
-    const { known: { state: { tenantId, destinationId } }, origin } = this.#ended;
-    if (await this.#isDeleted(destinationId)) return;
-    const at = timestamp(this.#parts.clock.now());
-    await changeCircuit(this.#parts, { tenantId, destinationId }, origin, { type: "EndCount", at });
+    await this.#tellCircuit({ type: "EndCount", at: timestamp(this.#parts.clock.now()) });
   }
 
   async #count(late: boolean, { maxTrys, circuitBreakerTimer: timerS }: TenantPolicy, again: boolean): Promise<void> {
-    const { known: { state: { id: eventId, tenantId, destinationId } }, outcome: { ok }, origin } = this.#ended;
-    if (await this.#isDeleted(destinationId)) return;
+    const { known: { state: { id: eventId, destinationId } }, outcome: { ok }, origin } = this.#ended;
     if (again && (await this.#isCounted(destinationId, origin))) return;
     const at = timestamp(this.#parts.clock.now());
-    await changeCircuit(this.#parts, { tenantId, destinationId }, origin, {
-      type: "Record", ok, late, eventId, maxTrys, timerS, at,
-    });
+    await this.#tellCircuit({ type: "Record", ok, late, eventId, maxTrys, timerS, at });
+  }
+
+  /** A deleted destination has no circuit any more. */
+  async #tellCircuit(command: CircuitCommand): Promise<void> {
+    const { known: { state: { tenantId, destinationId } }, origin } = this.#ended;
+    if (await this.#isDeleted(destinationId)) return;
+    await changeCircuit(this.#parts, { tenantId, destinationId }, origin, command);
   }
 
   /** Writes it into the event's stream. What is there already is its own only if there was a try before. */
