@@ -51,8 +51,10 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
       const [only] = chunks;
       resolve(only && chunks.length === 1 ? only : Buffer.concat(chunks, size));
     });
-    // After its end that changes nothing any more; without one, what has come can no longer be read.
-    const brokeOff = () => reject(new Refusal("invalid", "body: broke off"));
+    // Without an end, what has come can no longer be read. Every request closes: an error that nobody sees costs, too.
+    const brokeOff = () => {
+      if (!request.readableEnded) reject(new Refusal("invalid", "body: broke off"));
+    };
     request.once("close", brokeOff).once("error", brokeOff);
     if (request.destroyed) brokeOff();
   });

@@ -65,8 +65,9 @@ export function createIngestHandler(api: Api, fail: Fail) {
     }
     let admission: Admission | undefined;
     let status: number;
-    const admit = () => ingest.admit(uuidOf(tenant), token, oneHeader(request, "x-api-key"));
     try {
+      const tenantId = uuidOf(tenant);
+      const admit = () => ingest.admit(tenantId, token, oneHeader(request, "x-api-key"));
       admission = await admit();
       const idempotencyKey = readIdempotencyKey(request);
       const { text } = await readJsonObject(request, response, maxBodyBytes);
