@@ -23,7 +23,7 @@ interface Kind {
 
 /** Facts as JSON, checked against `schemas/events` both ways. */
 export class JsonEventCodec implements EventCodec {
-  readonly #ajv = new Ajv2020({ allowUnionTypes: true, formats });
+  readonly #ajv = new Ajv2020({ allowUnionTypes: true, discriminator: true, formats });
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #isMetadata: ValidateFunction<StoredMetadata>;
 

@@ -101,7 +101,9 @@ export class Admissions {
     const now = this.#now();
     const admission = { id, end: after(now, sure ? windowMs : unsureMs), sure };
     const before = { $ifNull: ["$admissions", []] };
-    const counting = { $filter: { input: before, cond: { $not: hasEnded("$$this.end", now) } } };
+    // Asked for twice it counts once: a server may make it and not say so.
+    const other = { $ne: ["$$this.id", id] };
+    const counting = { $filter: { input: before, cond: { $and: [other, { $not: hasEnded("$$this.end", now) }] } } };
     const admitted = {
       $cond: [{ $lt: [{ $size: "$admissions" }, max] }, { $concatArrays: ["$admissions", [admission]] }, "$admissions"],
     };
