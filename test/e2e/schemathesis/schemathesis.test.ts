@@ -69,7 +69,10 @@ function configuration(account: Account, leaving: string, known: Readonly<Record
   ].join("\n");
 }
 
-/** A tenant with one of everything, and what the operations on them are to be asked with. */
+/**
+ * A tenant with one of everything, and what the operations on them are to be asked with. What is deleted is nothing
+ * that others need: schemathesis takes ids out of answers, too, its own user's among them.
+ */
 async function furnish(relayUrl: string, url: string): Promise<{ account: Account; known: Record<string, Json> }> {
   const account = await openAccount(relayUrl);
   const { owner, producer, tenantId, password } = account;
@@ -81,6 +84,13 @@ async function furnish(relayUrl: string, url: string): Promise<{ account: Accoun
   const user = { id: await make("users", { email: "viewer@fuzz.example", password, role: 20 }) };
   const event = { id: text(await producer.post(ingest, {}), "eventId") };
   const invite = await owner.post("/api/v1/invites", { email: "new@fuzz.example", role: 0 });
+  const spare = {
+    destination: { id: await make("destinations", { url }) },
+    sender: { id: await make("senders", { name: "Gone", destinationUrlId: keptId }) },
+    user: { id: await make("users", { email: "gone@fuzz.example", password, role: 20 }) },
+    invite: { id: await make("invites", { email: "nobody@fuzz.example", role: 0 }) },
+    apiKey: { id: await make("api-keys", { name: "Gone" }) },
+  };
   const tenant = { id: tenantId };
   const known = {
     getTenant: tenant, updateTenant: tenant, getWebhookSecret: tenant, regenerateWebhookSecret: tenant,
@@ -88,6 +98,8 @@ async function furnish(relayUrl: string, url: string): Promise<{ account: Accoun
     regenerateDestinationToken: changed, getSender: sender, updateSender: sender, testMapping: sender, getEvent: event,
     listAttempts: event, listHistory: event, replayEvent: event, cancelEvent: event,
     register: { token: text(invite, "inviteToken") },
+    deleteDestination: spare.destination, deleteSender: spare.sender, deleteUser: spare.user,
+    revokeInvite: spare.invite, deleteApiKey: spare.apiKey,
     ingest: { tenantId, token: ingest.split("/").at(-1) },
   };
   return { account, known };
