@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { Condensed } from "../application/condensed.ts";
 import type { Admission } from "../application/ingest/ingest.ts";
 import { refuse } from "../domain/refusal.ts";
-import { json, plainText, send, sendAndHangUp } from "./answer.ts";
+import { commonHeaders, json, plainText, send, sendAndHangUp } from "./answer.ts";
 import type { Api } from "./api.ts";
 import { readJsonObject } from "./body.ts";
 import type { Fail } from "./failures.ts";
@@ -90,7 +90,7 @@ export function createIngestHandler(api: Api, fail: Fail) {
 
 function answerOtherMethod(request: IncomingMessage, response: ServerResponse, requestId: string): void {
   response.setHeader("Allow", "OPTIONS, POST");
-  if (request.method === "OPTIONS") send(response, 204, plainText, "", requestId);
+  if (request.method === "OPTIONS") response.writeHead(204, { ...commonHeaders, "X-Request-Id": requestId }).end();
   else send(response, 405, plainText, "method not allowed", requestId);
 }
 
