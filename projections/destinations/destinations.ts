@@ -49,7 +49,7 @@ export const destinations: Collection<DestinationDocument> = {
     ...destinationSortFields.map((sort) => ["tenantId", sort] as const),
     ...destinationSortFields.map((sort) => ["tenantId", "active", "circuit", sort] as const),
     ["active", "wakeAt"],
-    ["circuit"],
+    ["active", "circuit"],
   ],
 };
 

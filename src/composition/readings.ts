@@ -42,7 +42,8 @@ export function readingsOf(sources: Sources): Supplied {
     },
     keysUnderOldMasterKeys: () => keysUnderOldMasterKeys(readModels, sealing),
     circuits: async () => {
-      const count = (circuit: string) => readModels.count({ collection: destinations.name, where: { circuit } });
+      const count = (circuit: string) =>
+        readModels.count({ collection: destinations.name, where: { active: true, circuit } });
       return { Open: await count("Open"), HalfOpen: await count("HalfOpen") };
     },
     engines: () => Object.fromEntries(engines.watched.map((engine) => [engine.name, Number(watch.answers(engine))])),

@@ -18,7 +18,7 @@ export interface Readings {
   readonly projectionLagSeconds: Reading<number>;
   /** Keys still wrapped by another master key than the newest. */
   readonly keysUnderOldMasterKeys: Reading<number>;
-  /** How many circuits are in each position. */
+  /** How many circuits are in each position, of destinations that are not Inactive. */
   readonly circuits: Reading<Readonly<Record<string, number>>>;
   /** 1 for each engine that is there and can do its work, else 0. */
   readonly engines: Reading<Readonly<Record<string, number>>>;

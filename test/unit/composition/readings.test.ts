@@ -2,8 +2,11 @@ import { expect } from "chai";
 import { AesSealing } from "../../../src/adapters/aes-sealing/aes-sealing.ts";
 import { KeyRotation } from "../../../src/application/keys/key-rotation.ts";
 import { readingsOf } from "../../../src/composition/readings.ts";
-import { createTenant } from "../../support/accounts.ts";
+import { createTenant, openIngest } from "../../support/accounts.ts";
 import { inMemoryEngines, startApi } from "../../support/api.ts";
+import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
+
+const shared = { engines: { watched: [], queueLag: null }, watch: { answers: () => true }, roles: [] };
 
 describe("readings for the metrics", () => {
   it("count the keys that an old master key still wraps, down to none", async () => {
@@ -20,7 +23,6 @@ describe("readings for the metrics", () => {
     };
     const reading = async (sealing: AesSealing) => {
       await readModels.caughtUp(await log.head(), 5_000);
-      const shared = { engines: { watched: [], queueLag: null }, watch: { answers: () => true }, roles: [] };
       return readingsOf({ log, readModels, clock, sealing, ...shared }).keysUnderOldMasterKeys();
     };
     expect(await reading(new AesSealing(masterKey))).to.equal(0);
@@ -33,6 +35,24 @@ describe("readings for the metrics", () => {
     expect(await reading(sealing)).to.equal(0);
     // As many as there are tenants are under the newest: at every scrape they would be too many to look at.
     expect(counted).to.deep.equal(new Set(new AesSealing(masterKey).masterKeyIds));
+    await api.close();
+    await engines.close();
+  });
+
+  it("count no open circuit of a destination that was switched off: no probe will ever close it", async () => {
+    const engines = await inMemoryEngines();
+    const { store: log, readModels, clock, masterKey } = engines;
+    const api = await startApi(engines);
+    const { tenantId, owner: { client } } = await createTenant(api.url);
+    const { destinationId } = await openIngest(client, tenantId);
+    const open = async () => {
+      await readModels.caughtUp(await log.head(), 5_000);
+      return readingsOf({ log, readModels, clock, sealing: new AesSealing(masterKey), ...shared }).circuits();
+    };
+    await tellCircuit(api.world, { destinationId, tenantId }, attemptEnded(destinationId, false));
+    expect(await open()).to.deep.equal({ Open: 1, HalfOpen: 0 });
+    await client.patch(`/api/v1/destinations/${destinationId}`, { status: "inactive" });
+    expect(await open()).to.deep.equal({ Open: 0, HalfOpen: 0 });
     await api.close();
     await engines.close();
   });
