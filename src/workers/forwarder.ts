@@ -10,8 +10,8 @@ const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
 /** The facts that call for work, see {@link workOf}, and the one that says it has begun. */
 const types: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
-  "EventAccepted", "EventReplayed", "DestinationActivated", "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened",
-  "DeliveryAttemptStarted",
+  "EventAccepted", "EventReplayed", "DestinationActivated", "DestinationRateLimitChanged", "DestinationDeleted",
+  "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
 ];
 
 /**
@@ -74,6 +74,7 @@ export function workOf(entry: RecordedEvent): WorkItem[] {
     }
     case "EventReplayed":
     case "DestinationActivated":
+    case "DestinationRateLimitChanged":
     case "DestinationDeleted":
     case "CircuitClosed":
     case "CircuitHalfOpened":

@@ -79,6 +79,19 @@ describe("forwarder", () => {
     expect(published).to.deep.equal([after]);
   });
 
+  it("wakes a destination whose limit was changed: no attempt need end before there is room", async () => {
+    const forwarder = await open();
+    const [tenantId, destinationId] = [randomUUID(), randomUUID()];
+    const data = { destinationId, tenantId, serverRateLimit: 6, at };
+    await log.append(streams.destination(destinationId), noStream, [
+      { id: randomUUID(), event: { type: "DestinationRateLimitChanged", data }, metadata },
+    ]);
+    const after = await accept();
+    await eventually(async () => published, (items) => items.includes(after));
+    await forwarder.stop();
+    expect(published).to.deep.equal([`wake ${destinationId}`, after]);
+  });
+
   it("has no checkpoint beyond what the queue has taken", async () => {
     const first = await open();
     const taken = await accept();
