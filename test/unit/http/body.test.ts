@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import { readJsonObject } from "../../../src/http/body.ts";
@@ -25,4 +27,29 @@ describe("reading a body", () => {
     const reading = readJsonObject(request, response, 100).catch((error: unknown) => error);
     expect(await Promise.race([reading, turn()])).to.be.instanceOf(Refusal).with.property("kind", "invalid");
   });
+
+  it("takes little more memory than the body has bytes, in however small pieces it comes", async () => {
+    const text = JSON.stringify({ text: "a".repeat(100_000) });
+    const before = heldBytes();
+    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    socket.write("POST / HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\n");
+    socket.write("Transfer-Encoding: chunked\r\n\r\n");
+    const [request, response] = (await once(server, "request")) as [IncomingMessage, ServerResponse];
+    const reading = readJsonObject(request, response, text.length);
+    let received = 0;
+    request.on("data", (chunk: Buffer) => (received += chunk.length));
+    socket.write([...text].map((byte) => `1\r\n${byte}\r\n`).join(""));
+    while (received < text.length) await turn();
+    expect(heldBytes() - before).to.be.below(5_000_000);
+    socket.end("0\r\n\r\n");
+    expect((await reading).text).to.equal(text);
+  });
 });
+
+/** What this thread's objects and buffers take after a collection. */
+function heldBytes(): number {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
