@@ -3,18 +3,20 @@ import type { Ids } from "../ports/ids.ts";
 import { plainText, send, sendUnasked } from "./answer.ts";
 import { requestIdOf } from "./identifiers.ts";
 
-/** How long clients may take, milliseconds. One that is slower is cut off, by `checkEvery` late at most. */
+/** How long clients may take, milliseconds. One that is slower is cut off; in what it sends, by `checkEvery` late. */
 export interface Patience {
   /** For a whole head. */
   readonly headers: number;
   /** For a whole request. */
   readonly request: number;
+  /** For taking any more of an answer. */
+  readonly answer: number;
   readonly checkEvery: number;
 }
 
 /** How long a connection may stay idle between requests; longer than a load balancer's own 60 s. */
 const keepAliveMs = 65_000;
-const usualPatience: Patience = { headers: 10_000, request: 30_000, checkEvery: 1_000 };
+const usualPatience: Patience = { headers: 10_000, request: 30_000, answer: 30_000, checkEvery: 1_000 };
 const headerBytes = 16_384;
 
 /** What is hardly HTTP, by the code of the parser's error. */
@@ -32,6 +34,10 @@ const unparsable: Readonly<Record<string, readonly [status: number, text: string
 export function createHttpServer(app: RequestListener, ids: Ids, patience = usualPatience): Server {
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
+    // Until it has its answer a client may be silent for as long as that takes.
+    response.setTimeout(patience.answer, () => {
+      if (response.writableEnded) request.socket.destroy();
+    });
     if (request.httpVersion === "1.1" && request.headers.host === undefined) {
       send(response, 400, plainText, "Host: missing", requestIdOf(request, ids));
     } else app(request, response);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { Server } from "node:http";
+import type { RequestListener, Server } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { expect } from "chai";
 import { createHttpServer } from "../../src/http/server.ts";
@@ -7,12 +7,12 @@ import { openAccount, openIngest } from "../support/accounts.ts";
 import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
 
 /** Ten drops of the slow ones fit into the time for a head, twenty into that for a request. */
-const patience = { headers: 400, request: 800, checkEvery: 20 };
+const patience = { headers: 400, request: 800, answer: 200, checkEvery: 20 };
 const dropMs = 40;
 /** What a busy machine may add: whoever is not cut off sends on for much longer. */
 const busyMs = 5_000;
 
-describe("clients that send slowly", () => {
+describe("slow clients", () => {
   let engines: InMemoryEngines;
   let api: TestApi;
   let servers: Server[];
@@ -36,10 +36,10 @@ describe("clients that send slowly", () => {
   });
   afterEach(() => expect(api.errors).to.deep.equal([]));
 
-  /** The same listener as the running API's, with less patience. */
-  const listening = async (given: typeof patience): Promise<Server> => {
-    const [listener] = api.server.listeners("request") as [Parameters<typeof createHttpServer>[0]];
-    const server = createHttpServer(listener, api.world.ids, given).listen(0, "127.0.0.1");
+  /** With less patience than the running API; the same listener as there unless given. */
+  const listening = async (given: typeof patience, own?: RequestListener): Promise<Server> => {
+    const [listener] = api.server.listeners("request") as [RequestListener];
+    const server = createHttpServer(own ?? listener, api.world.ids, given).listen(0, "127.0.0.1");
     servers.push(server);
     await once(server, "listening");
     return server;
@@ -104,5 +104,25 @@ describe("clients that send slowly", () => {
 
   it("have seconds in a relay that runs: 10 for a head, 30 for all", () => {
     expect(api.server).to.include({ headersTimeout: 10_000, requestTimeout: 30_000 });
+  });
+
+  it("are cut off when they take nothing more of their answers", async () => {
+    const answer = "a".repeat(1_000_000);
+    const server = await listening(patience, (_request, response) => response.end(answer));
+    const socket = connect(portOf(server), "127.0.0.1").on("error", () => undefined).pause();
+    const [accepted] = (await once(server, "connection")) as [Socket];
+    const cutOff = once(accepted, "close");
+    // More than the system keeps of them.
+    socket.write("GET / HTTP/1.1\r\nHost: relay\r\n\r\n".repeat(100));
+    await cutOff;
+    socket.destroy();
+  });
+
+  it("are not who waits in silence for an answer that takes long", async () => {
+    const server = await listening(patience, (request, response) => {
+      request.socket.once("timeout", () => response.end("at last"));
+    });
+    const answer = await fetch(`http://127.0.0.1:${portOf(server)}/`);
+    expect(await answer.text()).to.equal("at last");
   });
 });
