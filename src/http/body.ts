@@ -16,7 +16,8 @@ export async function readJsonObject(
 ): Promise<JsonObject> {
   checkType(request);
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  if (request.headers.expect !== undefined) response.writeContinue();
+  // Only HTTP/1.1 knows interim answers: to an older client this would be the answer (RFC 9110, section 15.2).
+  if (request.headers.expect !== undefined && request.httpVersion === "1.1") response.writeContinue();
   return parseJsonObject(await readBytes(request, maxBytes));
 }
 

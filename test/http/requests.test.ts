@@ -165,6 +165,14 @@ describeOnEngines("requests", (freshEngines) => {
       expect(await raw(`${wanted}{}`)).to.match(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 202 /);
     });
 
+    it("are not asked for of a client of HTTP/1.0, which takes 100 Continue for the answer", async () => {
+      const answer = await raw(
+        `POST ${ingest.path} HTTP/1.0\r\nContent-Type: application/json\r\nX-Api-Key: ${ingest.apiKey}\r\n` +
+          "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}",
+      );
+      expect(statusOf(answer)).to.equal(202);
+    });
+
     it("that break off harm nobody", async () => {
       const socket = connect(Number(new URL(api.url).port), "127.0.0.1");
       socket.write(
