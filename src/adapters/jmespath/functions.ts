@@ -1,6 +1,7 @@
 import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
 import { MappingProblem } from "./problem.ts";
 
+type Tree = Parameters<typeof TreeInterpreter.visit>[0];
 type Function = (args: readonly JSONValue[]) => JSONValue;
 
 /**
@@ -35,11 +36,22 @@ const comparedBy: Readonly<Record<string, Lengths>> = {
   split: searchOf,
 };
 
+/** As the library's own, which takes what every JavaScript object has (`constructor`) for a group that is there. */
+const groupBy: Function = ([items, expression]) =>
+  Object.groupBy(items as JSONValue[], (item) => {
+    const key = TreeInterpreter.visit(expression as unknown as Tree, item ?? {});
+    if (typeof key !== "string") throw new MappingProblem("group_by() groups by strings only");
+    return key;
+  }) as JSONValue;
+
+/** What stands in for functions of the library. */
+const own: Readonly<Record<string, Function>> = { group_by: groupBy };
+
 /** Bounds every function of the library, for the whole process, by the text it searches and the text it makes. */
 export function boundFunctions(): void {
   const { runtime } = TreeInterpreter;
   for (const [name, entry] of Object.entries(runtime._functionTable)) {
-    const run = entry._func.bind(runtime) as Function;
+    const run = own[name] ?? (entry._func.bind(runtime) as Function);
     const [compared, foreseen] = [comparedBy[name], lengthOf[name]];
     entry._func = (args: readonly JSONValue[]) => {
       if (compared && compared(args) > mostCompared) throw new MappingProblem(`${name}() searches for too long a text`);

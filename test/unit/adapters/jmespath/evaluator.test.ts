@@ -96,6 +96,9 @@ describe("mapping expressions", () => {
       expect(evaluated(`who."${name}"`, order), name).to.equal(null);
       expect(evaluated(`"${name}"`, `{"${name}":{"a":1}}`), name).to.deep.equal({ a: 1 });
     }
+    const items = inherited.map((k) => ({ k }));
+    const groups = Object.fromEntries(inherited.map((k) => [k, [{ k }]]));
+    expect(evaluated("group_by(@.items, &k)", JSON.stringify({ items }))).to.deep.equal(groups);
     expect(evaluator.apply("{c: constructor}", '{"constructor":9007199254740993}')).to.equal('{"c":9007199254740993}');
   });
 
