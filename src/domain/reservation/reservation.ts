@@ -29,9 +29,15 @@ export function availability(state: ReservationState, now: Timestamp): "free" | 
   return millis(now) - millis(state.since) > takeoverAfterMs ? "doubtful" : "held";
 }
 
-/** The comparable form of an email address: case does not tell two apart. */
+/** More characters than any address has. */
+const beyondAddresses = 256;
+
+/**
+ * The comparable form of an email address: case does not tell two apart. Anybody may ask for any text at login, and
+ * composing some 100,000 accents takes seconds: what is too long for an address is compared by its beginning alone.
+ */
 export function comparableEmail(email: string): string {
-  return withoutCase(email);
+  return withoutCase(email.slice(0, beyondAddresses));
 }
 
 /** The comparable form of a tenant's name: trimmed, NFC, without case. */
