@@ -11,7 +11,7 @@ import { streams } from "../domain/streams.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 import { sleep } from "../ports/clock/sleep.ts";
-import { RevisionConflict, type EventStore, type LogEntry, type Position } from "../ports/event-store.ts";
+import { noStream, RevisionConflict, type EventStore, type LogEntry, type Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
 
@@ -122,13 +122,14 @@ export class Purger {
     const stream = streams.event(eventId);
     for (;;) {
       const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
-      if (!newest || !isOf(newest, eventId)) return;
-      if (newest.position > purgedAt) {
+      if (newest && !isOf(newest, eventId)) return;
+      if (newest && newest.position > purgedAt) {
         const [oldest] = await store.readStream(stream, { limit: 1 });
         if (!oldest || oldest.position > purgedAt) return;
       }
       try {
-        await store.deleteStream(stream, newest.revision);
+        // Also where nothing is to be read: a deletion that broke off may have left it in the engine.
+        await store.deleteStream(stream, newest?.revision ?? noStream);
         return;
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;

@@ -1,0 +1,56 @@
+import { jsonEvent, StreamNotFoundError } from "@eventstore/db-client";
+import { expect } from "chai";
+import { randomUUID } from "node:crypto";
+import { collections, fingerprint } from "../../../projections/index.ts";
+import { purges, purging } from "../../../projections/purges/purges.ts";
+import { create } from "../../../projections/projection.ts";
+import { purges as tenantPurges, serveAll } from "../../../src/application/aggregate-types.ts";
+import { Aggregates } from "../../../src/application/aggregates.ts";
+import { serviceOrigin } from "../../../src/application/origin.ts";
+import { JsonEventCodec } from "../../../src/adapters/event-codec/event-codec.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
+import { decide, noPurges } from "../../../src/domain/purges/purges.ts";
+import { streams } from "../../../src/domain/streams.ts";
+import { timestamp } from "../../../src/domain/time.ts";
+import { Purger } from "../../../src/workers/purger.ts";
+import { failureOf } from "../../contract/event-store/harness.ts";
+import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
+import { quiet } from "../../support/telemetry.ts";
+import { Bench } from "./bench.ts";
+
+describe("a purge of what EventStoreDB holds", () => {
+  let bench: Bench;
+  beforeEach(async () => { bench = await Bench.start(); });
+  afterEach(() => bench.stop());
+
+  it("finishes a deletion that broke off between its two steps", async () => {
+    const stranger = bench.stranger();
+    const [tenantId, eventId, purgeId] = [randomUUID(), randomUUID(), randomUUID()];
+    const stream = streams.event(eventId);
+    await stranger.appendToStream(stream, [
+      jsonEvent({ type: "EventAccepted", data: { eventId } }), jsonEvent({ type: "$relay-fence", data: {} }),
+    ]);
+    const [clock, ids] = [new SystemClock(), new SystemIds()];
+    const store = await bench.client({ codec: new JsonEventCodec() });
+    const aggregates = new Aggregates(store, { clock, ids }, { max: 10 });
+    serveAll(aggregates);
+    const filter = { before: null, status: null, destinationId: null };
+    const told = { tenantId, purgeId, filter, upTo: await store.head(), matched: 1, at: timestamp(clock.now()) };
+    await aggregates.change(tenantPurges, tenantId, serviceOrigin("retention", ids), (state = noPurges) =>
+      decide(state, { type: "PurgeEvents", ...told }));
+    const readModels = new InMemoryReadModels();
+    await readModels.reset(collections, fingerprint);
+    const position = await store.head();
+    const purge = { id: purgeId, tenantId, ...filter, position, upTo: told.upTo, hiding: false, completed: false };
+    await readModels.amend([create(purges, purge), create(purging, { eventId, purgeId })]);
+
+    const purger = new Purger({ store, aggregates, readModels, clock, logger: quiet });
+    while ((await aggregates.current(tenantPurges, tenantId)).state?.underWay.length) await purger.step(() => false);
+
+    const left = async () => {
+      for await (const { event } of stranger.readStream(stream)) expect.fail(`${event?.type} is still there`);
+    };
+    expect(await failureOf(left())).to.be.instanceOf(StreamNotFoundError);
+  });
+});
