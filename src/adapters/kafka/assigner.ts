@@ -3,12 +3,12 @@ import { AssignerProtocol, type Cluster, type GroupMember, type PartitionAssigne
 const { MemberAssignment, MemberMetadata } = AssignerProtocol;
 const version = 1;
 
-/** What a member says and hears while it joins. */
+/** A member, as far as its joins are concerned. */
 export interface Joining {
   /** The partitions it had until now. Called before each join is sent. */
   leaving(): readonly number[];
-  /** Called with each number of partitions that the topic was found to have. */
-  counted(partitions: number): void;
+  /** Called once, with what tells how many partitions the topic is known to have. A join may bring more to light. */
+  counting(count: () => number): void;
 }
 
 /**
@@ -16,24 +16,26 @@ export interface Joining {
  * that comes or goes moves few destinations.
  */
 export function keepingAssigner(topic: string, joining: Joining): PartitionAssigner {
-  return ({ cluster }) => ({
-    name: "relay-keeping",
-    version,
-    protocol: ({ topics }) => {
-      joining.counted(partitionsOf(cluster, topic).length);
-      const userData = Buffer.from(JSON.stringify(joining.leaving()));
-      return { name: "relay-keeping", metadata: MemberMetadata.encode({ version, topics, userData }) };
-    },
-    assign: async ({ members }) => {
-      const partitions = partitionsOf(cluster, topic);
-      return [...shareOut(partitions, members.map(claimOf))].map(([memberId, share]) => ({
-        memberId,
-        memberAssignment: MemberAssignment.encode({
-          version, assignment: { [topic]: [...share] }, userData: Buffer.alloc(0),
-        }),
-      }));
-    },
-  });
+  return ({ cluster }) => {
+    joining.counting(() => partitionsOf(cluster, topic).length);
+    return {
+      name: "relay-keeping",
+      version,
+      protocol: ({ topics }) => {
+        const userData = Buffer.from(JSON.stringify(joining.leaving()));
+        return { name: "relay-keeping", metadata: MemberMetadata.encode({ version, topics, userData }) };
+      },
+      assign: async ({ members }) => {
+        const partitions = partitionsOf(cluster, topic);
+        return [...shareOut(partitions, members.map(claimOf))].map(([memberId, share]) => ({
+          memberId,
+          memberAssignment: MemberAssignment.encode({
+            version, assignment: { [topic]: [...share] }, userData: Buffer.alloc(0),
+          }),
+        }));
+      },
+    };
+  };
 }
 
 /** A member and what it had. */

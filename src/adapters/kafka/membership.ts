@@ -45,7 +45,7 @@ export class Membership {
   #session: GroupSession;
   #memberId: string | undefined;
   #assigned: readonly number[] = [];
-  #partitions = 0;
+  #countPartitions: () => number = () => 0;
   /** Next offset to commit of each partition. */
   readonly #uncommitted = new Map<number, string>();
   #committedAt: number;
@@ -72,7 +72,7 @@ export class Membership {
       metadataMaxAge: metadataMaxAgeMs,
       partitionAssigners: [keepingAssigner(parts.topic, {
         leaving: () => this.#leaving(),
-        counted: (partitions) => { this.#partitions = partitions; },
+        counting: (count) => { this.#countPartitions = count; },
       })],
       // A crashed consumer is never restarted but replaced: one way back, whatever happened.
       retry: { ...retry, restartOnFailure: async () => false },
@@ -159,7 +159,8 @@ export class Membership {
     this.#heardAt = this.#parts.clock.monotonic();
     this.#joined = true;
     const mine = new Set(assigned);
-    const partitions = this.#partitions;
+    // Counted only now: while it joined, the topic may have turned out to have more.
+    const partitions = this.#countPartitions();
     logger.info({ partitions: this.#assigned, of: partitions }, "work queue: share taken");
     this.#taker.reassign((destinationId) => !mine.has(partitionOf(destinationId, partitions)), this.#session);
   }
