@@ -155,6 +155,8 @@ export function httpsUrl(text: string): string {
 export function connectionString(...schemes: readonly string[]): Parser<string> {
   return (text) => {
     const [, scheme = ""] = /^([a-z+]+):\/\/[^\s/?#]+([/?#]\S*)?$/.exec(text) ?? [];
+    // A driver that takes the first @ for the end of the password takes the rest for a host, and says so in its errors.
+    if (/@[^?]*@/.test(text)) return fail("must spell an @ in a name or password as %40");
     if (schemes.includes(scheme)) return text;
     return fail(`must start with ${schemes.map((each) => `${each}://`).join(" or ")} and name a host`);
   };

@@ -165,6 +165,8 @@ describe("configuration", () => {
 
   const badAtScale: readonly (readonly [variable: string, value: string])[] = [
     ["RELAY_EVENTSTOREDB_URL", "http://hidden@x"], ["RELAY_EVENTSTOREDB_URL", "esdb://"],
+    ["RELAY_EVENTSTOREDB_URL", "esdb://admin:a@hidden@x"], ["RELAY_EVENTSTOREDB_URL", "esdb://admin:a/@hidden@x"],
+    ["RELAY_MONGODB_URL", "mongodb://u:a@hidden@x/"],
     ["RELAY_MONGODB_URL", "hidden"], ["RELAY_MONGODB_URL", "mongodb:///hidden"],
     ["RELAY_KAFKA_BROKERS", "k1"], ["RELAY_KAFKA_BROKERS", "k1:0"], ["RELAY_KAFKA_BROKERS", "[k1]:9092"],
     ["RELAY_KAFKA_BROKERS", "a b:1"], ["RELAY_KAFKA_TLS", "yes"], ["RELAY_KAFKA_SASL_MECHANISM", "none"],
