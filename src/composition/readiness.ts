@@ -8,14 +8,15 @@ interface Signs {
   readonly following: { readonly fresh: boolean };
 }
 
-/**
- * The engines without which a process with these roles is of no use. Requests need the log and the read models, not the
- * queue: an event that is accepted meanwhile is delivered later.
- */
+/** Roles that can do nothing without the queue. Requests can: what is accepted meanwhile is delivered later. */
+const queueing: readonly ProcessRole[] = ["forwarder", "delivery", "sweeper"];
+
+/** The engines without which a process with these roles is of no use. */
 export function neededBy(
   roles: ReadonlySet<ProcessRole>, watched: readonly WatchedEngine[],
 ): readonly WatchedEngine[] {
-  return watched.filter(({ isQueue }) => !isQueue || !roles.has("api"));
+  const needsQueue = !roles.has("api") && queueing.some((role) => roles.has(role));
+  return watched.filter(({ isQueue }) => !isQueue || needsQueue);
 }
 
 /** Null when this process can do its work, else why not. */

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { EngineWatch } from "../../../src/composition/engine-watch.ts";
 import { neededBy, readiness } from "../../../src/composition/readiness.ts";
+import type { ProcessRole } from "../../../src/config/config.ts";
 import type { WatchedEngine } from "../../../src/composition/engines/settings.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet } from "../../support/telemetry.ts";
@@ -22,8 +23,8 @@ describe("the watch over the engines", () => {
     engine("log", { awayText: (why) => `the log cannot be written: ${String(why)}` }), engine("MongoDB"),
     engine("Kafka", { isQueue: true }),
   ];
-  const needed = (role: "api" | "delivery") => neededBy(new Set([role]), watched);
-  const ready = (role: "api" | "delivery") =>
+  const needed = (role: ProcessRole) => neededBy(new Set([role]), watched);
+  const ready = (role: ProcessRole) =>
     readiness({ needed: needed(role), watch, following: { fresh: true } });
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
@@ -54,6 +55,13 @@ describe("the watch over the engines", () => {
     away.clear();
     await pass(1);
     expect(ready("delivery")).to.equal(null);
+  });
+
+  it("lets a projector work without the queue, which it has no use for", async () => {
+    away.add("Kafka");
+    await watch.start(needed("projector"));
+    expect(ready("projector")).to.equal(null);
+    expect(ready("sweeper")).to.equal("no answer from Kafka");
   });
 
   it("tells of one engine while another does not answer", async () => {
