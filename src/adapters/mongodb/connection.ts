@@ -1,4 +1,4 @@
-import { MongoClient, type Db } from "mongodb";
+import { MongoClient, ReadPreference, type Db } from "mongodb";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { late, within } from "../../ports/clock/within.ts";
 import type { Logger } from "../../ports/telemetry.ts";
@@ -85,13 +85,15 @@ export class MongoConnection {
 
 /**
  * Opens a connection to the database that the URL names (`relay` where it names none). Resolves at once, whether the
- * server answers or not. What the URL says about timeouts and write concern overrides the defaults.
+ * server answers or not. What the URL says about timeouts and write concern overrides the defaults; what it says about
+ * reading from secondaries does not count.
  */
 export function connectMongoDb(
   url: string,
   parts: { readonly clock: Clock; readonly logger: Logger },
 ): MongoConnection {
-  const client = new MongoClient(url, optionsFor(url));
+  // A secondary may lag behind what the primary has answered.
+  const client = new MongoClient(url, { ...optionsFor(url), readPreference: ReadPreference.primary });
   const named = new URL(url.replace(/^[^:]+:\/\/[^/?]*/, "mongodb://host")).pathname.slice(1);
   return new MongoConnection(client, client.db(decodeURIComponent(named) || defaultDatabase), parts);
 }

@@ -38,6 +38,19 @@ describe("MongoDB, when its server fails", function () {
     await process.close();
   });
 
+  it("asks the primary, whatever its URL says of secondaries", async () => {
+    const { setName } = await process.connection.db.command({ hello: 1 });
+    const asked = new URL(url);
+    asked.searchParams.set("replicaSet", setName as string);
+    asked.searchParams.set("readPreference", "secondary");
+    const { reader, close } = openProcess(asked.href);
+    try {
+      expect(await reader.isSettled("any")).to.equal(true);
+    } finally {
+      await close();
+    }
+  });
+
   const faults: Record<string, { begin(): Promise<void>; end(): Promise<void> }> = {
     killed: { begin: () => server.kill(), end: () => server.restart() },
     frozen: { begin: () => server.freeze(), end: () => server.thaw() },
