@@ -31,7 +31,7 @@ export interface EventStoreDbOptions {
 }
 
 /**
- * The event store on EventStoreDB 21.10 or newer. It connects with the first call, and reconnects for as long as it
+ * The event store on EventStoreDB 22.6 or newer. It connects with the first call, and reconnects for as long as it
  * takes: the server may be away when this is made.
  */
 export class EventStoreDb implements EventStore {

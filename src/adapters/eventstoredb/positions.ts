@@ -16,6 +16,9 @@ export function positionOf({ commit, prepare }: PositionPair): Position {
   return `${commit.padStart(digits, "0")}/${prepare.padStart(digits, "0")}`;
 }
 
+/** What servers before 22.6 say of the position of a record that is read from its stream. */
+export const untold: Position = positionOf({ commit: String(2n ** 64n - 1n), prepare: String(2n ** 64n - 1n) });
+
 /** Throws when the position is another engine's. */
 export function pairOf(position: Position): PositionPair {
   const [, commit, prepare] = pattern.exec(position) ?? [];

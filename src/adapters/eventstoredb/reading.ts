@@ -1,6 +1,8 @@
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import { LogUnavailable } from "../../ports/event-store.ts";
 import type { Connection } from "./connection.ts";
 import { exceptionOf } from "./failures.ts";
+import { untold } from "./positions.ts";
 import { recordOf, type StoredRecord } from "./records.ts";
 
 /** Takes one record of a read; false ends the read. */
@@ -8,7 +10,8 @@ type Take = (record: StoredRecord) => boolean;
 
 /**
  * Makes one read and gives its records to `take`. A missing stream and one that was deleted for good have none.
- * Rejects with the call's failure; also when no node was found, or the call has not ended, after `deadlineMs`.
+ * Rejects with the call's failure; also when no node was found, or the call has not ended, after `deadlineMs`, and when
+ * the server is too old to tell where its records are.
  */
 export async function read(
   connection: Connection, request: streams.ReadReq, deadlineMs: number, take: Take,
@@ -20,6 +23,8 @@ export async function read(
     await new Promise<void>((resolve, reject) => {
       call.on("data", (message: streams.ReadResp) => {
         const record = ended ? undefined : recordOf(message);
+        // Taken for its place in the log, it would be behind everything.
+        if (record?.position === untold) return reject(new LogUnavailable("EventStoreDB must be 22.6 or newer"));
         if (!record || take(record)) return;
         ended = true;
         resolve();
