@@ -125,7 +125,9 @@ export class WorkWindow {
     try {
       await this.#refill(tenantId, dueBy, from);
     } catch (error) {
-      this.#wantRefill(from);
+      // The log may have been restored from a backup since the queue was told: no index comes further than it.
+      const head = await this.#parts.log.head().catch(() => from);
+      this.#wantRefill(from < head ? from : head);
       throw error;
     } finally {
       this.#refilling = false;

@@ -75,6 +75,15 @@ describe("a window of work", () => {
     expect(covered).to.deep.equal(["5", "7"]);
   });
 
+  it("waits no longer than once for a place that the log does not have, or no longer has", async () => {
+    window.offer(wake("i: beyond the head"));
+    errors.push(new Error("the due index is behind"));
+    await refill().catch(() => undefined);
+    expect(window.low).to.equal(true);
+    await refill();
+    expect(covered).to.deep.equal(["i: beyond the head", "head"]);
+  });
+
   it("lets nothing newer go before what it let go, or what came to nothing", async () => {
     expect(window.clear).to.equal(true);
     for (const lose of [() => window.hold(), () => window.lookAgain()]) {
