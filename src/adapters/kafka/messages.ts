@@ -31,7 +31,8 @@ function firstAttempt(fields: Readonly<Record<string, unknown>>): FirstAttempt |
   const { idempotencyKey, revision } = fields;
   if (texts.some((name) => typeof fields[name] !== "string")) return undefined;
   if (idempotencyKey !== null && typeof idempotencyKey !== "string") return undefined;
-  if (!Number.isSafeInteger(revision)) return undefined;
+  // An append that expected less than nothing could not be put on the wire, and would break off the others under way.
+  if (!Number.isSafeInteger(revision) || (revision as number) < 0) return undefined;
   const { v: _, ...item } = fields;
   return item as unknown as FirstAttempt;
 }

@@ -39,6 +39,8 @@ describe("messages of the work queue", () => {
       const odd = JSON.stringify({ ...whole, [field]: { toString: 1 } });
       expect(decodeItem(Buffer.from(odd)), field).to.equal(undefined);
     }
+    const before = JSON.stringify({ ...whole, revision: -2 });
+    expect(decodeItem(Buffer.from(before)), "a revision before the first").to.equal(undefined);
   });
 
   it("stand in for what has no room: the same destination, woken once the index has come as far", () => {
