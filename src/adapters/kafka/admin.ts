@@ -8,9 +8,14 @@ import { inTime } from "./waiting.ts";
 interface Connected {
   readonly line: Line;
   readonly admin: Promise<Admin>;
+  /** Whether it is still being connected. */
+  connecting: boolean;
 }
 
-/** Asks the brokers about themselves over one connection that is replaced when it fails. */
+/**
+ * Asks the brokers about themselves over one connection that is replaced when it fails. One that takes its time to be
+ * made is not given up for a question that would not wait: the next finds it made.
+ */
 export class KafkaAdmin {
   readonly #connect: () => Line;
   readonly #clock: Clock;
@@ -27,8 +32,7 @@ export class KafkaAdmin {
     try {
       return await inTime(this.#clock, patienceMs, what, connected.admin.then(task));
     } catch (error) {
-      if (this.#connected === connected) this.#connected = undefined;
-      connected.line.cut();
+      if (!connected.connecting) this.#discard(connected);
       throw new QueueUnavailable(`the work queue does not answer: ${what}`, { cause: error });
     }
   }
@@ -42,7 +46,18 @@ export class KafkaAdmin {
   #open(): Connected {
     const line = this.#connect();
     const admin = line.kafka.admin({ retry: { ...retry, retries: 4 } });
-    return { line, admin: admin.connect().then(() => admin) };
+    const connected: Connected = { line, admin: admin.connect().then(() => admin), connecting: true };
+    const end = () => { connected.connecting = false; };
+    connected.admin.then(end, () => {
+      end();
+      this.#discard(connected);
+    });
+    return connected;
+  }
+
+  #discard(connected: Connected): void {
+    if (this.#connected === connected) this.#connected = undefined;
+    connected.line.cut();
   }
 }
 
