@@ -80,38 +80,65 @@ function spansIn(text: string, forms: readonly Form[]): Span[] {
     }
   }
   for (const [start, end] of united(suspect)) {
-    for (const view of viewsOf(text.slice(start, end))) {
-      for (const form of forms) spans.push(...occurrences(view, form.text, start));
+    const views = viewsOf(text.slice(start, end));
+    for (const { text: form } of forms.filter((one) => one.text.length <= end - start)) {
+      const borders = bordersOf(form);
+      for (const view of views) spans.push(...occurrences(view, form, borders, start));
     }
   }
   return spans;
 }
 
-function occurrences({ text, origins }: View, form: string, start: number): Span[] {
+function occurrences({ text, origins }: View, form: string, borders: Uint32Array, start: number): Span[] {
   const spans: Span[] = [];
-  for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + form.length)) {
-    spans.push([start + (origins[at] ?? 0), start + (origins[at + form.length] ?? 0)]);
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    length = extended(length, text.charCodeAt(at), form, borders);
+    if (length < form.length) continue;
+    spans.push([start + (origins[at + 1 - length] ?? 0), start + (origins[at + 1] ?? 0)]);
+    length = borders[length - 1] ?? 0;
   }
   return spans;
+}
+
+/**
+ * For each beginning of a form: how much of its end is a shorter one. With that, after Knuth, Morris and Pratt, a text
+ * is searched in one pass: otherwise some forms take the square of their length, and both they and the text are whoever
+ * runs the receiver's to choose.
+ */
+function bordersOf(form: string): Uint32Array {
+  const borders = new Uint32Array(form.length);
+  for (let at = 1; at < form.length; at += 1) {
+    borders[at] = extended(borders[at - 1] ?? 0, form.charCodeAt(at), form, borders);
+  }
+  return borders;
+}
+
+/** How long a beginning of the form ends with this character, where one of `length` ends before it. */
+function extended(length: number, char: number, form: string, borders: Uint32Array): number {
+  let before = length;
+  while (before > 0 && form.charCodeAt(before) !== char) before = borders[before - 1] ?? 0;
+  return form.charCodeAt(before) === char ? before + 1 : 0;
 }
 
 /** The beginnings of forms at a text's very end, with or without escapes. */
 function beginningsAtEnd(text: string, forms: readonly Form[]): Span[] {
   const start = Math.max(0, text.length - Math.max(...forms.map(({ room }) => room)));
+  const searched = forms.map(({ text: form }) => ({ form, borders: bordersOf(form) }));
   return viewsOf(text.slice(start)).flatMap((view) => {
-    const most = Math.max(...forms.map((form) => beginningAtEnd(view.text, form.text)));
+    const most = Math.max(...searched.map(({ form, borders }) => beginningAtEnd(view.text, form, borders)));
     const from = start + (view.origins[view.text.length - most] ?? 0);
     return most === 0 ? [] : [[from, text.length] as const];
   });
 }
 
 /** How many characters at a text's very end are the beginning of a form. */
-function beginningAtEnd(text: string, form: string): number {
-  const last = text.at(-1);
-  for (let length = Math.min(form.length - 1, text.length); length >= leastLength; length -= 1) {
-    if (form[length - 1] === last && text.endsWith(form.slice(0, length))) return length;
+function beginningAtEnd(text: string, form: string, borders: Uint32Array): number {
+  let length = 0;
+  for (let at = Math.max(0, text.length - form.length + 1); at < text.length; at += 1) {
+    length = extended(length, text.charCodeAt(at), form, borders);
   }
-  return 0;
+  return length < leastLength ? 0 : length;
 }
 
 /** The text with each stretch of spans masked. */

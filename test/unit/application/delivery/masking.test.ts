@@ -107,6 +107,20 @@ describe("an answer that sends a secret back", () => {
     expect(maskedAnswer(answer("user:user-and-more"), ["user", "user-and-more"]).body).to.equal("***:***");
   });
 
+  it("shows no part of a secret that overlaps itself", () => {
+    expect(maskedAnswer(answer("said -+--+--+-, or so"), ["-+--+-"]).body).to.equal("said ***, or so");
+  });
+
+  it("is read in time that grows with its length alone, whatever the receiver makes of both", () => {
+    const signs = "-".repeat(40_000);
+    const said = `said %41&amp;\\n${signs}`;
+    const mine = `${signs}+${signs.slice(1)}`;
+    const read = (truncated: boolean) => maskedAnswer(answer(said + signs, truncated), [mine]).body;
+    // Comparing one beginning of it after the other would take half a minute.
+    expect(read(true) === `${said}***`).to.equal(true);
+    expect(read(false) === said + signs).to.equal(true);
+  }).timeout(10_000);
+
   it("knows what is secret in every kind of credentials", () => {
     const echoed = (header: ReturnType<typeof bearer>) =>
       maskedAnswer(answer(JSON.stringify({ [header.name]: header.value })), header.secrets).body;
