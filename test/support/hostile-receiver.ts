@@ -1,5 +1,5 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from "node:net";
-import { createServer as createTlsServer, type TLSSocket } from "node:tls";
+import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { makeAuthority, makeSelfSigned, type Authority } from "./tls.ts";
 
@@ -21,6 +21,13 @@ function flood(socket: Socket, text: string | Buffer): void {
   };
   socket.on("drain", pour);
   pour();
+}
+
+/** Asks for another handshake, as TLS 1.2 lets either side do; `then` once it is over. */
+function renegotiate(socket: Socket, then: () => void): void {
+  (socket as TLSSocket).renegotiate({}, (error) => {
+    if (!error) then();
+  });
 }
 
 const over = "\r\n\r\n";
@@ -103,6 +110,12 @@ const deeds = {
     const yes = `${head("200 OK", "Content-Length: 2")}ok`;
     socket.write(yes + yes.replace("200", "500"));
   },
+  "one more handshake, then yes": (socket) =>
+    renegotiate(socket, () => socket.write(head("200 OK", "Content-Length: 0"))),
+  "endless handshakes": (socket) => {
+    const again = () => setImmediate(() => renegotiate(socket, again));
+    again();
+  },
 } satisfies Record<string, Deed>;
 
 const handshakes = [
@@ -163,8 +176,8 @@ function serverFor(
   authority: Authority,
   onRequest: (socket: Socket, deed: Deed) => void,
 ): Server {
-  const overTls = (identity: { key: string; cert: string }, deed: Deed) =>
-    createTlsServer(identity, (socket: TLSSocket) => onRequest(socket, deed)).on("tlsClientError", () => {});
+  const overTls = (options: TlsOptions, deed: Deed) =>
+    createTlsServer(options, (socket: TLSSocket) => onRequest(socket, deed)).on("tlsClientError", () => {});
   const accept: Deed = (socket) => socket.write(head("200 OK", "Content-Length: 0"));
   switch (hostility) {
     case "silent handshake":
@@ -177,6 +190,9 @@ function serverFor(
       return overTls(authority.issue(["elsewhere.example"]), accept);
     case "unknown authority":
       return overTls(makeAuthority().issue(), accept);
+    case "one more handshake, then yes":
+    case "endless handshakes":
+      return overTls({ ...authority.issue(), maxVersion: "TLSv1.2" }, deeds[hostility]);
     default:
       return overTls(authority.issue(), deeds[hostility]);
   }

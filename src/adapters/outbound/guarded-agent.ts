@@ -20,6 +20,11 @@ const keepAliveMs = 4_000;
 const keepAliveMaxMs = 10_000;
 /** Of an answer's head, names and values together. */
 const maxHeadBytes = 16_384;
+/**
+ * On one connection. Some receivers ask for a second one, for another certificate; each keeps the processor as busy as
+ * it keeps the receiver's.
+ */
+const maxHandshakes = 3;
 
 /**
  * An undici agent without any way around the address rules: a pool per origin, HTTP/1.1 over TLS only.
@@ -122,7 +127,11 @@ function open(
     if (!socket.remoteAddress || !allows(socket.remoteAddress)) fail(refused());
   });
   socket.setNoDelay(true);
-  socket.once("secureConnect", () => {
+  let handshakes = 0;
+  socket.on("secureConnect", () => {
+    handshakes += 1;
+    if (handshakes > maxHandshakes) socket.destroy(new CallFailure("tls", "the receiver asks for too many handshakes"));
+    if (handshakes > 1) return;
     meterAnswers(socket);
     succeed(socket);
   });

@@ -46,6 +46,8 @@ const expected: Readonly<Record<Hostility, number | OutboundFailure["reason"]>> 
   "old protocol": 200,
   "two lengths": "connection",
   "answers twice": 200,
+  "one more handshake, then yes": 200,
+  "endless handshakes": "tls",
   "silent handshake": "timeout",
   "plain HTTP": "tls",
   "self-signed": "tls",
