@@ -11,6 +11,11 @@ import type { SessionStart } from "./tenure.ts";
 
 const idleMs = 30_000;
 const sweepMs = 5_000;
+/** Of payloads under way; they take some four times as much memory: as text, as bytes, and encrypted. */
+const usualSendingCharacters = 128 * 2 ** 20;
+
+/** What the worker makes for its lanes. */
+type OfWorker = "condensed" | "payloadRoom" | "sendingRoom" | "startOf";
 
 /** Hands work items to lanes, one for each destination: made when first needed, dropped when idle. */
 export class DeliveryWorker implements WorkConsumer, FirstClaimer {
@@ -24,12 +29,18 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   #idleTimer: Timer | undefined;
 
   constructor(
-    queue: WorkQueue, firstAttempts: FirstAttempts, parts: Omit<LaneParts, "condensed" | "payloadRoom" | "startOf">,
+    queue: WorkQueue,
+    firstAttempts: FirstAttempts,
+    parts: Omit<LaneParts, OfWorker>,
+    { sendingCharacters = usualSendingCharacters } = {},
   ) {
     this.#queue = queue;
     this.#firstAttempts = firstAttempts;
     const startOf = (session: QueueSession) => this.#startOf(session);
-    this.#parts = { ...parts, condensed: new Condensed(parts.clock), payloadRoom: new PayloadRoom(), startOf };
+    this.#parts = {
+      ...parts, condensed: new Condensed(parts.clock), startOf,
+      payloadRoom: new PayloadRoom(), sendingRoom: new PayloadRoom(sendingCharacters),
+    };
     this.#clock = parts.clock;
   }
 

@@ -10,6 +10,7 @@ import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Claims } from "./claims.ts";
 import { Guard, type GuardParts } from "./guard.ts";
+import type { PayloadRoom } from "./payload-room.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
 import { Tenure, type TenureParts } from "./tenure.ts";
 import type { Miss, Unclaimed, Work } from "./work.ts";
@@ -20,6 +21,8 @@ export interface LaneParts extends GuardParts, ProbeParts, TenureParts, WindowPa
   readonly aggregates: Aggregates;
   readonly claims: Claims;
   readonly attempts: Attempts;
+  /** For the payloads of attempts under way. */
+  readonly sendingRoom: PayloadRoom;
 }
 
 /** Later than any planned attempt: everything that waits, due or not. */
@@ -41,6 +44,8 @@ export class Lane {
   /** Under way: attempts, which count against the limit, and cancellations, which do not. */
   readonly #attempts = new Set<Promise<unknown>>();
   readonly #cancellations = new Set<Promise<unknown>>();
+  /** Characters of the payloads that are being sent. */
+  #sending = 0;
   /** The probe from the search for it to its end, while there is one and the circuit is not closed. */
   #probing: Promise<void> | undefined;
   #loading = false;
@@ -169,8 +174,9 @@ export class Lane {
     void this.#refills.run(() => this.#window.refill(tenantId, dueBy)).then(() => this.pump());
   }
 
-  /** How many more attempts the limit allows now. */
+  /** How many more attempts the limit, and the memory for their payloads, allow now. */
   #room(limit: number): number {
+    if (!this.#parts.sendingRoom.allows(this.#sending)) return 0;
     return limit - this.#attempts.size - this.#tenure.foreign;
   }
 
@@ -188,11 +194,19 @@ export class Lane {
   }
 
   async #attempt(work: Work, probe: boolean): Promise<Miss | undefined> {
-    const { claims, attempts } = this.#parts;
+    const { claims, attempts, sendingRoom } = this.#parts;
     const claimed = await claims.claim(work, probe);
     if (typeof claimed === "string") return claimed;
     this.#window.written(claimed.position);
-    await attempts.carryOut(claimed);
+    const { payload } = claimed.state;
+    sendingRoom.occupy(payload);
+    this.#sending += payload.length;
+    try {
+      await attempts.carryOut(claimed);
+    } finally {
+      this.#sending -= payload.length;
+      sendingRoom.giveBack(payload);
+    }
     return undefined;
   }
 

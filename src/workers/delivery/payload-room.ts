@@ -19,6 +19,19 @@ export class PayloadRoom {
     return true;
   }
 
+  /** Takes room for a payload that is there already, though there be none. */
+  occupy(payload: string): void {
+    this.#left -= payload.length;
+  }
+
+  /**
+   * Whether one that has so many characters may have more: no more than it leaves to others. So whoever takes all it
+   * may leaves half, two of them a third, and one that has none finds room.
+   */
+  allows(characters: number): boolean {
+    return characters === 0 || characters < this.#left;
+  }
+
   /** Gives back what a payload took. */
   giveBack(payload: string): void {
     this.#left += payload.length;

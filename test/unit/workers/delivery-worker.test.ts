@@ -30,7 +30,11 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /** A delivery worker beside a relay, its membership, and what it knows of the log: it forgets nothing. */
-function workerOf({ api: { world }, store, models }: ManualRelay, send: DeliveryClient["send"]) {
+function workerOf(
+  { api: { world }, store, models }: ManualRelay,
+  send: DeliveryClient["send"],
+  room?: { readonly sendingCharacters: number },
+) {
   const clock = new ManualClock();
   const aggregates = new Aggregates(store, { clock, ids: world.ids }, { max: 100 });
   serveAll(aggregates);
@@ -52,7 +56,7 @@ function workerOf({ api: { world }, store, models }: ManualRelay, send: Delivery
   const attempts = new Attempts({ ...parts, client: { send } as unknown as DeliveryClient });
   const worker = new DeliveryWorker(queue, world.firstAttempts, {
     ...parts, log: store, dueIndex: new DueIndex(models), claims: new Claims(parts), attempts,
-  });
+  }, room);
   return { worker, session, aggregates, clock };
 }
 
@@ -96,7 +100,7 @@ describe("a delivery worker", () => {
   });
 
   /** A destination that takes one request at a time, its worker, and what was sent to it. */
-  async function stage() {
+  async function stage(room?: { readonly sendingCharacters: number }) {
     const { owner, tenantId } = await createTenant(relay.api.url);
     const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
     const patch = (changes: object) => owner.client.patch(`/api/v1/destinations/${destinationId}`, changes);
@@ -104,7 +108,7 @@ describe("a delivery worker", () => {
     const sent: { eventId: string; answer: () => void }[] = [];
     const { worker, session, aggregates, clock } = workerOf(relay, ({ webhook }) => new Promise<Outcome>((resolve) => {
       sent.push({ eventId: webhook.id, answer: () => resolve(success) });
-    }));
+    }), room);
     await worker.start();
     return {
       patch, sent, aggregates, destinationId, worker, clock,
@@ -154,6 +158,22 @@ describe("a delivery worker", () => {
       await staged.worker.stop(60_000);
     });
   }
+
+  it("has no more payloads under way to a destination than leave room for those of others", async () => {
+    const staged = await stage({ sendingCharacters: 2 * "{}".length });
+    const { destinationId, aggregates, sent, take, post, patch } = staged;
+    const wake = { kind: "wake", destinationId, position: "" } as const;
+    await patch({ serverRateLimit: 3 });
+    const ids = [await post()];
+    take(wake);
+    await until(() => sent.length === 1);
+    await until(() => aggregates.peek(destinations, destinationId)?.state?.serverRateLimit === 3);
+    ids.push(await post(), await post());
+    expect(sent).to.have.length(1);
+    take(wake);
+    expect(await staged.answered(3)).to.deep.equal(ids);
+    await staged.worker.stop(60_000);
+  });
 
   it("keeps no place for an attempt whose event cannot be read any more", async () => {
     const staged = await stage();
