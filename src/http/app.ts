@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import type { Readable } from "node:stream";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
 import { commonHeaders, json, plainText, sendAndHangUp } from "./answer.ts";
@@ -8,6 +9,7 @@ import { readJsonObject } from "./body.ts";
 import { clientAddress } from "./client-address.ts";
 import { createFailures, type Fail } from "./failures.ts";
 import { requestIdOf } from "./identifiers.ts";
+import { pageBody } from "./page-body.ts";
 import { createIngestHandler, ingestOperation, ingestPath } from "./ingest.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
@@ -91,7 +93,8 @@ function routerOf(routes: readonly Route[], api: Api): Router {
   const router = new Router({ strict: true, sensitive: true });
   for (const { method, path, run } of routes) {
     router.register(path, [method], async (context) => {
-      answer(context, await run(exchangeOf(context, context.params, api)));
+      const { page, ...answered } = await run(exchangeOf(context, context.params, api));
+      answer(context, answered, page && (await pageBody(page)));
     });
   }
   return router;
@@ -108,12 +111,14 @@ function exchangeOf(context: Context, params: Readonly<Record<string, string>>, 
   };
 }
 
-function answer(context: Context, { status, body, text, type, headers }: Answer): void {
+function answer(
+  context: Context, { status, body, text, type, headers }: Omit<Answer, "page">, page?: string | Readable,
+): void {
   context.status = status;
   if (headers) context.set(headers);
-  if (body) {
+  if (body ?? page) {
     context.type = json;
-    context.body = JSON.stringify(body);
+    context.body = page ?? JSON.stringify(body);
   } else if (text !== undefined) {
     context.type = type ?? plainText;
     context.body = text;

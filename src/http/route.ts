@@ -2,14 +2,17 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { SchemaObject } from "ajv/dist/2020.js";
 import type { Session } from "../application/accounts/sessions.ts";
 import type { Origin } from "../application/origin.ts";
+import type { PageInParts } from "../application/queries/paging.ts";
 import type { Actor } from "../domain/domain-event.ts";
 import type { QueryReader } from "./query-parameters.ts";
 import type { Validator } from "./validate.ts";
 
-/** An answer: a JSON body, a text, or nothing. */
+/** An answer: a JSON body, a page, a text, or nothing. */
 export interface Answer {
   readonly status: number;
   readonly body?: object;
+  /** Answered as the JSON of its total and its items. */
+  readonly page?: PageInParts<object>;
   readonly text?: string | Buffer;
   /** Content type of a text; plain unless said. */
   readonly type?: string;

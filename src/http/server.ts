@@ -34,9 +34,9 @@ const unparsable: Readonly<Record<string, readonly [status: number, text: string
 export function createHttpServer(app: RequestListener, ids: Ids, patience = usualPatience): Server {
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
-    // Until it has its answer a client may be silent for as long as that takes.
+    // Until its answer begins a client may be silent for as long as that takes.
     response.setTimeout(patience.answer, () => {
-      if (response.writableEnded) request.socket.destroy();
+      if (response.headersSent) request.socket.destroy();
     });
     if (request.httpVersion === "1.1" && request.headers.host === undefined) {
       send(response, 400, plainText, "Host: missing", requestIdOf(request, ids));

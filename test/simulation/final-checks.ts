@@ -8,6 +8,7 @@ import { takeoverAfterMs } from "../../src/domain/reservation/reservation.ts";
 import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
 import { quiet, uncounted } from "../support/telemetry.ts";
+import { whole } from "../support/whole-page.ts";
 import { hold } from "./broken.ts";
 import type { Fleet } from "./fleet.ts";
 import type { AttemptRecord, EventRecord, Model } from "./model.ts";
@@ -111,7 +112,7 @@ async function checkLists(node: Node, caller: Caller, model: Model): Promise<voi
   const order = { field: "acceptedAt", descending: true };
   const listed = new Map<string, EventView>();
   for (let page = 1; ; page += 1) {
-    const { items, total } = await events.list(caller, {}, { quantity: 100, page, order });
+    const { items, total } = await whole(await events.list(caller, {}, { quantity: 100, page, order }));
     hold(total === own.length, "totals are counted", () => `${tenantId}: ${total} listed, ${own.length} there`);
     for (const item of items) listed.set(item.id, item);
     if (items.length < 100) break;

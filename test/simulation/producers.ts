@@ -3,6 +3,7 @@ import { finishedStatuses } from "../../src/domain/event/purge.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import type { Origin } from "../../src/application/origin.ts";
+import { whole } from "../support/whole-page.ts";
 import type { Books } from "./books.ts";
 import { Broken, hold } from "./broken.ts";
 import { describe, isExpected, isUnavailable } from "./errors.ts";
@@ -268,6 +269,7 @@ export class Producers {
     if (!node) return;
     const found = await node.services.queries.events
       .list(caller, { from: acceptedAt, to: acceptedAt }, newestFirst)
+      .then(whole)
       .catch((error: unknown) => {
         if (!isUnavailable(error)) throw error;
       });
@@ -282,7 +284,8 @@ export class Producers {
     const begun = now();
     const status = random.pick([undefined, undefined, "Succeeded", "CriticalFailure", "WaitingRetry"] as const);
     const destinationUrlId = random.chance(0.3) ? random.pick(destinations).id : undefined;
-    const { total, items } = await node.services.queries.events.list(caller, { status, destinationUrlId }, newestFirst);
+    const page = await node.services.queries.events.list(caller, { status, destinationUrlId }, newestFirst);
+    const { total, items } = await whole(page);
     for (const item of items) {
       const record = model.events.get(item.id);
       hold(item.tenantId === caller.tenantId, "no tenant sees another's", () => item.id);

@@ -13,7 +13,12 @@ import { loadShown, loadShownByKey, type LoadedWebhook } from "../events/webhook
 import { eventView, type AttemptView, type EventView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
 import { historyItem, type HistoryItem } from "./history.ts";
-import { pageFrom, pageOf, sliceOf, type Page, type PageRequest } from "./paging.ts";
+import { pageFrom, pageOf, sliceOf, type Page, type PageInParts, type PageRequest } from "./paging.ts";
+
+/** Events whose payloads are read first, before it is known how large they are. */
+const firstEvents = 8;
+/** Characters of payloads read at once from then on, more or less. */
+const charactersAtOnce = 1024 * 1024;
 
 /** Filters of a list of a tenant's events. */
 export interface EventListFilter extends Omit<EventFilter, "tenantId"> {
@@ -51,19 +56,22 @@ export class EventQueries {
   }
 
   /**
-   * The events of the caller's tenant. The one that has an idempotency key is read from its own stream, without the
-   * read models. Throws a Refusal (unavailable) when they are behind.
+   * The events of the caller's tenant; a page of large ones takes no more memory than a few of them. The one that has
+   * an idempotency key is read from its own stream, without the read models. Throws a Refusal (unavailable) when they
+   * are behind; its parts throw LogUnavailable.
    */
   async list(
     { tenantId }: Caller, { idempotencyKey, ...filter }: EventListFilter, page: PageRequest,
-  ): Promise<Page<EventView>> {
+  ): Promise<PageInParts<EventView>> {
     const { shown } = this.#parts;
     const wanted = { tenantId, ...filter };
-    if (idempotencyKey !== undefined) return pageOf(await this.#withKey(idempotencyKey, wanted), page);
+    if (idempotencyKey !== undefined) {
+      const { total, items } = pageOf(await this.#withKey(idempotencyKey, wanted), page);
+      return { total, parts: [items] };
+    }
     const { total, items } = await shown.ask(tenantId, () =>
       pageFrom(page, shown.count(wanted), () => shown.page(wanted, sliceOf(page))));
-    const hydrated = await Promise.all(items.map((document) => this.#hydrate(document)));
-    return { total, items: hydrated.filter((item) => item !== null) };
+    return { total, parts: this.#hydrated(items) };
   }
 
   /** Counts the events of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
@@ -83,6 +91,18 @@ export class EventQueries {
     const state = await loadShownByKey(this.#parts, filter.tenantId, idempotencyKey);
     const event = state && eventView(state);
     return event && isSelected(filter, event) ? [event] : [];
+  }
+
+  async *#hydrated(documents: readonly EventDocument[]): AsyncGenerator<readonly EventView[]> {
+    let characters = 0;
+    for (let from = 0, count = firstEvents; from < documents.length;) {
+      const read = await Promise.all(documents.slice(from, from + count).map((document) => this.#hydrate(document)));
+      const part = read.filter((event) => event !== null);
+      yield part;
+      from += count;
+      characters += part.reduce((sum, { payload }) => sum + payload.length, 0);
+      count = Math.max(1, Math.floor((charactersAtOnce * from) / Math.max(1, characters)));
+    }
   }
 
   /** The document with its payload, which is only in the log; null when it was purged meanwhile. */

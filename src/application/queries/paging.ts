@@ -18,6 +18,12 @@ export interface Page<Item> {
   readonly items: readonly Item[];
 }
 
+/** A page of items that may be large: read bit by bit, no further than somebody asks. */
+export interface PageInParts<Item> {
+  readonly total: number;
+  readonly parts: Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;
+}
+
 /** A page as the read models are asked for it: `limit` items after the first `offset`. */
 export interface Slice {
   readonly order: PageRequest["order"];

@@ -10,7 +10,7 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
     signedInQuery("/api/v1/events", lists.events, async ({ caller, input }) => {
       const { page, filters: { IdempotencyKey: idempotencyKey, ...filters } } = input;
       const filter = { ...filterOf(filters), idempotencyKey };
-      return { status: 200, body: await queries.events.list(caller, filter, page) };
+      return { status: 200, page: await queries.events.list(caller, filter, page) };
     }),
     signedInQuery("/api/v1/events/totals", eventTotalsQuery, async ({ caller, input }) => ({
       status: 200,

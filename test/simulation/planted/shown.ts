@@ -41,8 +41,8 @@ export const shown: readonly PlantedBug[] = [
     name: "a purge deletes whatever has the stream by now",
     breaks: "only purged events are deleted",
     file: purger,
-    from: "if (!newest || !isOf(newest, eventId)) return;\n      if (newest.position > purgedAt) {",
-    to: "if (!newest) return;\n      if (newest.position === \"\") {",
+    from: "if (newest && !isOf(newest, eventId)) return;\n      if (newest && newest.position > purgedAt) {",
+    to: "if (newest && newest.position === \"\") {",
     weather: hurried,
   },
   {
@@ -91,8 +91,8 @@ export const shown: readonly PlantedBug[] = [
     name: "cancelled events are left out of lists",
     breaks: "accepted = succeeded + dead + cancelled + purged + waiting",
     file: queries,
-    from: "items: hydrated.filter((item) => item !== null)",
-    to: "items: hydrated.filter((item) => item !== null && item.status !== \"Cancelled\")",
+    from: "read.filter((event) => event !== null)",
+    to: "read.filter((event) => event !== null && event.status !== \"Cancelled\")",
   },
   {
     name: "a replayed event shows its former failures",

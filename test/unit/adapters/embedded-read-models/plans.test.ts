@@ -226,7 +226,7 @@ describe("what SQLite does", () => {
   }
 
   const counts: readonly [Selection, place: string][] = [
-    [{ collection: destinations.name, where: { circuit: "Open" } }, "circuit=?"],
+    [{ collection: destinations.name, where: { active: true, circuit: "Open" } }, "active=? AND circuit=?"],
     [destinationsSelected({ tenantId, status: "Active" }), "tenantId=? AND active=? AND circuit=?"],
   ];
   for (const [selection, place] of counts) {

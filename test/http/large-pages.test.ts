@@ -1,0 +1,92 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { expect } from "chai";
+import { LogUnavailable } from "../../src/ports/event-store.ts";
+import { openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+import { http } from "../support/http.ts";
+
+const events = 100;
+const characters = 200_000;
+
+describe("a page of large events", function () {
+  this.timeout(30_000);
+  let engines: InMemoryEngines;
+  let api: TestApi;
+  let account: Account;
+  let reads: number;
+  /** How many payloads can be read before the log is away. */
+  let readable: number;
+
+  before(async () => {
+    engines = await inMemoryEngines();
+    api = await startApi(engines);
+    account = await openAccount(api.url);
+    const { path, apiKey } = await openIngest(account.owner.client, account.tenantId);
+    for (let n = 0; n < events; n += 1) {
+      const json = { n, text: "x".repeat(characters) };
+      expect((await http("POST", api.url + path, { json, headers: { "x-api-key": apiKey } })).status).to.equal(202);
+    }
+    await account.viewer.client.get("/api/v1/events?Qt=1");
+    const { store } = engines;
+    const readStream = store.readStream.bind(store);
+    store.readStream = (...read) => {
+      reads += 1;
+      if (reads > readable) return Promise.reject(new LogUnavailable("the log is away"));
+      return readStream(...read);
+    };
+  });
+  after(async () => {
+    await api.close();
+    await engines.close();
+  });
+  beforeEach(() => {
+    reads = 0;
+    readable = Infinity;
+  });
+
+  /** The answer's head, and its body as far as somebody takes it. */
+  async function ask(): Promise<IncomingMessage> {
+    const { token } = account.viewer.client;
+    const request = get(`${api.url}/api/v1/events?Qt=100`, {
+      agent: false, headers: { authorization: `Bearer ${token}` },
+    });
+    const [answer] = (await once(request, "response")) as [IncomingMessage];
+    return answer;
+  }
+
+  it("is read no further than the client takes it", async () => {
+    const answer = await ask();
+    expect(answer.statusCode).to.equal(200);
+    expect(answer.headers["content-type"]).to.equal("application/json; charset=utf-8");
+    expect(reads).to.be.below(events);
+    const { total, items } = JSON.parse(await text(answer)) as { total: number; items: { payload: string }[] };
+    expect(total).to.equal(events);
+    const numbers = items.map(({ payload }) => (JSON.parse(payload) as { n: number }).n);
+    expect(numbers).to.deep.equal(Array.from({ length: events }, (_, n) => events - 1 - n));
+    expect(reads).to.equal(events);
+  });
+
+  it("is given up when the client goes away", async () => {
+    const connecting = once(api.server, "connection");
+    const answer = await ask();
+    const [accepted] = (await connecting) as [Socket];
+    const closed = new Promise((resolve) => accepted.once("close", resolve));
+    answer.destroy();
+    await closed;
+    expect(reads).to.be.below(events);
+  });
+
+  it("breaks off where the log is away in the midst of it", async () => {
+    readable = events / 2;
+    const broken = await text(await ask()).catch((error: Error) => error.message);
+    expect(broken).to.equal("aborted");
+  });
+
+  it("is refused where the log is away before it", async () => {
+    readable = 1;
+    expect((await ask()).resume().statusCode).to.equal(503);
+  });
+});
