@@ -35,7 +35,7 @@ export function createHttpServer(app: RequestListener, ids: Ids, patience = usua
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
     // Until its answer begins a client may be silent for as long as that takes.
-    response.setTimeout(patience.answer, () => {
+    response.on("timeout", () => {
       if (response.headersSent) request.socket.destroy();
     });
     if (request.httpVersion === "1.1" && request.headers.host === undefined) {
@@ -54,6 +54,8 @@ export function createHttpServer(app: RequestListener, ids: Ids, patience = usua
     },
     serve,
   );
+  // Set for the connection, which costs less than for each of its answers.
+  server.timeout = patience.answer;
   // The body's reader says "continue" once it is known that the body is wanted.
   server.on("checkContinue", serve);
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
