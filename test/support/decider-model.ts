@@ -50,7 +50,7 @@ export function met<State, Command, Event extends DomainEvent, Step extends { re
         expect(ofState(state), `after ${JSON.stringify(one)}`).to.deep.equal(ofModel(model));
       }
     }),
-    { numRuns: sized(500, 10_000) },
+    { numRuns: sized(1_500, 10_000) },
   );
   return outcomes;
 }
