@@ -5,9 +5,8 @@ import { Vault } from "../../src/application/keys/vault.ts";
 import type { EventView } from "../../src/application/views.ts";
 import { eventStatuses } from "../../src/domain/event/events.ts";
 import { takeoverAfterMs } from "../../src/domain/reservation/reservation.ts";
-import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import { InMemoryReadModels } from "../support/in-memory-read-models.ts";
-import { quiet, uncounted } from "../support/telemetry.ts";
+import { projectorOf } from "../support/projector.ts";
 import { whole } from "../support/whole-page.ts";
 import { hold } from "./broken.ts";
 import type { Fleet } from "./fleet.ts";
@@ -175,10 +174,8 @@ async function checkFold({ engines, fleet, complete }: EndParts): Promise<void> 
   const store = engines.log.client(process);
   const fresh = new InMemoryReadModels();
   const emails = new EmailOpener({ store, sealing, vault: new Vault(sealing) }, { max: 100 });
-  const runner = new ProjectionRunner({
-    log: store, writer: fresh, readModels: fresh, clock: process.clock, metrics: uncounted, lingerMs: 0,
-    logger: quiet,
-    prepare: (entries) => emails.prepare(entries),
+  const runner = projectorOf({
+    log: store, models: fresh, clock: process.clock, prepare: (entries) => emails.prepare(entries),
   });
   await complete(runner.rebuild());
   const [kept, folded] = [engines.readModels.contents.contents(), fresh.contents()];

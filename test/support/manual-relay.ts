@@ -7,13 +7,14 @@ import { evolve, type PurgesEvent } from "../../src/domain/purges/purges.ts";
 import type { Timer } from "../../src/ports/clock/clock.ts";
 import { logStart, type RecordedEvent } from "../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type Change, type PositionedChanges } from "../../src/ports/read-models.ts";
-import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
+import type { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import { Purger } from "../../src/workers/purger.ts";
 import { startApi, TestClock, type TestApi } from "./api.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
 import { Deliveries } from "./outcomes.ts";
-import { quiet, uncounted } from "./telemetry.ts";
+import { projectorOf } from "./projector.ts";
+import { quiet } from "./telemetry.ts";
 
 /** Read models whose writes fail now and then, before or after they did what they should, and may be held up. */
 class FailingReadModels extends InMemoryReadModels {
@@ -134,8 +135,7 @@ export class ManualRelay {
 
   newRunner(models: InMemoryReadModels): ProjectionRunner {
     const { store: log, clock } = this;
-    const parts = { log, clock, writer: models, readModels: models, logger: quiet, metrics: uncounted, lingerMs: 0 };
-    return new ProjectionRunner({ ...parts, prepare: async (entries) => entries });
+    return projectorOf({ log, models, clock });
   }
 
   /** As after a crash: what is not in the read models is done again. One at a time, so that one runner is left. */

@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { noStream } from "../../../src/ports/event-store.ts";
-import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import { freshStream, note } from "../../contract/event-store/harness.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
-import { quiet } from "../../support/telemetry.ts";
+import { projectorOf } from "../../support/projector.ts";
 import { Bench } from "./bench.ts";
 
 class CountedReadModels extends InMemoryReadModels {
@@ -25,10 +24,7 @@ describe("projecting the log of EventStoreDB", () => {
   /** One life of a projector: until the read models have come to the very end of the log. */
   async function project(bench: Bench): Promise<void> {
     const log = await bench.client();
-    const runner = new ProjectionRunner({
-      log, writer: models, readModels: models, clock: new SystemClock(), logger: quiet,
-      metrics: { trouble: () => undefined }, prepare: async (entries) => entries, lingerMs: 0,
-    });
+    const runner = projectorOf({ log, models, clock: new SystemClock() });
     runner.start();
     await runner.drained(await log.end());
     await runner.stop();

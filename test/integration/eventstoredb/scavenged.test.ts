@@ -2,10 +2,9 @@ import { expect } from "chai";
 import { pairOf } from "../../../src/adapters/eventstoredb/positions.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { logStart, type EventStore, type Position } from "../../../src/ports/event-store.ts";
-import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import { History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
-import { quiet, uncounted } from "../../support/telemetry.ts";
+import { projectorOf } from "../../support/projector.ts";
 import { Bench } from "./bench.ts";
 
 const metadata = { actor: { type: "anonymous" }, correlationId: "", causationId: null, at: "" } as const;
@@ -39,10 +38,7 @@ describe("what a scavenge has left in EventStoreDB of an event that was deleted"
 
   async function built() {
     const models = new InMemoryReadModels();
-    await new ProjectionRunner({
-      log: store, writer: models, readModels: models, clock: new SystemClock(), logger: quiet, metrics: uncounted,
-      prepare: async (entries) => entries, lingerMs: 0, leavesRemains: true,
-    }).rebuild();
+    await projectorOf({ log: store, models, clock: new SystemClock(), leavesRemains: true }).rebuild();
     return models.contents();
   }
 

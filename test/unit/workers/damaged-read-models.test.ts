@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
-import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
+import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import { History } from "../../support/histories.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { projectorOf } from "../../support/projector.ts";
 import { eventually } from "../../support/relay.ts";
 import { WrittenLog } from "../../support/written-log.ts";
 
@@ -45,18 +46,8 @@ describe("a projection runner whose read models are damaged", () => {
 
   function open(): void {
     models = new SqliteReadModels(file(), clock);
-    const silent = () => undefined;
     troubles = [];
-    runner = new ProjectionRunner({
-      log,
-      writer: models,
-      readModels: models,
-      clock,
-      logger: { debug: silent, info: silent, warn: silent, error: silent },
-      metrics: { trouble: (kind) => troubles.push(kind) },
-      prepare: async (entries) => entries,
-      lingerMs: 200,
-    });
+    runner = projectorOf({ log, models, clock, metrics: { trouble: (kind) => troubles.push(kind) }, lingerMs: 200 });
     models.onDamage((error) => runner.beginAnew(error));
   }
 

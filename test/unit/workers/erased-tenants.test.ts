@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { streams } from "../../../src/domain/streams.ts";
-import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
+import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import type { ProjectionParts } from "../../../src/workers/projection/term.ts";
 import { histories, History, type Told } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { quiet, uncounted } from "../../support/telemetry.ts";
+import { projectorOf } from "../../support/projector.ts";
 import { WrittenLog } from "../../support/written-log.ts";
 
 const tenantOf = ({ fact }: Told) => (fact.data as { readonly tenantId?: string }).tenantId;
@@ -38,10 +38,7 @@ function part(log: WrittenLog, count: number, isMeant = (_at: number) => true): 
 }
 
 function runnerOver(log: ProjectionParts["log"], models: InMemoryReadModels): ProjectionRunner {
-  return new ProjectionRunner({
-    log, writer: models, readModels: models, clock: new ManualClock(), logger: quiet, metrics: uncounted,
-    prepare: async (entries) => entries, lingerMs: 0,
-  });
+  return projectorOf({ log, models, clock: new ManualClock() });
 }
 
 async function built(log: ProjectionParts["log"]): Promise<InMemoryReadModels> {

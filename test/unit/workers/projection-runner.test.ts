@@ -4,12 +4,13 @@ import { fingerprint } from "../../../projections/index.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import type { LogEntry, Position } from "../../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type PositionedChanges } from "../../../src/ports/read-models.ts";
-import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
+import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import type { ProjectionParts } from "../../../src/workers/projection/term.ts";
 import { histories, History, type Told } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { position } from "../../support/position.ts";
+import { projectorOf } from "../../support/projector.ts";
 import { WrittenLog } from "../../support/written-log.ts";
 
 /** Read models whose writes a test may count and let fail. */
@@ -56,18 +57,8 @@ describe("projection runner", () => {
   afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
 
   function newRunner(parts: Partial<ProjectionParts> = {}): ProjectionRunner {
-    const silent = () => undefined;
-    const runner = new ProjectionRunner({
-      log,
-      writer: models,
-      readModels: models,
-      clock,
-      logger: { debug: silent, info: silent, warn: silent, error: silent },
-      metrics: { trouble: (kind) => troubles.push(kind) },
-      prepare: async (entries) => entries,
-      lingerMs: 200,
-      ...parts,
-    });
+    const metrics = { trouble: (kind: string) => troubles.push(kind) };
+    const runner = projectorOf({ log, models, clock, metrics, lingerMs: 200, ...parts });
     runners.push(runner);
     return runner;
   }

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { logStart } from "../../../src/ports/event-store.ts";
-import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
+import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import { Remains } from "../../../src/workers/projection/remains.ts";
 import { History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
-import { quiet, uncounted } from "../../support/telemetry.ts";
+import { projectorOf } from "../../support/projector.ts";
 import { WrittenLog } from "../../support/written-log.ts";
 
 /** Read models that count how often they are searched. */
@@ -29,10 +29,7 @@ describe("what is left of events that were deleted", () => {
       ({ action, which: 0, number: 1, after: 1_000 }))).told;
 
   function runnerOf(models: InMemoryReadModels, leavesRemains: boolean): ProjectionRunner {
-    return new ProjectionRunner({
-      log, writer: models, readModels: models, clock: new SystemClock(), logger: quiet, metrics: uncounted,
-      prepare: async (entries) => entries, lingerMs: 0, leavesRemains,
-    });
+    return projectorOf({ log, models, clock: new SystemClock(), leavesRemains });
   }
 
   it("is told from facts whose beginning came just before, or is in the read models", async () => {

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { ReadModelsTakenOver, type PositionedChanges, type ReadModelWriter } from "../../../src/ports/read-models.ts";
-import { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
+import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import { acceptEvent } from "../../support/accepted-event.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { quiet, uncounted } from "../../support/telemetry.ts";
+import { projectorOf } from "../../support/projector.ts";
 
 const at = "2026-01-15T09:30:00.000Z";
 
@@ -60,8 +60,7 @@ describe("projectors of the same read models", () => {
   afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
 
   const begin = () => {
-    const parts = { log, readModels: models, clock, logger: quiet, metrics: uncounted, lingerMs: 0 };
-    const runner = new ProjectionRunner({ ...parts, writer: models.writer(), prepare: async (entries) => entries });
+    const runner = projectorOf({ log, models, clock, writer: models.writer() });
     runners.push(runner);
     runner.start();
     return runner;

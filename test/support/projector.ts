@@ -1,0 +1,20 @@
+import type { ReadModels, ReadModelWriter } from "../../src/ports/read-models.ts";
+import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
+import type { ProjectionParts } from "../../src/workers/projection/term.ts";
+import { quiet, uncounted } from "./telemetry.ts";
+
+/**
+ * A runner that keeps `models` up with the log. Unless told otherwise it is silent, shows entries as they are, and
+ * lingers for nothing.
+ */
+export function projectorOf(
+  { models, ...parts }:
+    & { readonly models: Pick<ReadModels, "find" | "get"> & ReadModelWriter }
+    & Pick<ProjectionParts, "log" | "clock">
+    & Partial<ProjectionParts>,
+): ProjectionRunner {
+  return new ProjectionRunner({
+    writer: models, readModels: models, logger: quiet, metrics: uncounted, prepare: async (entries) => entries,
+    lingerMs: 0, ...parts,
+  });
+}
