@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { text, type Json } from "../../demo/api-client.ts";
+import { appendBytesLimit } from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../support/relay.ts";
 
@@ -12,7 +13,7 @@ describe("first attempts, claimed by the append that accepts their event", () =>
 
   before(async () => {
     receiver = await startReceiver();
-    relay = await startTestRelay(receiver);
+    relay = await startTestRelay(receiver, { RELAY_MAX_BODY_BYTES: "2000000" });
     account = await openAccount(relay.url);
   });
 
@@ -22,10 +23,22 @@ describe("first attempts, claimed by the append that accepts their event", () =>
   });
 
   /** Posts an event; once it is delivered, its facts. */
-  async function delivered(ingest: string, headers: Record<string, string> = {}): Promise<readonly Json[]> {
-    const eventId = text(await account.producer.post(ingest, { hello: "world" }, headers), "eventId");
+  async function delivered(
+    ingest: string, headers: Record<string, string> = {}, hello = "world",
+  ): Promise<readonly Json[]> {
+    const eventId = text(await account.producer.post(ingest, { hello }, headers), "eventId");
     await eventReaches(account.owner, eventId, "Succeeded");
     return (await account.owner.get(`/api/v1/events/${eventId}/history`))["items"] as Json[];
+  }
+
+  /** Entries of the log that name this, in the order in which they were written. */
+  function entriesNaming(name: string): Record<string, unknown>[] {
+    const log = new DatabaseSync(join(relay.dataDir, "log.db"), { readOnly: true });
+    try {
+      return log.prepare("SELECT * FROM log WHERE data LIKE ? ORDER BY sequence").all(`%${name}%`);
+    } finally {
+      log.close();
+    }
   }
 
   it("begin where the destination has room: the log has them side by side", async () => {
@@ -37,9 +50,7 @@ describe("first attempts, claimed by the append that accepts their event", () =>
         ["EventAccepted", "DeliveryAttemptStarted", "DeliverySucceeded"],
       );
     }
-    const log = new DatabaseSync(join(relay.dataDir, "log.db"), { readOnly: true });
-    const entries = log.prepare("SELECT stream, type FROM log WHERE data LIKE ? ORDER BY sequence").all(`%${id}%`);
-    log.close();
+    const entries = entriesNaming(id);
     const begun = entries.filter(({ stream, type }, at) =>
       type === "EventAccepted" && entries[at + 1]?.["stream"] === stream
       && entries[at + 1]?.["type"] === "DeliveryAttemptStarted");
@@ -53,5 +64,19 @@ describe("first attempts, claimed by the append that accepts their event", () =>
     for (let n = 0; n < 3; n += 1) await delivered(ingest, { "x-idempotency-key": "once" });
     await delivered(ingest, { "x-idempotency-key": "another" });
     expect(receiver.requestsTo("/key")).to.have.length(2);
+  });
+
+  it("are left to the queue where the log takes the event, and not both at once", async () => {
+    const { ingest } = await account.destination({ url: receiver.url("/large") });
+    await delivered(ingest, {}, "measured");
+    const [measured] = entriesNaming("measured");
+    const { type, data, metadata } = measured as Record<"type" | "data" | "metadata", string>;
+    const most = appendBytesLimit - type.length - data.length - metadata.length + "measured".length;
+    const facts = await delivered(ingest, {}, "x".repeat(most));
+    expect(facts.map(({ type: each }) => each)).to.deep.equal(
+      ["EventAccepted", "DeliveryAttemptStarted", "DeliverySucceeded"],
+    );
+    const refused = await account.producer.post(ingest, { hello: "x".repeat(most + 1) }).catch(String);
+    expect(refused).to.include(": 413 ");
   });
 });

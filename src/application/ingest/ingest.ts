@@ -9,7 +9,9 @@ import type { Sender } from "../../domain/sender/state.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
-import { LogUnavailable, noStream, RevisionConflict, type EventStore, type NewEntry } from "../../ports/event-store.ts";
+import {
+  EntryTooLarge, LogUnavailable, noStream, RevisionConflict, type EventStore, type NewEntry,
+} from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Mappings } from "../../ports/mapping.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
@@ -117,7 +119,7 @@ export class Ingest {
     idempotencyKey: string | undefined,
     correlationId: string,
   ): Promise<{ readonly accepted: Acceptance } | { readonly duplicate: Duplicate }> {
-    const { store, clock, ids, metrics } = this.#parts;
+    const { clock, ids, metrics } = this.#parts;
     const { key, destination, sender } = admission;
     const { tenantId } = destination;
     const payload = await this.#payload(admission, received);
@@ -142,26 +144,38 @@ export class Ingest {
     });
     const origin: Origin = { actor: { type: "apiKey", id: key.id }, correlationId, causationId: null };
     const accepting = entriesOf(facts, origin, this.#parts);
-    const claim = this.#claimFirst(facts, accepting);
-    const entries = claim ? [...accepting, ...claim.entries] : accepting;
-    let outcome: ClaimOutcome = "refused";
-    try {
-      for (;;) {
-        try {
-          outcome = await store.append(stream, noStream, entries);
-          metrics.accepted();
-          return { accepted: { eventId, status: "Pending", acceptedAt: at } };
-        } catch (error) {
-          outcome = error instanceof LogUnavailable ? "unknown" : "refused";
-          if (!(error instanceof RevisionConflict) || idempotencyKey === undefined) throw error;
-          const duplicate = await this.#find(tenantId, idempotencyKey);
-          if (duplicate) return { duplicate };
-          await this.#clear(stream, origin);
-        }
+    for (;;) {
+      try {
+        await this.#append(stream, facts, accepting);
+        metrics.accepted();
+        return { accepted: { eventId, status: "Pending", acceptedAt: at } };
+      } catch (error) {
+        if (!(error instanceof RevisionConflict) || idempotencyKey === undefined) throw error;
+        const duplicate = await this.#find(tenantId, idempotencyKey);
+        if (duplicate) return { duplicate };
+        await this.#clear(stream, origin);
       }
-    } finally {
-      claim?.settle(outcome);
     }
+  }
+
+  /** Appends what accepts an event, with the claim of its first attempt where that may begin at once. */
+  async #append(stream: string, facts: readonly WebhookEvent[], accepting: readonly NewEntry[]): Promise<void> {
+    const { store } = this.#parts;
+    const claim = this.#claimFirst(facts, accepting);
+    if (claim) {
+      let outcome: ClaimOutcome = "refused";
+      try {
+        outcome = await store.append(stream, noStream, [...accepting, ...claim.entries]);
+        return;
+      } catch (error) {
+        if (error instanceof LogUnavailable) outcome = "unknown";
+        if (!(error instanceof EntryTooLarge)) throw error;
+      } finally {
+        claim.settle(outcome);
+      }
+    }
+    // Whether the log has room for the claim beside it is nothing to the producer.
+    await store.append(stream, noStream, accepting);
   }
 
   #claimFirst([fact]: readonly WebhookEvent[], [accepted]: readonly NewEntry[]): FirstClaim | null {
