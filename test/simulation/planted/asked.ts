@@ -11,8 +11,8 @@ export const asked: readonly PlantedBug[] = [
     name: "an event is acknowledged before it is stored",
     breaks: "nothing acknowledged is lost",
     file: ingest,
-    from: "outcome = await store.append(stream, noStream, entries);",
-    to: "void store.append(stream, noStream, accepting).catch(() => undefined);",
+    from: "await this.#append(stream, facts, accepting);",
+    to: "void this.#append(stream, facts, accepting).catch(() => undefined);",
   },
   {
     name: "an event is stored without its key",
@@ -25,18 +25,18 @@ export const asked: readonly PlantedBug[] = [
     name: "a key that is taken is taken again",
     breaks: "an event begins once",
     file: ingest,
-    from: "if (duplicate) return { duplicate };\n          await",
-    to: `if (duplicate) await store.append(stream, error.actual, accepting);
-          if (duplicate) return { accepted: { eventId, status: "Pending", acceptedAt: at } };
-          await`,
+    from: "if (duplicate) return { duplicate };\n        await",
+    to: `if (duplicate) await this.#parts.store.append(stream, error.actual, accepting);
+        if (duplicate) return { accepted: { eventId, status: "Pending", acceptedAt: at } };
+        await`,
   },
   {
     name: "of two requests with one key both are told 202",
     breaks: "one event for a key",
     file: ingest,
-    from: "if (duplicate) return { duplicate };\n          await",
+    from: "if (duplicate) return { duplicate };\n        await",
     to: `if (duplicate) return { accepted: { ...duplicate, status: "Pending" } };
-          await`,
+        await`,
   },
   {
     name: "the payload is stored without its last byte",
