@@ -52,7 +52,10 @@ function createKoa(api: Api, fail: Fail): Koa {
       if (status === 413) {
         context.respond = false;
         sendAndHangUp(context.req, context.res, { status, text, requestId }, api.clock);
-      } else answer(context, { status, text, ...(body && { body }) });
+      } else {
+        if (status === 401) context.set("WWW-Authenticate", "Bearer");
+        answer(context, { status, text, ...(body && { body }) });
+      }
     }
   });
   const routes = routesOf(api);

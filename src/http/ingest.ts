@@ -80,6 +80,7 @@ export function createIngestHandler(api: Api, fail: Fail) {
     } catch (error) {
       const failure = fail(error, requestId);
       status = failure.status;
+      if (status === 401) response.setHeader("WWW-Authenticate", "ApiKey");
       if (status === 413) sendAndHangUp(request, response, { ...failure, requestId }, clock);
       else send(response, status, plainText, failure.text, requestId);
       if (admission && status < 500) refused(admission, failure, requestId);

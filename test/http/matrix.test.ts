@@ -241,7 +241,9 @@ describe("S5 who may do what to whose", () => {
 
   for (const row of rows) {
     it(row.name, async () => {
-      expect((await ask(row, await nobodys(row), "")).status, "nobody").to.equal(row.nobody);
+      const { status, headers } = await ask(row, await nobodys(row), "");
+      expect(status, "nobody").to.equal(row.nobody);
+      expect(headers.get("www-authenticate"), "nobody").to.equal(status === 401 ? "Bearer" : null);
       if (row.own.length > 0) expect(await statusesOf(row, scene.one), "own").to.deep.equal(row.own);
       if (row.foreign.length > 0) expect(await statusesOf(row, scene.other), "another's").to.deep.equal(row.foreign);
       if (row.nowhere.length > 0) {
@@ -298,6 +300,7 @@ describe("S5 who may do what to whose", () => {
       it(`API key: ${key}; tenant: ${tenant}; token: ${token} -> ${status ?? ""}`, async () => {
         const answer = await belongings.ingest(scene, engines.clock, { key, tenant, token });
         expect(answer.status).to.equal(Number(status));
+        expect(answer.headers.get("www-authenticate")).to.equal(status === "401" ? "ApiKey" : null);
         belongings.seen(scene.one, `ingest ${key} ${tenant} ${token}`, answer);
       });
     }

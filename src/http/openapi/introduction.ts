@@ -12,9 +12,9 @@ export const introduction = [
 
   "Errors are plain text that names what is wrong and with which field; only a disposable email is answered with " +
   "JSON. Checks come in this order: 401; 415, 413 and 400 for body and query; 404; 403 for another tenant's, then " +
-  "for the role; 409 and 422. The limits of tenant creation and registration come before all of them. Unknown " +
-  "paths give 404, other methods 405 with `Allow`; `HEAD` is answered wherever `GET` is, and `OPTIONS` with 204. " +
-  "429 carries no `Retry-After`.",
+  "for the role; 409 and 422. The limits of tenant creation and registration come before all of them. 401 says in " +
+  "`WWW-Authenticate` what is asked for, `Bearer` or, at ingest, `ApiKey`. Unknown paths give 404, other methods 405 " +
+  "with `Allow`; `HEAD` is answered wherever `GET` is, and `OPTIONS` with 204. 429 carries no `Retry-After`.",
 
   "Lists take `Qt` (items per page, 1 to 100, 20 unless said), `Pg` (page, from 1), `CpOrd` (sort field) and " +
   "`TpOrd` (`Asc` or `Desc`, in any case), and answer `total`, the count of all that the filters match, with the " +
