@@ -9,11 +9,11 @@ import {
   type Selection,
 } from "../../ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
-import { loadDefinitions, stateId, states } from "./generation.ts";
+import { loadDefinitions, stateId, states, type Generation } from "./generation.ts";
 import { PositionWaiters } from "./position-waiters.ts";
 import { Questions } from "./questions.ts";
 
-/** What a look at the state found, and when it was, by the monotonic clock. */
+/** What a look at the state found. */
 interface Seen {
   readonly generation: number;
   readonly checkpoint: Position;
@@ -22,7 +22,6 @@ interface Seen {
   readonly fingerprint: string;
   /** Whether another generation is being built to take this one's place. */
   readonly isReplaced: boolean;
-  readonly at: number;
 }
 
 /** The read models for any process to ask, whoever writes them. */
@@ -31,6 +30,8 @@ export class MongoReadModels implements ReadModels {
   readonly #freshMs: number;
   readonly #waiters: PositionWaiters;
   #seen: Seen | null = null;
+  /** When the look began that found it. */
+  #seenAt = -Infinity;
   #looking: Promise<Seen | null> | undefined;
   #questions: Questions | undefined;
 
@@ -106,7 +107,7 @@ export class MongoReadModels implements ReadModels {
 
   #fresh(): Seen | null {
     const { clock } = this.#connection;
-    return this.#seen && clock.monotonic() - this.#seen.at < this.#freshMs ? this.#seen : null;
+    return clock.monotonic() - this.#seenAt < this.#freshMs ? this.#seen : null;
   }
 
   /** Looks at the state; all who ask meanwhile share the answer. */
@@ -123,9 +124,13 @@ export class MongoReadModels implements ReadModels {
     };
     const state = await this.#connection.reach(ReadModelsUnavailable, patience.questionMs, (signal) =>
       states(this.#connection).findOne({ _id: stateId }, { projection, signal }));
-    if (!state?.current) return (this.#seen = null);
-    const { number: generation, checkpoint, fingerprint, pending } = state.current;
-    const [isWriting, isReplaced] = [pending != null, state.building != null];
-    return (this.#seen = { generation, checkpoint, fingerprint, isWriting, isReplaced, at });
+    const seen = state?.current ? seenIn(state.current, state.building != null) : null;
+    // Answers may overtake each other.
+    if (at >= this.#seenAt) [this.#seenAt, this.#seen] = [at, seen];
+    return seen;
   }
+}
+
+function seenIn({ number: generation, checkpoint, fingerprint, pending }: Generation, isReplaced: boolean): Seen {
+  return { generation, checkpoint, fingerprint, isWriting: pending != null, isReplaced };
 }

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { setTimeout as wait } from "node:timers/promises";
+import { MongoReadModels } from "../../../src/adapters/mongodb/read-models.ts";
 import { definitionsOf } from "../../../src/adapters/mongodb/generation.ts";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import { add, id, position, put, thing, things } from "../../contract/read-models-things.ts";
@@ -97,6 +98,30 @@ describe("Read models in MongoDB, built again", function () {
       await Promise.all(readers);
     }
     expect([...seen]).to.deep.equal([1, 2]);
+  });
+
+  it("are not taken for what they were before, where an answer about them was overtaken by a later one", async () => {
+    const { connection } = reading;
+    const reader = new MongoReadModels(connection, { freshMs: 60_000 });
+    const [answered, overtaken] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const reach = connection.reach.bind(connection);
+    connection.reach = async (...asked) => {
+      connection.reach = reach;
+      const answer = await reach(...asked);
+      answered.resolve(undefined);
+      await overtaken.promise;
+      return answer;
+    };
+    const early = reader.isSettled("first");
+    await answered.promise;
+    const { writer } = writing;
+    await writer.reset(definitions, "second");
+    await writer.apply(batchOf(2), position(2));
+    await writer.publish();
+    expect(await reader.isSettled("second")).to.equal(true);
+    overtaken.resolve(undefined);
+    expect(await early).to.equal(true);
+    expect(await reader.sum("a")).to.equal(2);
   });
 
   it("are settled before and after, and not while others are built to take their place", async () => {
