@@ -119,9 +119,18 @@ export class Purges {
       await this.load();
       return;
     }
-    const taken = page.filter((event) => isTaken(purge, event) && !isAside(streams.event(event.id)));
+    const taken = page.filter((event) => this.#fallsTo(purge, event) && !isAside(streams.event(event.id)));
     if (taken.length === 0) return;
     await writer.amend(taken.flatMap((event) => hidden(event, purge, search.leases.get(event.id) ?? [])));
+  }
+
+  /**
+   * Whether it is for this purge to hide an event: of those that took it, for the first. As read models are built anew
+   * a later one may be through already, and would have it forgotten that the first has still to delete the stream.
+   */
+  #fallsTo(purge: PurgeDocument, event: EventDocument): boolean {
+    const isEarlier = ({ hiding, position }: PurgeDocument) => hiding && position < purge.position;
+    return isTaken(purge, event) && !this.#underWay.some((other) => isEarlier(other) && isTaken(other, event));
   }
 
   async *#search(purge: PurgeDocument): AsyncGenerator<readonly EventDocument[], void> {

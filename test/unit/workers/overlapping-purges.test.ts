@@ -1,0 +1,36 @@
+import { expect } from "chai";
+import { purges } from "../../../src/application/aggregate-types.ts";
+import { decide, noPurges } from "../../../src/domain/purges/purges.ts";
+import { timestamp } from "../../../src/domain/time.ts";
+import { createTenant, openIngest } from "../../support/accounts.ts";
+import { http } from "../../support/http.ts";
+import { ManualRelay } from "../../support/manual-relay.ts";
+import { eventually } from "../../support/relay.ts";
+
+describe("two purges that take the same event", () => {
+  let relay: ManualRelay;
+
+  beforeEach(async () => {
+    relay = await ManualRelay.open();
+  });
+  afterEach(() => relay.close());
+
+  it("leave it to the first to delete, also in read models that are built when the second is through", async () => {
+    const { api, clock, deliveries, models } = relay;
+    const { tenantId, owner } = await createTenant(api.url);
+    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    const { json } = await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+    await deliveries.succeed(json["eventId"] as string);
+    for (let n = 0; n < 2; n += 1) expect((await owner.client.post("/api/v1/events/purge", {})).status).to.equal(204);
+    await eventually(() => models.count({ collection: "purges", where: { hiding: false } }), (count) => count === 2);
+    const origin = { actor: { type: "service", part: "test" }, correlationId: "test", causationId: null } as const;
+    await api.world.aggregates.change(purges, tenantId, origin, (state = noPurges) => {
+      const purgeId = state.underWay[1]?.id ?? expect.fail();
+      return decide(state, { type: "CompletePurge", tenantId, purgeId, at: timestamp(clock.now()) });
+    });
+    await relay.drained();
+    await relay.forgotten();
+    expect(await models.count({ collection: "purging" })).to.equal(1);
+    expect(await relay.rebuilt()).to.deep.equal(models.contents());
+  });
+});
