@@ -6,7 +6,7 @@ import type { Loss } from "../support/disk/platter.ts";
 import { Ledger, printed, readHistories, type Balance, type Fact } from "../support/ledger.ts";
 import { documentHashes, listedTotals, stopCovered, totalsOf, unfinishedOf } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eventually, openAccount, type Account } from "../support/relay.ts";
+import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";
 import { pause, Producers, randomOfRun, type Target } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
@@ -187,6 +187,26 @@ describe("the real process on a disk that loses what was not synced, is full or 
     await relay.start();
     const statusOf = async ({ headers }: ApiClient) => (await fetch(`${relay.url}/api/v1/users`, { headers })).status;
     expect([await statusOf(owner), await statusOf(other)]).to.deep.equal([401, 200]);
+  });
+
+  it("shows nothing more of what was purged right before the power went", async () => {
+    const account = await openAccount(relay.url);
+    receiver.on("/later", () => ({ status: 503, headers: { "retry-after": "3600" } }));
+    const { ingest } = await account.destination({ url: receiver.url("/later") });
+    const eventId = text(await account.producer.post(ingest, {}), "eventId");
+    const owner = () => relay.at(account.owner);
+    await eventReaches(owner(), eventId, "WaitingRetry");
+    // That syncs the read models, which know nothing of its end yet.
+    await relay.sigterm();
+    await relay.start();
+    await owner().post(`/api/v1/events/${eventId}/cancel`, {});
+    await owner().post("/api/v1/events/purge", {});
+    const purges = `/api/v1/tenants/${account.tenantId}/purges/history`;
+    await eventually(() => owner().get(purges), ({ total }) => total === 2, 30_000);
+    await relay.losePower({ survives: () => false, torn: false });
+    await relay.start();
+    expect(await owner().get("/api/v1/events/totals")).to.include({ total: 0 });
+    expect(await owner().get("/api/v1/events")).to.deep.equal({ total: 0, items: [] });
   });
 
   it("does not start on a full disk, says why in one line, and starts once there is room", async () => {

@@ -1,4 +1,6 @@
+import { open } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
+import { orEndUnsynced } from "../file-system/failed-sync.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { openDatabase } from "./database.ts";
 import { ReadAhead } from "./read-ahead.ts";
@@ -9,6 +11,7 @@ import { Writer } from "./writer.ts";
 export class OpenFile {
   readonly toWrite: DatabaseSync;
   readonly checkpoints: Checkpoints;
+  readonly #path: string;
   readonly #toRead: DatabaseSync;
   readonly #readAhead: ReadAhead;
   #stored: StoredReadModels;
@@ -16,6 +19,7 @@ export class OpenFile {
 
   /** Makes the file where there is none. `onTrouble`: see {@link Checkpoints}. */
   constructor(path: string, onTrouble: (error: unknown) => void) {
+    this.#path = path;
     this.toWrite = openDatabase(path);
     this.#toRead = new DatabaseSync(path, { readOnly: true });
     this.#readAhead = new ReadAhead(path);
@@ -38,6 +42,17 @@ export class OpenFile {
   load(): void {
     this.#stored = new StoredReadModels(this.#toRead, this.#readAhead);
     this.#writer = new Writer(this.toWrite, this.#stored.definitions.values());
+  }
+
+  /** Resolves when all that was committed is safe from a loss of power. */
+  async sync(): Promise<void> {
+    const log = `${this.#path}-wal`;
+    const handle = await open(log);
+    try {
+      await handle.sync().catch((error: unknown) => orEndUnsynced(log, () => { throw error; }));
+    } finally {
+      await handle.close();
+    }
   }
 
   /** Ends it all. The file may be removed then. */

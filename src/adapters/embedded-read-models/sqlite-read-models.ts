@@ -112,7 +112,10 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   }
 
   async isSettled(fingerprint: string): Promise<boolean> {
-    return this.#state?.fingerprint === fingerprint;
+    if (this.#state?.fingerprint !== fingerprint) return false;
+    // A loss of power would take them back to before what is then deleted from the log.
+    await this.#write(() => this.#built().sync());
+    return true;
   }
 
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
