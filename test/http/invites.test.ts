@@ -1,6 +1,10 @@
 import { expect } from "chai";
+import { tenants } from "../../src/application/aggregate-types.ts";
+import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
 import { entriesOf } from "../../src/application/origin.ts";
-import { logStart } from "../../src/ports/event-store.ts";
+import { streams } from "../../src/domain/streams.ts";
+import { timestamp } from "../../src/domain/time.ts";
+import { logStart, noStream } from "../../src/ports/event-store.ts";
 import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
 import { freshEmail, login, openAccount, password, type Account } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
@@ -157,18 +161,44 @@ describeOnEngines("invites", (freshEngines) => {
     }
   });
 
-  it("that were used up by a process that died before the user was made let one in 30 s later", async () => {
-    const { id, inviteToken } = await invite();
-    const at = new Date(engines.clock.now()).toISOString();
-    const fact = { type: "InviteAccepted", data: { inviteId: id, tenantId: one.tenantId, at } };
-    const origin = { actor: { type: "anonymous" }, correlationId: "lost", causationId: null } as const;
-    await engines.store.append(`invite-${id}`, 0, entriesOf([fact], origin, api.world));
-    expect((await register(inviteToken)).status).to.equal(409);
-    engines.clock.advance(30_001);
-    const statuses = (await Promise.all([register(inviteToken), register(inviteToken)])).map(({ status }) => status);
-    expect(statuses.sort()).to.deep.equal([201, 409]);
-    engines.clock.advance(30_001);
-    expect((await register(inviteToken)).status).to.equal(409);
+  describe("that were used up by a process that died before the user was made", () => {
+    /** The email is still reserved, as `reservation`. */
+    async function halfUsed() {
+      const invited = await invite();
+      const { id, email } = invited;
+      const at = timestamp(engines.clock.now());
+      const origin = { actor: { type: "anonymous" }, correlationId: "lost", causationId: null } as const;
+      const reserved = { type: "NameReserved", data: { holder: { tenantId: one.tenantId, userId: id }, at } };
+      const accepted = { type: "InviteAccepted", data: { inviteId: id, tenantId: one.tenantId, at } };
+      const name = streams.email(await new PlatformKeys(api.world).emailHash(email));
+      await engines.store.append(name, noStream, entriesOf([reserved], origin, api.world));
+      await engines.store.append(streams.invite(id), 0, entriesOf([accepted], origin, api.world));
+      return { ...invited, reservation: `${name}@0` };
+    }
+
+    it("let one in 30 s later", async () => {
+      const { inviteToken } = await halfUsed();
+      expect((await register(inviteToken)).status).to.equal(409);
+      engines.clock.advance(30_001);
+      const statuses = (await Promise.all([register(inviteToken), register(inviteToken)])).map(({ status }) => status);
+      expect(statuses.sort()).to.deep.equal([201, 409]);
+      engines.clock.advance(30_001);
+      expect((await register(inviteToken)).status).to.equal(409);
+    });
+
+    it("can be revoked 30 s later, and let nobody in then, not even that process", async () => {
+      const { id, email, inviteToken, reservation } = await halfUsed();
+      const revoke = () => one.admin.client.delete(`/api/v1/invites/${id}`);
+      expect((await revoke()).status).to.equal(409);
+      engines.clock.advance(30_001);
+      expect((await one.developer.client.delete(`/api/v1/invites/${id}`)).status).to.equal(403);
+      expect((await revoke()).status).to.equal(204);
+      expect((await listed(id))?.status).to.equal("Revoked");
+      expect((await register(inviteToken)).status).to.equal(404);
+      const { state: tenant } = await api.world.aggregates.current(tenants, one.tenantId);
+      expect(tenant?.refused).to.include(reservation);
+      expect((await other.admin.client.post("/api/v1/users", { email, password })).status).to.equal(201);
+    });
   });
 
   const bad: [object, string][] = [

@@ -99,6 +99,17 @@ export class Reservations {
     }
   }
 
+  /**
+   * Takes back a name that the holder may have reserved but does not use, so that it no longer can. Throws a Refusal
+   * (conflict) when it uses it, and RevisionConflict when the holder moved.
+   */
+  async withdraw({ stream, holder, taken }: Claim, origin: Origin): Promise<void> {
+    const held = await this.find(stream);
+    if (!held || !isDeepStrictEqual(held.holder, holder)) return;
+    await this.#refuseHolder(held, taken);
+    await this.release(held, origin);
+  }
+
   async #reserve({ stream, holder, taken, overtaken = taken }: Claim, origin: Origin): Promise<Reservation> {
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const { state, revision } = await this.#read(stream);

@@ -1,5 +1,7 @@
 import { inviteHashes } from "../../../projections/invites/invites.ts";
-import { decide, inviteValidMs, requireUsable, type Invite, type InviteCommand } from "../../domain/invite/invite.ts";
+import {
+  decide, inviteUsed, inviteValidMs, requireUsable, type Invite, type InviteCommand, type InviteState,
+} from "../../domain/invite/invite.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { takeoverAfterMs } from "../../domain/reservation/reservation.ts";
 import { roleOfCode } from "../../domain/roles.ts";
@@ -100,14 +102,24 @@ export class InviteCommands {
     return { ...inviteView({ ...(state as Invite), email: input.email }, timestamp(now)), inviteToken };
   }
 
-  /** Revokes an invite; repeating that changes nothing. Throws a Refusal (not-found, forbidden, conflict). */
+  /**
+   * Revokes an invite, also one that a process used up without making its user; repeating that changes nothing. Throws
+   * a Refusal (not-found, forbidden, conflict).
+   */
   async revoke(caller: Caller, id: string, origin: Origin): Promise<void> {
     const { aggregates } = this.#parts;
-    const { state } = await aggregates.current(invites, id);
-    if (!state) return refuse("not-found", "invite not found");
-    requireOwn(state, caller, "invite");
-    const command: InviteCommand = { type: "RevokeInvite", by: caller, at: this.#now() };
-    await aggregates.change(invites, id, origin, (current) => decide(current, command));
+    const { state: invite } = await aggregates.current(invites, id);
+    if (!invite) return refuse("not-found", "invite not found");
+    requireOwn(invite, caller, "invite");
+    const isAbandoned = await this.#isAbandoned(invite);
+    const revoke = (state: InviteState) => {
+      // Used once more in between, it may be in use.
+      const abandoned = isAbandoned && state?.acceptedAt === invite.acceptedAt;
+      return decide(state, { type: "RevokeInvite", by: caller, abandoned, at: this.#now() });
+    };
+    revoke(invite);
+    if (isAbandoned) await this.#withdrawName(invite, caller, origin);
+    await aggregates.change(invites, id, origin, revoke);
   }
 
   /** Counts a request to register, whatever becomes of it. Throws a Refusal (too-many). */
@@ -149,6 +161,15 @@ export class InviteCommands {
     return userView(tenantId, user ?? refuse("not-found", "user not found"), email);
   }
 
+  /** Makes a process that used the invite up lose, should it be alive after all. */
+  async #withdrawName({ id, tenantId, email: sealed }: Invite, caller: Caller, origin: Origin): Promise<void> {
+    const { aggregates, reservations, people, keys } = this.#parts;
+    const email = await people.open(await ownTenant(aggregates, tenantId, caller), id, sealed);
+    if (email === null) return;
+    const stream = streams.email(await keys.emailHash(email));
+    await reservations.withdraw({ stream, holder: { tenantId, userId: id }, taken: inviteUsed }, origin);
+  }
+
   async #find(token: string): Promise<Invite | undefined> {
     const { aggregates, readModels, freshness } = this.#parts;
     const hash = sha256(token);
@@ -165,7 +186,7 @@ export class InviteCommands {
 
   /**
    * Whether a process died between using the invite up and creating its user: long enough ago for what is left of its
-   * reservation to be taken over, which makes it lose should it be alive after all.
+   * reservation to be taken over or withdrawn, which makes it lose should it be alive after all.
    */
   async #isAbandoned({ id, tenantId, acceptedAt }: Invite): Promise<boolean> {
     const { store, clock } = this.#parts;

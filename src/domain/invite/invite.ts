@@ -35,15 +35,19 @@ export type InviteCommand =
       readonly invite: Omit<Extract<InviteEvent, { type: "InviteCreated" }>["data"], "at">;
       readonly at: Timestamp;
     }
-  | { readonly type: "RevokeInvite"; readonly by: { readonly role: Role }; readonly at: Timestamp }
+  /** `abandoned`: the process that accepted it before died without creating the user, and can do so no more. */
   | {
-      readonly type: "AcceptInvite";
-      /** The process that accepted it before died without creating the user, and can do so no more. */
+      readonly type: "RevokeInvite";
+      readonly by: { readonly role: Role };
       readonly abandoned: boolean;
       readonly at: Timestamp;
     }
+  | { readonly type: "AcceptInvite"; readonly abandoned: boolean; readonly at: Timestamp }
   /** The person it was for is to be forgotten. */
   | { readonly type: "ForgetInvite"; readonly at: Timestamp };
+
+/** What callers are told of an invite that was used. */
+export const inviteUsed = "the invite was used already";
 
 /** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: InviteState, command: InviteCommand): InviteEvent[] {
@@ -57,7 +61,7 @@ export function decide(state: InviteState, command: InviteCommand): InviteEvent[
   const ids = { inviteId: state.id, tenantId: state.tenantId };
   if (command.type === "RevokeInvite") {
     requireRole(command.by, "Admin", "revoke invites");
-    if (state.status === "Accepted") refuse("conflict", "the invite was used already");
+    if (state.status === "Accepted" && !command.abandoned) refuse("conflict", inviteUsed);
     if (state.status === "Revoked") return [];
     return [{ type: "InviteRevoked", data: { ...ids, tokenHash: state.tokenHash, at } }];
   }
@@ -79,7 +83,7 @@ function requireInviter(by: { readonly role: Role }, role: Role): void {
 /** Throws a Refusal: not-found when revoked, conflict when used (unless that was abandoned), rejected when expired. */
 export function requireUsable(invite: Invite, now: Timestamp, abandoned = false): void {
   if (invite.status === "Revoked") refuse("not-found", "invite not found");
-  if (invite.status === "Accepted" && !abandoned) refuse("conflict", "the invite was used already");
+  if (invite.status === "Accepted" && !abandoned) refuse("conflict", inviteUsed);
   if (invite.expiresAt <= now) refuse("rejected", "the invite has expired");
 }
 

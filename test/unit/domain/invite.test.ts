@@ -19,6 +19,9 @@ const accepted: InviteEvent = { type: "InviteAccepted", data: { ...ids, at } };
 const by = (role: Role) => ({ role });
 const accept = (when: string, abandoned = false) => ({ type: "AcceptInvite", abandoned, at: when }) as const;
 
+const revoke = (role: Role, when = at, abandoned = false) =>
+  ({ type: "RevokeInvite", by: by(role), abandoned, at: when }) as const;
+
 describe("invite", () => {
   it("is created by an Admin or Owner, for a role not above its own", () => {
     const may: Record<Role, readonly Role[]> = {
@@ -41,16 +44,17 @@ describe("invite", () => {
 
   it("is revoked by an Admin or Owner, also after its end; again changes nothing; once used it cannot be", () => {
     for (const role of ["Admin", "Owner"] as const) {
-      given([created]).when({ type: "RevokeInvite", by: by(role), at }).gives(revoked);
+      given([created]).when(revoke(role)).gives(revoked);
       const late = timestamp(start + inviteValidMs + 1);
-      given([created]).when({ type: "RevokeInvite", by: by(role), at: late }).givesTypes("InviteRevoked");
+      given([created]).when(revoke(role, late)).givesTypes("InviteRevoked");
     }
     for (const role of ["Viewer", "Developer"] as const) {
-      given([created]).when({ type: "RevokeInvite", by: by(role), at }).refused("forbidden", "Admin");
+      given([created]).when(revoke(role)).refused("forbidden", "Admin");
     }
-    given([created, revoked]).when({ type: "RevokeInvite", by: by("Admin"), at }).changesNothing();
-    given([created, accepted]).when({ type: "RevokeInvite", by: by("Admin"), at }).refused("conflict", "used");
-    given([]).when({ type: "RevokeInvite", by: by("Admin"), at }).refused("not-found", "invite");
+    given([created, revoked]).when(revoke("Admin")).changesNothing();
+    given([created, accepted]).when(revoke("Admin")).refused("conflict", "used");
+    given([created, accepted]).when(revoke("Admin", at, true)).gives(revoked);
+    given([]).when(revoke("Admin")).refused("not-found", "invite");
   });
 
   it("is accepted once, until it expires after 7 days", () => {

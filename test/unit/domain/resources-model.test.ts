@@ -247,7 +247,7 @@ describe("invite, against a model", () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ type: fc.constant("create" as const), by: role, role }) },
       { weight: 3, arbitrary: fc.record({ type: fc.constant("accept" as const), abandoned: fc.boolean() }) },
-      { weight: 1, arbitrary: fc.record({ type: fc.constant("revoke" as const), by: role }) },
+      { weight: 1, arbitrary: fc.record({ type: fc.constant("revoke" as const), by: role, abandoned: fc.boolean() }) },
       { weight: 1, arbitrary: fc.record({ type: fc.constant("forget" as const) }) },
     );
     type Model = { is: "none" | "Pending" | "Accepted" | "Revoked"; until: string };
@@ -266,7 +266,7 @@ describe("invite, against a model", () => {
         if (model.is === "none") return { refused: "not-found" };
         if (one.type === "revoke") {
           if (one.by !== "Owner" && one.by !== "Admin") return { refused: "forbidden" };
-          if (model.is === "Accepted") return { refused: "conflict" };
+          if (model.is === "Accepted" && !one.abandoned) return { refused: "conflict" };
           if (model.is === "Revoked") return [];
           model.is = "Revoked";
           return ["InviteRevoked"];
@@ -292,7 +292,7 @@ describe("invite, against a model", () => {
           case "accept":
             return { type: "AcceptInvite", abandoned: one.abandoned, at };
           case "revoke":
-            return { type: "RevokeInvite", by: { role: one.by }, at };
+            return { type: "RevokeInvite", by: { role: one.by }, abandoned: one.abandoned, at };
           case "forget":
             return { type: "ForgetInvite", at };
         }
