@@ -4,11 +4,13 @@ import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
 import { asProblem, compileExpression, type Expression } from "./expression.ts";
 import { boundFunctions } from "./functions.ts";
 import { parsePayload, resultText } from "./json.ts";
+import { correctLookups } from "./lookups.ts";
 import { MappingProblem } from "./problem.ts";
 
 /** How much text of compiled expressions is kept: a syntax tree takes some hundred times as much. */
 const mostCachedCharacters = 128 * 1024;
 boundFunctions();
+correctLookups();
 
 /** Times, in milliseconds. */
 export interface EvaluatorOptions {
@@ -46,8 +48,8 @@ export class Evaluator {
 
   /** The JSON text that an expression makes of a payload. Throws a MappingProblem. */
   apply(text: string, payload: string): string {
-    const { tree, namesInherited } = this.compile(text);
-    const value = parsePayload(payload, namesInherited) as JSONValue;
+    const tree = this.compile(text);
+    const value = parsePayload(payload) as JSONValue;
     const evaluate = () => TreeInterpreter.search(tree, value);
     const result = this.#watched(() => asProblem(evaluate, "cannot be evaluated on this payload"));
     return resultText(result, this.#options.maxBytes);

@@ -1,13 +1,8 @@
 import { compile, getRegisteredFunctions, type TreeInterpreter } from "@jmespath-community/jmespath";
 import { MappingProblem } from "./problem.ts";
 
-type Tree = Parameters<typeof TreeInterpreter.search>[0];
-
-/** A compiled expression: the library's syntax tree, and whether it names what every JavaScript object has. */
-export interface Expression {
-  readonly tree: Tree;
-  readonly namesInherited: boolean;
-}
+/** A compiled expression: the library's syntax tree. */
+export type Expression = Parameters<typeof TreeInterpreter.search>[0];
 
 /** In UTF-16 units; what is longer is no mapping, and takes long to compile. */
 const mostExpressionCharacters = 4_096;
@@ -25,7 +20,6 @@ export function compileExpression(text: string): Expression {
     throw new MappingProblem(`must be at most ${mostExpressionCharacters} characters long`);
   }
   const tree = asProblem(() => compile(text), "is not a JMESPath expression");
-  let namesInherited = false;
   for (const { node, isArgument } of nodesOf(tree)) {
     if (node.type === "ExpressionReference" && !isArgument) {
       throw new MappingProblem("&: an expression can only be given to a function that takes one");
@@ -33,9 +27,8 @@ export function compileExpression(text: string): Expression {
     if (node.type === "Function" && !functions.has(String(node.name))) {
       throw new MappingProblem(`${String(node.name).slice(0, 50)}: there is no such function`);
     }
-    if (node.type === "Field" && String(node.name) in Object.prototype) namesInherited = true;
   }
-  return { tree, namesInherited };
+  return tree;
 }
 
 /** Runs what calls the library; what it throws becomes a MappingProblem. */
@@ -59,7 +52,7 @@ interface Node {
 }
 
 /** Every node of a tree, and whether it is an argument of a function that takes expressions. Trees may be deep. */
-function* nodesOf(root: Tree): Generator<{ readonly node: Node; readonly isArgument: boolean }> {
+function* nodesOf(root: Expression): Generator<{ readonly node: Node; readonly isArgument: boolean }> {
   const open = [{ node: root as Node, isArgument: false }];
   for (let next = open.pop(); next; next = open.pop()) {
     yield next;

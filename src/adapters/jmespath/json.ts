@@ -21,16 +21,12 @@ const mayHoldLargeNumbers = /\d{16}|\d[eE]\+?\d{2}/;
 
 /**
  * Reads JSON. An integer beyond 2^53 and a number beyond the range of a double keep their digits: they cannot be
- * computed with, but come out as they went in. `bare` objects have no prototype: the library takes whatever an object
- * has for a field, `constructor` included.
+ * computed with, but come out as they went in.
  */
-export function parsePayload(text: string, bare: boolean): unknown {
-  if (!bare && !mayHoldLargeNumbers.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value, { source }) => {
-    if (typeof value === "number" && source !== undefined) return faithful(value, source);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return bare && isObject ? (Object.setPrototypeOf(value, null) as unknown) : value;
-  });
+export function parsePayload(text: string): unknown {
+  if (!mayHoldLargeNumbers.test(text)) return JSON.parse(text);
+  return JSON.parse(text, (_key, value, { source }) =>
+    typeof value === "number" && source !== undefined ? faithful(value, source) : value);
 }
 
 function faithful(value: number, source: string): unknown {

@@ -89,12 +89,15 @@ describe("mapping expressions", () => {
     );
   });
 
-  it("see in a payload what it says and nothing that JavaScript adds", () => {
+  it("see in an object what it says and nothing that JavaScript adds", () => {
     const inherited = ["constructor", "toString", "__proto__", "hasOwnProperty", "valueOf"];
     for (const name of inherited) {
       expect(evaluated(`"${name}"`, order), name).to.equal(null);
       expect(evaluated(`who."${name}"`, order), name).to.equal(null);
       expect(evaluated(`"${name}"`, `{"${name}":{"a":1}}`), name).to.deep.equal({ a: 1 });
+      for (const made of ["{id: id}", "merge(who, {id: id})", "`{}`", "from_items(items(who))"]) {
+        expect(evaluated(`${made}."${name}"`, order), `${made}.${name}`).to.equal(null);
+      }
     }
     const items = inherited.map((k) => ({ k }));
     const groups = Object.fromEntries(inherited.map((k) => [k, [{ k }]]));
