@@ -105,6 +105,17 @@ describe("mapping expressions", () => {
     expect(evaluator.apply("{c: constructor}", '{"constructor":9007199254740993}')).to.equal('{"c":9007199254740993}');
   });
 
+  it("know the variables of every let around, whatever their values", () => {
+    for (const value of [null, false, 0, "", 1, []]) {
+      const payload = JSON.stringify({ a: value, b: 2 });
+      expect(evaluated("let $a = a in let $b = b in [$a, $b]", payload)).to.deep.equal([value, 2]);
+      expect(evaluated("let $a = b in let $a = a in let $b = b in $a", payload)).to.deep.equal(value);
+    }
+    for (const inner of ["$b", "$toString", "$constructor"]) {
+      refused(() => evaluated(`let $a = a in let $c = a in ${inner}`, "{}"), `undefined variable: ${inner}`);
+    }
+  });
+
   it("are refused when saved for what could never work", () => {
     const bad = ["", " ", "{", "a..b", "a b", "#", "{a: }", "`{`", "a[", "@@", "$x y"];
     for (const expression of bad) refused(() => evaluator.compile(expression), "is not a JMESPath expression");
