@@ -1,4 +1,5 @@
 import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
+import { orderings } from "./ordering.ts";
 import { MappingProblem } from "./problem.ts";
 
 type Tree = Parameters<typeof TreeInterpreter.visit>[0];
@@ -45,7 +46,7 @@ const groupBy: Function = ([items, expression]) =>
   }) as JSONValue;
 
 /** What stands in for functions of the library. */
-const own: Readonly<Record<string, Function>> = { group_by: groupBy };
+const own: Readonly<Record<string, Function>> = { ...orderings, group_by: groupBy };
 
 /** Bounds every function of the library, for the whole process, by the text it searches and the text it makes. */
 export function boundFunctions(): void {

@@ -105,6 +105,34 @@ describe("mapping expressions", () => {
     expect(evaluator.apply("{c: constructor}", '{"constructor":9007199254740993}')).to.equal('{"c":9007199254740993}');
   });
 
+  it("order numbers by their size and texts by their code points, equals as they stood", () => {
+    const ordered = (items: unknown[], least: unknown, greatest: unknown, sorted: unknown[]) => {
+      const payload = JSON.stringify({ items, records: items.map((k, at) => ({ k, at })) });
+      expect(evaluated("[min(items), max(items)]", payload)).to.deep.equal([least, greatest]);
+      expect(evaluated("[min_by(items, &@), max_by(items, &@)]", payload)).to.deep.equal([least, greatest]);
+      expect(evaluated("[min_by(records, &k).k, max_by(records, &k).k]", payload)).to.deep.equal([least, greatest]);
+      expect(evaluated("sort(items)", payload)).to.deep.equal(sorted);
+      expect(evaluated("sort_by(records, &k)[*].k", payload)).to.deep.equal(sorted);
+    };
+    ordered([10, 9, 100, -1, 0.5], -1, 100, [-1, 0.5, 9, 10, 100]);
+    ordered([0, -0.5, -2], -2, 0, [-2, -0.5, 0]);
+    ordered(["a", "B", "ab", "", "ä"], "", "ä", ["", "B", "a", "ab", "ä"]);
+    ordered(["\u{1f600}", "\uffee", "\u{1f601}"], "\uffee", "\u{1f601}", ["\uffee", "\u{1f600}", "\u{1f601}"]);
+    ordered([0], 0, 0, [0]);
+    ordered([""], "", "", [""]);
+    const equals = JSON.stringify({ r: ["b", "a", "b", "a", "b"].map((k, at) => ({ k, at })) });
+    expect(evaluated("sort_by(r, &k)[*].at", equals)).to.deep.equal([1, 3, 0, 2, 4]);
+    expect(evaluated("[min_by(r, &k).at, max_by(r, &k).at]", equals)).to.deep.equal([1, 0]);
+    expect(evaluated("[sort(e), sort_by(e, &k)]", '{"e":[]}')).to.deep.equal([[], []]);
+    expect(evaluated("[max(e), min_by(e, &k)]", '{"e":[]}')).to.deep.equal([null, null]);
+    const many = JSON.stringify({ many: Array.from({ length: 130_000 }, (_, n) => n % 10) });
+    expect(evaluated("[min(many), max(many)]", many)).to.deep.equal([0, 9]);
+    for (const name of ["sort_by", "max_by", "min_by"]) {
+      refused(() => evaluated(`${name}(r, &missing)`, equals), `${name}() orders by numbers only`);
+      refused(() => evaluated(`${name}([{k: \`1\`}, {k: 'a'}], &k)`, "{}"), `${name}() orders by numbers only`);
+    }
+  });
+
   it("know the variables of every let around, whatever their values", () => {
     for (const value of [null, false, 0, "", 1, []]) {
       const payload = JSON.stringify({ a: value, b: 2 });
