@@ -45,8 +45,24 @@ const groupBy: Function = ([items, expression]) =>
     return key;
   }) as JSONValue;
 
+/** As the library's own, which finds no object or array in an array. */
+const contains: Function = ([subject, wanted]) => {
+  if (typeof subject === "string") return typeof wanted === "string" ? subject.includes(wanted) : null;
+  const items = subject as JSONValue[];
+  return items.includes(wanted ?? null) || (isComposite(wanted) && items.some((item) => equal(item, wanted)));
+};
+
+function isComposite(value: JSONValue | undefined): value is JSONValue {
+  return typeof value === "object" && value !== null;
+}
+
+function equal(one: JSONValue, other: JSONValue): boolean {
+  const [left, right] = [one, other].map((value): Tree => ({ type: "Literal", value }));
+  return TreeInterpreter.visit({ type: "Comparator", name: "EQ", left, right } as Tree, null) as boolean;
+}
+
 /** What stands in for functions of the library. */
-const own: Readonly<Record<string, Function>> = { ...orderings, group_by: groupBy };
+const own: Readonly<Record<string, Function>> = { ...orderings, contains, group_by: groupBy };
 
 /** Bounds every function of the library, for the whole process, by the text it searches and the text it makes. */
 export function boundFunctions(): void {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Evaluator } from "../../../../src/adapters/jmespath/evaluator.ts";
+import { asProblem } from "../../../../src/adapters/jmespath/expression.ts";
 import { MappingProblem } from "../../../../src/adapters/jmespath/problem.ts";
 
 // Far more time than in earnest: what is specified here is not time.
@@ -105,6 +106,16 @@ describe("mapping expressions", () => {
     expect(evaluator.apply("{c: constructor}", '{"constructor":9007199254740993}')).to.equal('{"c":9007199254740993}');
   });
 
+  it("find in an array what equals one of its items", () => {
+    const items = '{"items":[{"k":1},[2],"3",null,12345678901234567890]}';
+    for (const wanted of ["{k: `1`}", "items[0]", "[`2`]", "'3'", "`null`", "items[4]"]) {
+      expect(evaluated(`contains(items, ${wanted})`, items), wanted).to.equal(true);
+    }
+    for (const wanted of ["{k: `2`}", "`{}`", "[`1`]", "`3`", "`false`", "items"]) {
+      expect(evaluated(`contains(items, ${wanted})`, items), wanted).to.equal(false);
+    }
+  });
+
   it("order numbers by their size and texts by their code points, equals as they stood", () => {
     const ordered = (items: unknown[], least: unknown, greatest: unknown, sorted: unknown[]) => {
       const payload = JSON.stringify({ items, records: items.map((k, at) => ({ k, at })) });
@@ -179,8 +190,10 @@ describe("mapping expressions", () => {
     refused(() => evaluated("id / none", order), "not-a-number");
     refused(() => evaluated("id * `1e308` * `1e308`", order), "a number that JSON cannot hold");
     refused(() => evaluated("tags[::0]", order), "slice step cannot be 0");
-    const internal = () => evaluated("replace(name, 'A', 'B', `1e12`)", order);
-    expect(internal).to.throw(MappingProblem, /^cannot be evaluated on this payload$/);
+    const fault = () => {
+      throw new TypeError("x is not a function");
+    };
+    expect(() => asProblem(fault, "cannot be evaluated")).to.throw(MappingProblem, /^cannot be evaluated$/);
   });
 
   it("are bounded in the size and the depth of what they yield, however little they cost to evaluate", () => {
