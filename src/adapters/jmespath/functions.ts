@@ -61,8 +61,18 @@ function equal(one: JSONValue, other: JSONValue): boolean {
   return TreeInterpreter.visit({ type: "Comparator", name: "EQ", left, right } as Tree, null) as boolean;
 }
 
+/** As the library's own, which with a count replaces in what it has put in, and finds `$&` and its like in that. */
+const replace: Function = ([subject, from, to, count]) => {
+  const parts = (subject as string).split(from as string);
+  const most = (count ?? Infinity) as number;
+  if (most < 0 || (most !== Infinity && !Number.isInteger(most))) {
+    throw new MappingProblem("replace() takes a whole number of times, 0 or more");
+  }
+  return [parts.slice(0, most + 1).join(to as string), ...parts.slice(most + 1)].join(from as string);
+};
+
 /** What stands in for functions of the library. */
-const own: Readonly<Record<string, Function>> = { ...orderings, contains, group_by: groupBy };
+const own: Readonly<Record<string, Function>> = { ...orderings, contains, group_by: groupBy, replace };
 
 /** Bounds every function of the library, for the whole process, by the text it searches and the text it makes. */
 export function boundFunctions(): void {

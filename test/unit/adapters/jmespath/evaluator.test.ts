@@ -116,6 +116,25 @@ describe("mapping expressions", () => {
     }
   });
 
+  it("replace as often as they are asked to, by any text, and nothing in what they put in", () => {
+    const table: [string, string][] = [
+      ["'aaa', 'a', 'b'", "bbb"],
+      ["'aaa', 'a', 'b', `0`", "aaa"],
+      ["'aaa', 'a', 'b', `2`", "bba"],
+      ["'aaa', 'a', 'b', `3`", "bbb"],
+      ["'aaa', 'a', 'b', `4000000000`", "bbb"],
+      ["'aa', 'a', 'ab', `2`", "abab"],
+      ["'x1', '1', '$$5', `1`", "x$$5"],
+      ["'x1', '1', '[$&]'", "x[$&]"],
+      ["'x1', '1', '[$&]', `1`", "x[$&]"],
+      ["'abc', 'x', 'y', `1`", "abc"],
+    ];
+    for (const [given, result] of table) expect(evaluated(`replace(${given})`, "{}"), given).to.equal(result);
+    for (const count of ["`-1`", "`0.5`"]) {
+      refused(() => evaluated(`replace('a', 'a', 'b', ${count})`, "{}"), "replace() takes a whole number");
+    }
+  });
+
   it("order numbers by their size and texts by their code points, equals as they stood", () => {
     const ordered = (items: unknown[], least: unknown, greatest: unknown, sorted: unknown[]) => {
       const payload = JSON.stringify({ items, records: items.map((k, at) => ({ k, at })) });
