@@ -116,6 +116,20 @@ describe("mapping expressions", () => {
     }
   });
 
+  it("make a number of a text that is one in JSON, with all its digits, and of no other", () => {
+    for (const text of ["0", "-0.5", "1000", "9007199254740993", "-12345678901234567890", "1e400"]) {
+      expect(evaluator.apply("{n: to_number(text)}", JSON.stringify({ text }))).to.equal(`{"n":${text}}`);
+    }
+    expect(evaluated("to_number(' 5 ')", "{}")).to.equal(5);
+    expect(evaluator.apply("{n: to_number(n)}", '{"n":12345678901234567890}')).to.equal('{"n":12345678901234567890}');
+    for (const text of ["", " ", "0x10", "1_000", "5 kg", "Infinity", "01", "."]) {
+      expect(evaluated("to_number(text)", JSON.stringify({ text })), text).to.equal(null);
+    }
+    for (const other of ["`true`", "`null`", "`[1]`", "`{}`"]) {
+      expect(evaluated(`to_number(${other})`, "{}"), other).to.equal(null);
+    }
+  });
+
   it("replace as often as they are asked to, by any text, and nothing in what they put in", () => {
     const table: [string, string][] = [
       ["'aaa', 'a', 'b'", "bbb"],
