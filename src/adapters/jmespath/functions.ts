@@ -81,9 +81,28 @@ const toNumber: Function = ([value = null]) => {
   return numberForm.test(text) ? (parsePayload(text) as JSONValue) : null;
 };
 
+/** As the library's own, which leaves an empty text as it is, and counts a character beyond U+FFFF as two. */
+function padding(name: string, put: (text: string, more: string) => string): Function {
+  return ([text, width, character]) => {
+    const one = (character as string) || " ";
+    if (charactersIn(one) > 1) throw new MappingProblem(`${name}() pads with one character`);
+    const missing = (width as number) - charactersIn(text as string);
+    if (!Number.isInteger(missing) || (width as number) < 0) {
+      throw new MappingProblem(`${name}() pads to a whole number of characters, 0 or more`);
+    }
+    return put(text as string, one.repeat(Math.max(0, missing)));
+  };
+}
+
+function charactersIn(text: string): number {
+  return [...text].length;
+}
+
 /** What stands in for functions of the library. */
 const own: Readonly<Record<string, Function>> = {
   ...orderings, contains, group_by: groupBy, replace, to_number: toNumber,
+  pad_left: padding("pad_left", (text, more) => more + text),
+  pad_right: padding("pad_right", (text, more) => text + more),
 };
 
 /** Bounds every function of the library, for the whole process, by the text it searches and the text it makes. */

@@ -130,6 +130,24 @@ describe("mapping expressions", () => {
     }
   });
 
+  it("pad any text to a number of characters, with one", () => {
+    const table: [string, string][] = [
+      ["'7', `3`, '0'", "007|700"],
+      ["'', `3`, '0'", "000|000"],
+      ["'', `0`, '0'", "|"],
+      ["'abc', `2`", "abc|abc"],
+      ["'a', `3`", "  a|a  "],
+      ["'\u{1f600}', `2`, '\u{1f601}'", "\u{1f601}\u{1f600}|\u{1f600}\u{1f601}"],
+    ];
+    for (const [given, result] of table) {
+      expect(evaluated(`join('|', [pad_left(${given}), pad_right(${given})])`, "{}"), given).to.equal(result);
+    }
+    for (const given of ["'a', `-1`", "'a', `1.5`", "'', `3`, 'ab'"]) {
+      refused(() => evaluated(`pad_left(${given})`, "{}"), "pad_left() pads");
+      refused(() => evaluated(`pad_right(${given})`, "{}"), "pad_right() pads");
+    }
+  });
+
   it("replace as often as they are asked to, by any text, and nothing in what they put in", () => {
     const table: [string, string][] = [
       ["'aaa', 'a', 'b'", "bbb"],
