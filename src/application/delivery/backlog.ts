@@ -18,7 +18,10 @@ export interface DestinationBacklog {
   /** Null where the destination is deleted: its events are about to be cancelled. */
   readonly status: DestinationStatus | null;
   readonly waiting: number;
-  /** When the first of them became, or becomes, due; null if all of them went on meanwhile. */
+  /**
+   * When the first of them became, or becomes, due; null if all of them went on meanwhile. Of those that are Pending
+   * the one accepted first counts, due since its last replay if there was one.
+   */
   readonly oldestDueAt: string | null;
 }
 
@@ -52,12 +55,12 @@ async function backlogOf(
   const place = { tenantId, destinationUrlId: destinationId };
   const pending = { collection: events.name, where: { ...place, status: "Pending" } };
   const retries = { collection: waiting.name, where: { destinationId } };
-  const [[accepted], [retry], ...counts] = await Promise.all([
+  const [[first], [retry], ...counts] = await Promise.all([
     readModels.find({ ...pending, order: eventsOrdered(false), limit: 1 }),
     readModels.find({ ...retries, order: { field: "dueAt", descending: false }, limit: 1 }),
     ...statuses.map((status) => readModels.sum(eventsCounter({ ...place, status }, "all"))),
   ]);
-  const dueTimes = [accepted?.["acceptedAt"], retry?.["dueAt"]].filter((at) => typeof at === "string");
+  const dueTimes = [first?.["nextAttemptAt"], retry?.["dueAt"]].filter((at) => typeof at === "string");
   return {
     destinationId,
     tenantId,

@@ -94,7 +94,8 @@ export class DueIndex {
   }
 
   /**
-   * The due time of the oldest work that is due by `now` (ms), or null. Leaves out unreadable events and destinations
+   * The due time of the oldest work that is due by `now` (ms), or null. Of a destination's Pending events the one
+   * accepted first counts, due since its last replay if there was one. Leaves out unreadable events and destinations
    * that are Inactive or Suspended.
    */
   async longestDue(now: number): Promise<string | null> {
@@ -151,18 +152,18 @@ export class DueIndex {
     const document = await documentOf(this.#readModels, destinations, destinationId);
     if (!document || destinationStatus(document) !== "Active") return null;
     const of = { destinationId, tenantId: document.tenantId };
-    const [accepted, [retry]] = await Promise.all([
-      this.#firstAccepted(of), this.#retries(of, { field: "dueAt", to: timestamp(now) }, "dueAt", 1),
+    const [pendingSince, [retry]] = await Promise.all([
+      this.#firstPendingSince(of), this.#retries(of, { field: "dueAt", to: timestamp(now) }, "dueAt", 1),
     ]);
-    return [accepted, retry?.dueAt].filter((at) => at != null).sort()[0] ?? null;
+    return [pendingSince, retry?.dueAt].filter((at) => at != null).sort()[0] ?? null;
   }
 
-  /** When the first of a destination's Pending events was accepted whose stream is not set aside. */
-  async #firstAccepted({ destinationId, tenantId }: WorkOf): Promise<string | null> {
+  /** Since when the first of a destination's Pending events is due whose stream is not set aside. */
+  async #firstPendingSince({ destinationId, tenantId }: WorkOf): Promise<string | null> {
     const where = { ...pending.where, destinationUrlId: destinationId, tenantId };
     for await (const documents of pagesOf(this.#readModels, events, { where, size: 1 })) {
-      for (const { id, acceptedAt } of documents) {
-        if (!(await this.#readModels.get(setAside.name, streams.event(id)))) return acceptedAt;
+      for (const { id, nextAttemptAt } of documents) {
+        if (!(await this.#readModels.get(setAside.name, streams.event(id)))) return nextAttemptAt;
       }
     }
     return null;

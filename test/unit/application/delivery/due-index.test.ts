@@ -136,7 +136,13 @@ describe("the due index", () => {
         expect(await index.destinationsWithWorkDue(start + until)).to.deep.equal(those(isDue));
         expect(await index.destinationsWithRetriesDue(start + after, start + until)).to.deep.equal(
           those(({ status, dueMs }) => status === "WaitingRetry" && dueMs > after && dueMs <= until));
-        const times = events.filter(isDue).map(sinceOf).sort();
+        const lookedAt = places.filter((place) => events.some((event) => event.place === place && isDue(event)));
+        // A Pending event is due since its last replay.
+        const times = lookedAt.flatMap((place) => {
+          const those = (status: string) => dueOf(events, place, until).filter((one) => one.status === status);
+          const pending = those("Pending").sort((a, b) => inOrder(a.id, b.id));
+          return [...pending.slice(0, 1), ...those("WaitingRetry")];
+        }).map(({ dueMs }) => timestamp(start + dueMs)).sort();
         expect(await index.longestDue(start + until)).to.equal(times[0] ?? null);
       }),
       { numRuns: sized(60, 2_000) },
