@@ -8,6 +8,9 @@ const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: "RELAY_PORT: the port is in use by another process",
   EACCES: "RELAY_PORT: this user may not listen on the port",
   EADDRNOTAVAIL: "RELAY_HOST: this machine has no such address",
+  // The interface after an address's % is not there.
+  EINVAL: "RELAY_HOST: this machine has no such address",
+  EAFNOSUPPORT: "RELAY_HOST: this machine has no addresses of this kind",
   ENOTFOUND: "RELAY_HOST: the name is not known",
   EAI_AGAIN: "RELAY_HOST: the name cannot be resolved",
 };

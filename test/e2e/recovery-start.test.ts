@@ -53,8 +53,10 @@ describe("a start that cannot be", function () {
     const problem = `RELAY_PORT: the port is in use by another process (127.0.0.1:${port})`;
     expectOneLine(refused, `the relay cannot start: ${problem}`);
     await new Promise((resolve) => other.close(resolve));
-    const again = await runRelay(environment({ RELAY_HOST: "192.0.2.1" }));
-    expectOneLine(again, "the relay cannot start: RELAY_HOST: this machine has no such address (192.0.2.1:0)");
+    for (const host of ["192.0.2.1", "fe80::1%nowhere"]) {
+      const again = await runRelay(environment({ RELAY_HOST: host }));
+      expectOneLine(again, `the relay cannot start: RELAY_HOST: this machine has no such address (${host}:0)`);
+    }
   });
 
   for (const [variable, value] of [
