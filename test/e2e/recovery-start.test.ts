@@ -79,6 +79,12 @@ describe("a start that cannot be", function () {
     }
   });
 
+  it("is refused with an option that the client of EventStoreDB does not know, and shows no password", async () => {
+    const url = "esdb://relay:hidden@localhost?tls=false&tlsVerifyCert=false&tlsverify=false";
+    const refused = await runRelay(environment({ RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: url }));
+    expectOneLine(refused, 'the relay cannot start: RELAY_EVENTSTOREDB_URL: Unknown option key "tlsverify"');
+  });
+
   it("is refused where the data folder cannot be made or written", async () => {
     writeFileSync(join(dirname(dataDir), "file"), "");
     const inFile = join(dirname(dataDir), "file", "data");

@@ -1,3 +1,4 @@
+import console from "node:console";
 import { EventStoreDBClient } from "@eventstore/db-client";
 import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
 import type { Clock } from "../../ports/clock/clock.ts";
@@ -17,9 +18,9 @@ export class Connection {
   readonly #client: EventStoreDBClient;
   readonly #clock: Clock;
 
-  /** Throws when the address cannot be understood. Connects with the first call. */
+  /** Throws when the address, or an option in it, cannot be understood. Connects with the first call. */
   constructor(url: string, clock: Clock) {
-    this.#client = EventStoreDBClient.connectionString(url);
+    this.#client = clientOf(url);
     this.#clock = clock;
   }
 
@@ -67,6 +68,22 @@ export class Connection {
       (await this.#client["getChannel"]()).close();
     })();
     await within(this.#clock, timeoutMs, ending.catch(() => undefined));
+  }
+}
+
+/**
+ * The client prints what it ignores, beside the whole address, password and all. Here an option that it does not know
+ * is an error. That it verifies certificates whatever `tlsVerifyCert` says shows when it connects; the rest is advice.
+ */
+function clientOf(url: string): EventStoreDBClient {
+  const warn = console.warn.bind(console);
+  console.warn = (warning: string) => {
+    if (warning.startsWith("Unknown option")) throw new Error(warning.split(",")[0]);
+  };
+  try {
+    return EventStoreDBClient.connectionString(url);
+  } finally {
+    console.warn = warn;
   }
 }
 
