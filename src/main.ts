@@ -84,7 +84,9 @@ const commands = new Map(Object.entries<Command>({
     failed: "the read models cannot be rebuilt",
   },
   backup: {
-    run: async ({ config }, [folder = exitWithUsage()]) => {
+    run: async ({ config }, [given]) => {
+      // Empty is what a shell makes of a variable that is not set.
+      const folder = given || exitWithUsage();
       backUp(config, folder);
       return `backed up to ${folder}; keep the master key apart: the backup cannot be read without it`;
     },

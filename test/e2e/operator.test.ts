@@ -86,6 +86,12 @@ describe("operator commands", () => {
     expect(new Set(modes.trim().split("\n"))).to.deep.equal(new Set(["600"]));
   });
 
+  it("make no backup where the folder's name is empty", async () => {
+    const { code, stderr } = await told("", "backup", "");
+    expect(code).to.equal(2);
+    expect(stderr).to.match(/^usage: npm start/);
+  });
+
   it("tell the version and their usage, whatever the environment; the relay tells it, too", async () => {
     const bare = (...args: readonly string[]) => runRelay({ RELAY_PORT: "none" }, args);
     expect(await bare("--version")).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: "" });
