@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { PrometheusMetrics, type Readings } from "../../../src/adapters/prometheus/prometheus-metrics.ts";
+import { singleRoles } from "../../../src/composition/roles.ts";
 import { failureReasons } from "../../../src/domain/event/events.ts";
 import { troubles } from "../../../src/ports/telemetry.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
@@ -67,6 +68,12 @@ describe("the documentation of metrics and alerts", () => {
   it("has every alert that is deployed with its severity, and no other", () => {
     const deployed = rules.map(({ alert, labels }) => `\`${alert}\`${labels ? ` (${labels["severity"]})` : ""}`);
     expect(firstCells("Alerts")).to.deep.equal(deployed);
+  });
+
+  it("notices a role that no process has, and so none reports: delivery is single only beside all others", () => {
+    const { expr = "" } = rules.find(({ alert }) => alert === "RelayRoleNotActive") ?? {};
+    const noticed = [...expr.matchAll(/absent\(relay_role_active\{role="(\w+)"\}\)/g)].map(([, role]) => role);
+    expect([...noticed, "delivery"]).to.have.members(singleRoles);
   });
 
   for (const { alert, expr } of rules) {
