@@ -1,4 +1,5 @@
-import { text as consume } from "node:stream/consumers";
+import { isUtf8 } from "node:buffer";
+import { buffer } from "node:stream/consumers";
 import { describeBacklog } from "./composition/backlog.ts";
 import { backUp } from "./composition/backup.ts";
 import { counted } from "./composition/counted.ts";
@@ -107,7 +108,7 @@ const commands = new Map(Object.entries<Command>({
   },
   "reset-owner-password": {
     run: async (settings, [email = exitWithUsage()]) => {
-      const given = process.stdin.isTTY ? "" : (await consume(process.stdin)).replace(/\r?\n$/, "");
+      const given = process.stdin.isTTY ? "" : await passwordOnStdin();
       const password = await resetPassword(settings, email, given === "" ? null : given);
       return given === "" ? `the new password: ${password}` : "the password was reset";
     },
@@ -125,6 +126,13 @@ const commands = new Map(Object.entries<Command>({
     failed: "the tenant cannot be erased",
   },
 }));
+
+/** Rejects where bytes would be replaced: nobody could type the password that came of it. */
+async function passwordOnStdin(): Promise<string> {
+  const bytes = await buffer(process.stdin);
+  if (!isUtf8(bytes)) throw new Error("the password must be in UTF-8");
+  return new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
+}
 
 async function perform({ run, failed }: Command, args: readonly string[]): Promise<void> {
   const { config, secrets } = settingsOrExit();

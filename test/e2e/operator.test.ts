@@ -34,7 +34,7 @@ describe("operator commands", () => {
       body: JSON.stringify({ email, password }),
     }).then(({ status }) => status);
   /** Runs a command with something on its standard input. */
-  const told = async (input: string, ...args: readonly string[]) => {
+  const told = async (input: string | Uint8Array, ...args: readonly string[]) => {
     const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
       env: { ...relay.environment },
     });
@@ -158,7 +158,7 @@ describe("operator commands", () => {
     });
 
     it("is refused while a relay runs, for a bad password, an unknown email, and one who is no Owner", async () => {
-      const refused = async (input: string, email: string) => {
+      const refused = async (input: string | Uint8Array, email: string) => {
         const { stderr, code, stdout } = await told(input, "reset-owner-password", email);
         expect([code, stdout]).to.deep.equal([1, ""]);
         expect(stderr.trim().split("\n")).to.have.length(1);
@@ -169,6 +169,8 @@ describe("operator commands", () => {
       await account.owner.post("/api/v1/users", { email, password: "correct horse battery" });
       await relay.sigterm();
       expect(await refused("short", account.email)).to.include("password: must be 8 to 72 bytes");
+      const inLatin1 = Buffer.from("pässword of some length", "latin1");
+      expect(await refused(inLatin1, account.email)).to.include("the password must be in UTF-8");
       expect(await refused("", "nobody@example.com")).to.include("no user has this email");
       expect(await refused("", email)).to.include("not an Owner");
       expect((await told("", "reset-owner-password")).code).to.equal(2);
