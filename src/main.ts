@@ -103,7 +103,7 @@ const commands = new Map(Object.entries<Command>({
   },
   rewrap: {
     run: async (settings) =>
-      `${await rewrapKeys(settings)} tenants' keys re-wrapped; every key is under the newest master key`,
+      `keys of ${counted(await rewrapKeys(settings), "tenant")} re-wrapped; every key is under the newest master key`,
     failed: "the keys cannot be re-wrapped",
   },
   "reset-owner-password": {
