@@ -65,13 +65,11 @@ export class DeliveryClient {
       const why = "the secret or the credentials cannot be opened with the master key at hand";
       return failed("token", why, elapsed(), {});
     }
-    const answer = await outbound.post({
-      url: delivery.destination.url,
-      headers: request.headers,
-      body,
-      keepBytes: keptBodyBytes,
-      timeoutMs: Math.max(1, deliveryTimeoutMs - elapsed()),
-    });
+    const timeoutMs = deliveryTimeoutMs - elapsed();
+    // A process that was held up may hear of its token when the attempt has been given up and made again.
+    if (timeoutMs <= 0) return failed("token", "the token came after the deadline: nothing was sent", elapsed(), {});
+    const { url } = delivery.destination;
+    const answer = await outbound.post({ url, headers: request.headers, body, keepBytes: keptBodyBytes, timeoutMs });
     if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
     return outcomeOf(answer, request, proof.header?.secrets ?? [], elapsed(), clock.now());
   }

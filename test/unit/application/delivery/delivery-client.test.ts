@@ -56,9 +56,12 @@ describe("delivery client", () => {
     const { send, to } = setUp([200], 6_000);
     expect((await send()).durationMs).to.equal(6_000);
     expect(to(hook)[0]?.timeoutMs).to.equal(9_000);
-    const late = setUp([200], 20_000);
-    await late.send();
-    expect(late.to(hook)[0]?.timeoutMs).to.equal(1);
+  });
+
+  it("sends nothing once the deadline is over, however good the token", async () => {
+    const { send, to } = setUp([200], 15_000);
+    expect(await send()).to.include({ ok: false, reason: "token", durationMs: 15_000 });
+    expect(to(hook)).to.be.empty;
   });
 
   it("says of a redirect that it is not followed", async () => {
