@@ -20,6 +20,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #keepBytes: number;
   readonly #deadlineMs: number;
   readonly #timer: NodeJS.Timeout;
+  /** When it is over, by `performance.now()`. */
+  readonly #endsAt: number;
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
   #statusCode = 0;
@@ -34,12 +36,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#deadlineMs = deadlineMs;
     this.#settle = settle;
     this.#timer = setTimeout(expire, timeoutMs, this);
+    this.#endsAt = performance.now() + timeoutMs;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The deadline came while this waited for its connection: nothing must be sent any more.
-    if (this.#settled) controller.abort(tooLate);
+    // The deadline came while this waited for its connection: nothing must be sent any more. A process that was held up
+    // hears of the connection before it hears of the time.
+    if (this.#settled || performance.now() >= this.#endsAt) this.expire();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
