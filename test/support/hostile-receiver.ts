@@ -106,6 +106,10 @@ const deeds = {
   garbage: (socket) => socket.write(`\0\x01\x02 not http${over}`),
   "old protocol": (socket) => socket.write(`HTTP/0.9 200 OK${over}`),
   "two lengths": (socket) => socket.write(`${head("200 OK", "Content-Length: 1", "Content-Length: 2")}ab`),
+  "says 204, then an empty body": (socket) => {
+    socket.write(head("204 No Content", "Transfer-Encoding: chunked"));
+    setImmediate(() => socket.write(`0${over}`));
+  },
   "answers twice": (socket) => {
     const yes = `${head("200 OK", "Content-Length: 2")}ok`;
     socket.write(yes + yes.replace("200", "500"));

@@ -10,6 +10,7 @@ export type Outcome = OutboundAnswer | OutboundFailure;
 const firstBytes = 512;
 
 const tooLate = new CallFailure("timeout", "the deadline is over");
+const noBody = new CallFailure("connection", "a body follows an answer that has none");
 
 /**
  * One request and its answer, as undici reports them. Settles once: with an answer as soon as the head is there and the
@@ -46,10 +47,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#settled || performance.now() >= this.#endsAt) this.expire();
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
     if (statusCode < 200) return;
     this.#statusCode = statusCode;
     this.#headers = flat(headers);
+    if (statusCode !== 204 || headers["transfer-encoding"] === undefined) return;
+    // It has no body, but one seems to follow, which would be taken for the beginning of the next answer.
+    this.#answered(false);
+    controller.abort(noBody);
   }
 
   /** What is not kept is read all the same, for the connection's sake; the meter ends what is too long. */
