@@ -47,9 +47,12 @@ export class Claims {
     this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
   }
 
-  /** Claims one attempt, unless the event no longer waits or another worker was first. Throws LogUnavailable. */
-  claim(work: Work, probe: boolean): Promise<Claimed | Miss> {
-    return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe);
+  /**
+   * Claims one attempt, unless the event no longer waits or another worker was first. `isOurs` is asked right before:
+   * what is read first may take so long that the destination is another's. Throws LogUnavailable.
+   */
+  claim(work: Work, probe: boolean, isOurs: () => boolean): Promise<Claimed | Miss> {
+    return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, isOurs);
   }
 
   /** The first attempt of an event, to be claimed by the append of the entry that accepts it. */
@@ -76,13 +79,14 @@ export class Claims {
     return appended;
   }
 
-  async #claim(work: Unclaimed, probe: boolean): Promise<Claimed | Miss> {
+  async #claim(work: Unclaimed, probe: boolean, isOurs: () => boolean): Promise<Claimed | Miss> {
     const { aggregates, clock } = this.#parts;
     const known = await this.#know(work);
     if (typeof known === "string") return known;
     const { state, revision } = await aggregates.read(destinations, known.state.destinationId);
     const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
     if (!state || !tenant) return "nothing to do";
+    if (!isOurs()) return "not ours";
     const start = this.#start(known, { state, revision }, tenant, probe, clock.now());
     const appended = start && (await this.#append(known, start.entries));
     return appended ? { ...start, ...appended } : "nothing to do";

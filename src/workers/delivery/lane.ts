@@ -182,7 +182,7 @@ export class Lane {
 
   /** How many it allows where nothing holds the destination up and nothing older waits; else 0. */
   #roomForFirst(): number {
-    if (this.#guard.paused || !this.#tenure.alive || !this.#tenure.known || !this.#window.clear) return 0;
+    if (this.#guard.paused || !this.#tenure.mayClaim || !this.#window.clear) return 0;
     const destination = this.#parts.aggregates.peek(destinations, this.destinationId)?.state;
     const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
     if (!destination?.active || destination.deleted || !circuit) return 0;
@@ -195,7 +195,7 @@ export class Lane {
 
   async #attempt(work: Work, probe: boolean): Promise<Miss | undefined> {
     const { claims, attempts, sendingRoom } = this.#parts;
-    const claimed = await claims.claim(work, probe);
+    const claimed = await claims.claim(work, probe, () => this.#tenure.mayClaim);
     if (typeof claimed === "string") return claimed;
     this.#window.written(claimed.position);
     const { payload } = claimed.state;

@@ -51,6 +51,11 @@ export class Tenure {
     return this.#known;
   }
 
+  /** Whether attempts may be claimed. */
+  get mayClaim(): boolean {
+    return this.alive && this.#known;
+  }
+
   /** How many attempts of earlier owners may still be under way. */
   get foreign(): number {
     if (this.#foreign.length === 0) return 0;

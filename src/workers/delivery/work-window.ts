@@ -97,6 +97,7 @@ export class WorkWindow {
     this.#present.delete(eventId);
     if (miss === "unreadable") this.#unreadable.add(eventId);
     if (miss === "gone") this.#gone.add(eventId);
+    if (miss === "not ours") this.lookAgain();
   }
 
   /** Lets go of what is at hand: the due index has it all. */

@@ -45,8 +45,11 @@ export interface Reserved {
 /** One event to try. */
 export type Work = Unclaimed | Reserved;
 
-/** Why some work came to nothing: another was first, or the event's record in the log is damaged or missing. */
-export type Miss = "nothing to do" | "unreadable" | "gone";
+/**
+ * Why some work came to nothing: another was first, the destination is no longer this worker's, or the event's record
+ * in the log is damaged or missing.
+ */
+export type Miss = "nothing to do" | "not ours" | "unreadable" | "gone";
 
 /** The origin of what a worker claims, sends and records. */
 export function originOf(known: Pick<Known, "correlationId" | "causationId">, workerId: string): Origin {

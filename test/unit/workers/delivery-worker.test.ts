@@ -111,7 +111,7 @@ describe("a delivery worker", () => {
     }), room);
     await worker.start();
     return {
-      patch, sent, aggregates, destinationId, worker, clock,
+      patch, sent, aggregates, destinationId, worker, clock, session,
       take: (...items: WorkItem[]) => worker.take(items, session),
       tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
         tellCircuit(relay.api.world, { tenantId, destinationId }, ...commands),
@@ -222,6 +222,30 @@ describe("a delivery worker", () => {
     await relay.store.deleteStream(streams.event(ids[0]!));
     staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
     expect(await staged.answered(1)).to.deep.equal([ids[1]]);
+    await staged.worker.stop(60_000);
+  });
+
+  it("claims nothing once its membership is over, however long it took to read the event", async () => {
+    const staged = await stage();
+    const id = await staged.post();
+    const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
+    const readStream = relay.store.readStream.bind(relay.store);
+    const read = Promise.withResolvers<void>();
+    relay.store.readStream = async (stream, extent) => {
+      if (stream === streams.event(id)) {
+        staged.session.alive = false;
+        read.resolve();
+      }
+      return readStream(stream, extent);
+    };
+    staged.take(wake);
+    await read.promise;
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    relay.store.readStream = readStream;
+    expect((await loadWebhook(relay.store, id)).state?.status).to.equal("Pending");
+    staged.session.alive = true;
+    staged.take(wake);
+    expect(await staged.answered(1)).to.deep.equal([id]);
     await staged.worker.stop(60_000);
   });
 

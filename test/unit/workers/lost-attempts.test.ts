@@ -168,7 +168,8 @@ describe("an attempt that is held for lost", () => {
     const eventId = String((await http("POST", relay.api.url + target.path, { json: {}, headers })).json["eventId"]);
     const clock = new ManualClock();
     const parts = { ...relay.api.world, outcomes, clock, logger: quiet, metrics, workerId: "w1" };
-    const claimed = await new Claims({ ...parts, deliveryTimeoutMs: 1_000 }).claim({ kind: "due", eventId }, false);
+    const claimed = await new Claims({ ...parts, deliveryTimeoutMs: 1_000 })
+      .claim({ kind: "due", eventId }, false, () => true);
     const attempts = new Attempts({ ...parts, client: { send: async () => refusal } as unknown as DeliveryClient });
     let away = true;
     relay.store.beforeAppend = (stream) => {
