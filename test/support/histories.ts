@@ -278,12 +278,11 @@ export class History {
         leaseOver: true,
         at: this.#at,
       }),
-    releaseProbe: ({ which }) =>
-      this.#circuit(this.#anyDestination(which), {
-        type: "ReleaseProbe",
-        eventId: idOf("event", which),
-        at: this.#at,
-      }),
+    releaseProbe: ({ which }) => {
+      const destinationId = this.#anyDestination(which);
+      const probe = this.circuits.get(destinationId)?.probe;
+      if (probe) this.#circuit(destinationId, { type: "ReleaseProbe", probe, at: this.#at });
+    },
     halfOpen: ({ which }) =>
       this.#circuit(this.#anyDestination(which), { type: "HalfOpen", leaseOver: true, at: this.#at }),
     close: ({ which }) => this.#circuit(this.#anyDestination(which), { type: "Close", at: this.#at }),

@@ -71,8 +71,8 @@ export type CircuitCommand =
       readonly leaseOver: boolean;
       readonly at: Timestamp;
     }
-  /** The claimed probe found nothing to try. */
-  | { readonly type: "ReleaseProbe"; readonly eventId: string; readonly at: Timestamp }
+  /** The claimed probe found nothing to try. Another may have taken its place since, with the same event. */
+  | { readonly type: "ReleaseProbe"; readonly probe: Probe; readonly at: Timestamp }
   /** The timer ended and nothing is held. */
   | { readonly type: "HalfOpen"; readonly leaseOver: boolean; readonly at: Timestamp }
   /** A person set the destination active. */
@@ -108,13 +108,18 @@ export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] 
       return fact("CircuitProbeClaimed", { probe: { eventId: command.eventId, leaseUntil: command.leaseUntil } });
     }
     case "ReleaseProbe":
-      return state.probe?.eventId === command.eventId ? fact("CircuitProbeReleased", { probe: null }) : [];
+      return isSame(state.probe, command.probe) ? fact("CircuitProbeReleased", { probe: null }) : [];
     case "HalfOpen":
       if (state.position !== "Open" || !mayProbe(state, command.at) || (state.probe && !command.leaseOver)) return [];
       return fact("CircuitHalfOpened", { position: "HalfOpen", openUntil: null, probe: null });
     case "Close":
       return state.position === "Closed" && state.failures === 0 ? [] : fact("CircuitClosed", closed);
   }
+}
+
+/** Whether two are one claim: an event may be claimed as a probe more than once. */
+export function isSame(a: Probe | null | undefined, b: Probe): boolean {
+  return a?.eventId === b.eventId && a.leaseUntil === b.leaseUntil;
 }
 
 /** Whether the circuit is at the point where one probe, and only one, may go. */

@@ -231,12 +231,13 @@ export class Lane {
   }
 
   async #probeWith(work: Unclaimed, circuit: Circuit): Promise<boolean> {
-    if (!(await this.#probes.claim(circuit, work.eventId))) return false;
+    const probe = await this.#probes.claim(circuit, work.eventId);
+    if (!probe) return false;
     const { state } = await this.#parts.aggregates.read(destinations, this.destinationId);
     // Inactive or deleted since: the event waits, or is cancelled, as any other.
     const mayGo = state?.active && !state.deleted;
     const miss = mayGo ? await this.#track(work, this.#attempts, () => this.#attempt(work, true)) : "nothing to do";
-    if (miss) await this.#probes.release(circuit, work.eventId);
+    if (miss) await this.#probes.release(circuit, probe);
     return true;
   }
 

@@ -1,6 +1,6 @@
 import type { Aggregates } from "../../application/aggregates.ts";
 import { changeCircuit } from "../../application/delivery/circuits.ts";
-import type { Circuit, CircuitCommand } from "../../domain/circuit/circuit.ts";
+import { isSame, type Circuit, type CircuitCommand, type Probe } from "../../domain/circuit/circuit.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
@@ -16,11 +16,9 @@ export interface ProbeParts {
   readonly workerId: string;
 }
 
-type Probe = NonNullable<Circuit["probe"]>;
-
 /**
  * Claims, releases and gives up probes of one destination. The log allows one at a time, whoever claims it. Replace a
- * probe only when it no longer {@link stands}. Each change resolves false if another worker got there first.
+ * probe only when it no longer {@link stands}. Each change comes to nothing if another worker got there first.
  */
 export class Probes {
   readonly #parts: ProbeParts;
@@ -36,31 +34,32 @@ export class Probes {
     if (!probe) return false;
     const { clock, claims } = this.#parts;
     const seen = this.#seen;
-    if (seen?.eventId !== probe.eventId || seen.leaseUntil !== probe.leaseUntil) {
+    if (!seen || !isSame(seen, probe)) {
       this.#seen = { ...probe, since: clock.monotonic() };
       return true;
     }
     return clock.monotonic() - seen.since < claims.leaseMs;
   }
 
-  /** Claims a probe for an event, replacing one that is lost. */
-  claim(circuit: Circuit, eventId: string): Promise<boolean> {
+  /** Claims a probe for an event, replacing one that is lost; null where another was first. */
+  async claim(circuit: Circuit, eventId: string): Promise<Probe | null> {
     const { clock, claims } = this.#parts;
     const at = timestamp(clock.now());
     const leaseUntil = timestamp(millis(at) + claims.leaseMs);
     const leaseOver = circuit.probe !== null;
-    return this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, leaseOver, at });
+    const claimed = await this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, leaseOver, at });
+    return claimed ? { eventId, leaseUntil } : null;
   }
 
-  /** Releases an event's probe that found nothing to try. */
-  release(circuit: Circuit, eventId: string): Promise<boolean> {
+  /** Releases a probe that found nothing to try. */
+  release(circuit: Circuit, probe: Probe): Promise<boolean> {
     const at = timestamp(this.#parts.clock.now());
-    return this.#change(circuit, eventId, { type: "ReleaseProbe", eventId, at });
+    return this.#change(circuit, probe.eventId, { type: "ReleaseProbe", probe, at });
   }
 
   /** For when no event is held: an open circuit becomes half-open. Also releases a lost probe: nothing else would. */
   async idle(circuit: Circuit): Promise<boolean> {
-    if (circuit.position !== "Open") return circuit.probe !== null && this.release(circuit, circuit.probe.eventId);
+    if (circuit.position !== "Open") return circuit.probe !== null && this.release(circuit, circuit.probe);
     const at = timestamp(this.#parts.clock.now());
     const leaseOver = circuit.probe !== null;
     return this.#change(circuit, circuit.destinationId, { type: "HalfOpen", leaseOver, at });

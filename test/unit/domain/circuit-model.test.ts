@@ -97,7 +97,7 @@ function command({ do: action, event: eventId }: Step, model: Model, now: number
     case "claim":
       return { type: "ClaimProbe", eventId, leaseUntil: timestamp(now + leaseMs), leaseOver, at };
     case "release":
-      return { type: "ReleaseProbe", eventId, at };
+      return { type: "ReleaseProbe", probe: { eventId, leaseUntil: timestamp(model.probe?.until ?? now) }, at };
     case "half-open":
       return { type: "HalfOpen", leaseOver, at };
     case "activate":

@@ -7,6 +7,7 @@ import {
   type Circuit,
   type CircuitCommand,
   type CircuitEvent,
+  type Probe,
 } from "../../../src/domain/circuit/circuit.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import { folded, specificationsOf } from "../../support/given.ts";
@@ -35,9 +36,9 @@ const claim = (eventId: string, seconds: number, leaseOver = false): CircuitComm
   leaseOver,
   at: t(seconds),
 });
-const release = (eventId: string, seconds: number): CircuitCommand => ({
+const release = (claimed: Probe | null, seconds: number): CircuitCommand => ({
   type: "ReleaseProbe",
-  eventId,
+  probe: claimed ?? probe("none", seconds),
   at: t(seconds),
 });
 const halfOpen = (seconds: number, leaseOver = false): CircuitCommand => ({
@@ -156,7 +157,7 @@ describe("circuit", () => {
           .when(claim(e1, 1, true))
           .changesNothing();
         given(past).when(halfOpen(1, true)).changesNothing();
-        given(past).when(release(e1, 1)).changesNothing();
+        given(past).when(release(probe(e1, 1), 1)).changesNothing();
       }
     });
 
@@ -247,10 +248,10 @@ describe("circuit", () => {
       it(`gives ${where} circuit back when there was nothing to try`, () => {
         const { at: _at, ...state } = past.data;
         given([past])
-          .when(release(e1, 320))
+          .when(release(past.data.probe, 320))
           .gives(fact("CircuitProbeReleased", { ...state, probe: null }, 320));
-        given([past]).when(release(e2, 320)).changesNothing();
-        const released = decide(state, release(e1, 320));
+        given([past]).when(release(probe(e2, 302), 320)).changesNothing();
+        const released = decide(state, release(past.data.probe, 320));
         given(released).when(claim(e2, 321)).givesTypes("CircuitProbeClaimed");
         given(released)
           .when(record(true, e1, 321))
@@ -267,7 +268,13 @@ describe("circuit", () => {
           given(replaced)
             .when(record(ok, e1, 401))
             .changesNothing();
-        given(replaced).when(release(e1, 401)).changesNothing();
+        given(replaced).when(release(past.data.probe, 401)).changesNothing();
+      });
+
+      it(`stands in ${where} circuit though an earlier one with the same event is given back`, () => {
+        const { at: _at, ...state } = past.data;
+        const replaced = decide(state, claim(e1, 400, true));
+        given(replaced).when(release(past.data.probe, 401)).changesNothing();
       });
     }
 
