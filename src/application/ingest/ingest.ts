@@ -144,13 +144,16 @@ export class Ingest {
     });
     const origin: Origin = { actor: { type: "apiKey", id: key.id }, correlationId, causationId: null };
     const accepting = entriesOf(facts, origin, this.#parts);
+    let claim = this.#claimFirst(facts, accepting);
     for (;;) {
       try {
-        await this.#append(stream, facts, accepting);
+        await this.#append(stream, accepting, claim);
         metrics.accepted();
         return { accepted: { eventId, status: "Pending", acceptedAt: at } };
       } catch (error) {
         if (!(error instanceof RevisionConflict) || idempotencyKey === undefined) throw error;
+        // By the time the stream can begin again, the claimer may have lost the destination.
+        claim = null;
         const duplicate = await this.#find(tenantId, idempotencyKey);
         if (duplicate) return { duplicate };
         await this.#clear(stream, origin);
@@ -158,10 +161,9 @@ export class Ingest {
     }
   }
 
-  /** Appends what accepts an event, with the claim of its first attempt where that may begin at once. */
-  async #append(stream: string, facts: readonly WebhookEvent[], accepting: readonly NewEntry[]): Promise<void> {
+  /** Appends what accepts an event, with the claim of its first attempt where there is one and the log takes both. */
+  async #append(stream: string, accepting: readonly NewEntry[], claim: FirstClaim | null): Promise<void> {
     const { store } = this.#parts;
-    const claim = this.#claimFirst(facts, accepting);
     if (claim) {
       let outcome: ClaimOutcome = "refused";
       try {
@@ -174,7 +176,6 @@ export class Ingest {
         claim.settle(outcome);
       }
     }
-    // Whether the log has room for the claim beside it is nothing to the producer.
     await store.append(stream, noStream, accepting);
   }
 

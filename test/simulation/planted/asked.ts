@@ -11,8 +11,8 @@ export const asked: readonly PlantedBug[] = [
     name: "an event is acknowledged before it is stored",
     breaks: "nothing acknowledged is lost",
     file: ingest,
-    from: "await this.#append(stream, facts, accepting);",
-    to: "void this.#append(stream, facts, accepting).catch(() => undefined);",
+    from: "await this.#append(stream, accepting, claim);",
+    to: "void this.#append(stream, accepting, claim).catch(() => undefined);",
   },
   {
     name: "an event is stored without its key",

@@ -18,6 +18,7 @@ import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 import { success } from "../../support/outcomes.ts";
+import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 function isHeld(aggregates: Aggregates, destinationId: string): boolean {
@@ -115,8 +116,10 @@ describe("a delivery worker", () => {
       take: (...items: WorkItem[]) => worker.take(items, session),
       tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
         tellCircuit(relay.api.world, { tenantId, destinationId }, ...commands),
-      post: async () => {
-        const answer = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      purge: () => owner.client.post("/api/v1/events/purge", {}),
+      post: async (key?: string) => {
+        const headers = { "x-api-key": apiKey, ...(key !== undefined && { "x-idempotency-key": key }) };
+        const answer = await http("POST", relay.api.url + path, { json: {}, headers });
         expect(answer.status).to.equal(202);
         await relay.drained();
         return String(answer.json["eventId"]);
@@ -246,6 +249,25 @@ describe("a delivery worker", () => {
     staged.session.alive = true;
     staged.take(wake);
     expect(await staged.answered(1)).to.deep.equal([id]);
+    await staged.worker.stop(60_000);
+  });
+
+  it("is left a first attempt whose key's purged event had to be cleared away first", async () => {
+    const staged = await stage();
+    const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
+    const ids = [await staged.post("key")];
+    staged.take(wake);
+    await staged.answered(1);
+    await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
+    ids.push(await staged.post());
+    expect((await staged.answered(2))[1], "claimed by its acceptance").to.equal(ids[1]);
+    await eventually(() => loadWebhook(relay.store, ids[1]!), ({ state }) => state?.status === "Succeeded");
+    await relay.drained();
+    await staged.purge();
+    ids.push(await staged.post("key"));
+    expect((await loadWebhook(relay.store, ids[2]!)).facts.map(({ type }) => type)).to.deep.equal(["EventAccepted"]);
+    staged.take(wake);
+    expect(await staged.answered(3)).to.deep.equal(ids);
     await staged.worker.stop(60_000);
   });
 
