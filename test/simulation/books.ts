@@ -23,16 +23,21 @@ export class Books implements CallWatcher {
   readonly #queue: SimulatedQueue;
   readonly #now: () => number;
   /** How long news may take to reach everybody who must know, ms. */
-  readonly #newsMs: () => number;
+  readonly #newsMs: number;
+  /** How long a claim may take that is under way, however long its claimer is held up, ms. */
+  readonly #claimMs: number;
   readonly #underWay = new Map<string, Set<Call>>();
   /** The acceptance a producer was told of, by tenant and key. */
   readonly #byKey = new Map<string, EventRecord>();
 
-  constructor(parts: { model: Model; queue: SimulatedQueue; now: () => number; newsMs: () => number }) {
+  constructor(
+    parts: { model: Model; queue: SimulatedQueue; now: () => number; newsMs: number; claimMs: number },
+  ) {
     this.#model = parts.model;
     this.#queue = parts.queue;
     this.#now = parts.now;
     this.#newsMs = parts.newsMs;
+    this.#claimMs = parts.claimMs;
   }
 
   /** Learns from the log what requests may be signed with. */
@@ -72,7 +77,7 @@ export class Books implements CallWatcher {
       if (type !== "DeliveryAttemptStarted") continue;
       const { eventId, destinationId } = data as { readonly eventId: string; readonly destinationId: string };
       const until = this.#queue.hadUntil(by, destinationId);
-      hold(until >= this.#now() - this.#newsMs(), "only who has a destination claims its attempts",
+      hold(until >= this.#now() - this.#claimMs, "only who has a destination claims its attempts",
         () => `${eventId} by ${by.name}, which had it until ${until.toFixed(0)}`);
     }
   }
@@ -95,8 +100,18 @@ export class Books implements CallWatcher {
     const signatures = [...(this.#secrets.get(event.tenantId) ?? [])].map((secret) =>
       `sha256=${createHmac("sha256", secret).update(call.body).digest("hex")}`);
     hold(signatures.includes(call.signature), "requests are signed for their tenant", () => what);
+    this.#proves(call, attempt.authType, what);
     this.#mayGo(event, attempt.probe, attempt.claimedAt, what);
-    this.#hasRoom(event.destinationId, call, what);
+    this.#hasRoom(event.destinationId, call, attempt.claimedAt, what);
+  }
+
+  #proves({ process, proof: { apiKey, bearer } }: Call, authType: string | null, what: string): void {
+    const shown = apiKey !== undefined ? "ApiKey" : bearer !== undefined ? "JwtBearer" : null;
+    hold(shown === authType, "a request proves who calls as its claim says", () => `${what}: ${shown}`);
+    const turnedDown = bearer === undefined ? undefined : this.calls.find((other) =>
+      other.process === process && other.proof.bearer === bearer && other.result?.answered &&
+      other.result.statusCode === 401);
+    hold(turnedDown === undefined, "a token that was turned down is not shown again", () => `${what}: ${bearer}`);
   }
 
   over(call: Call): void {
@@ -112,7 +127,7 @@ export class Books implements CallWatcher {
   #mayGo(event: EventRecord, probe: boolean, claimedAt: number, what: string): void {
     const destination = this.#model.destinations.get(event.destinationId);
     if (!destination) return;
-    const since = claimedAt - this.#newsMs();
+    const since = claimedAt - this.#newsMs;
     hold(inForce(destination.open, since).includes(true), "nothing goes to an inactive or deleted destination",
       () => `${what}, claimed at ${claimedAt.toFixed(0)}: ${JSON.stringify(destination.open.slice(-3))}`);
     if (probe) {
@@ -132,18 +147,18 @@ export class Books implements CallWatcher {
     }
   }
 
-  #hasRoom(destinationId: string, call: Call, what: string): void {
+  #hasRoom(destinationId: string, call: Call, claimedAt: number, what: string): void {
     const underWay = this.#underWay.get(destinationId) ?? new Set();
     this.#underWay.set(destinationId, underWay.add(call));
     const destination = this.#model.destinations.get(destinationId);
     if (!destination) return;
-    const limit = Math.max(...inForce(destination.limits, this.#now() - this.#newsMs()));
+    const limit = Math.max(...inForce(destination.limits, claimedAt - this.#newsMs));
     if (underWay.size <= limit) return;
     // An owner cannot know of what the one before it was about to claim when its membership ended.
     const handedOverAt = this.#queue.handedOverAt(destinationId) ?? 0;
     const racing = [...underWay].filter((one) => {
-      const claimedAt = this.#model.events.get(one.eventId)?.attempts[one.attempt - 1]?.claimedAt ?? 0;
-      return one.process !== call.process && Math.abs(claimedAt - handedOverAt) <= this.#newsMs();
+      const since = this.#model.events.get(one.eventId)?.attempts[one.attempt - 1]?.claimedAt ?? 0;
+      return one.process !== call.process && Math.abs(since - handedOverAt) <= this.#newsMs;
     });
     hold(underWay.size - racing.length <= limit, "a destination's limit is kept", () =>
       `${what}: ${underWay.size} under way (${racing.length} racing a hand-over), ${limit} allowed`);

@@ -69,7 +69,7 @@ export class Faults {
     log.lagMs = 3;
     readModels.lost = false;
     queue.condition = calmQueue;
-    receivers.healed = true;
+    receivers.heal();
     wall.aheadMs = 0;
     wall.apart = false;
     trace.add("all is well from now on");

@@ -55,6 +55,8 @@ function checkAttempt(event: EventRecord, attempt: AttemptRecord, { weather }: E
   if (event.purgedAt !== null) return;
   hold(ending !== undefined || givenUp, "nothing is left undone", what);
   if (!call) {
+    const hasNoToken = attempt.authType === "JwtBearer" && ending?.reason === "token";
+    if (hasNoToken) return;
     hold(!ending || ending.reason === "not sent", "what was not sent has no outcome", what);
     const trouble = weather.log.failAfter > 0 || weather.log.slowMs > 4_000 || weather.outageEveryMs < Infinity ||
       weather.stallEveryMs < Infinity;

@@ -77,10 +77,10 @@ export class Fleet {
 
   /** Holds one up. */
   stall(ms: number): void {
-    const node = this.#some();
-    if (!node) return;
-    this.#parts.trace.add(`${node.process.name} is held up for ${ms.toFixed(0)} ms`);
-    node.process.stall(ms);
+    const process = this.#some()?.process;
+    if (!process?.stall(ms)) return;
+    this.#parts.trace.add(`${process.name} is held up for ${ms.toFixed(0)} ms`);
+    this.#parts.engines.queue.silent(process, ms);
   }
 
   /** A process that asks and does nothing else. */

@@ -1,8 +1,10 @@
 import type { RecordedEvent } from "../../src/ports/event-store.ts";
 import { hold } from "./broken.ts";
+import { moves } from "./moves.ts";
 import type { SimulatedProcess } from "./process.ts";
 import { finished, neverPurged, takeAway, type Purgeable, type PurgeOrder, type Purging } from "./purged.ts";
 import type { Call } from "./receivers.ts";
+import { settingsAfter, type Settings } from "./settings.ts";
 
 /** One attempt, as the log and the receivers told of it. */
 export interface AttemptRecord {
@@ -10,6 +12,7 @@ export interface AttemptRecord {
   readonly by: SimulatedProcess;
   readonly worker: string;
   readonly url: string;
+  readonly authType: string | null;
   readonly probe: boolean;
   /** When its claim became durable, ms of the simulation. */
   readonly claimedAt: number;
@@ -41,6 +44,8 @@ export interface DestinationRecord {
   readonly id: string;
   readonly tenantId: string;
   readonly limits: Past<number>;
+  /** By the revision of its stream. */
+  readonly settings: Settings[];
   readonly open: Past<boolean>;
   /** Whether its circuit lets everything through. */
   readonly closed: Past<boolean>;
@@ -93,13 +98,6 @@ type Data = Readonly<Record<string, unknown>> & {
   readonly attempt: number;
   readonly at: string;
 };
-
-/** The moves of the specification's table, of decisions.md, and of late successes. */
-const moves = new Set([
-  "Pending>Processing", "WaitingRetry>Processing", "Processing>Succeeded", "Processing>Failed",
-  "Failed>WaitingRetry", "Failed>CriticalFailure", "Failed>Cancelled", "Pending>Cancelled", "WaitingRetry>Cancelled",
-  "CriticalFailure>Pending", "Pending>Succeeded", "WaitingRetry>Succeeded", "CriticalFailure>Succeeded",
-]);
 
 /** What of a past was in force at some time since `from`. */
 export function inForce<Value>(past: Past<Value>, from: number): Value[] {
@@ -168,7 +166,7 @@ export class Model {
       this.head = entry.position;
       if (entry.type === "EventAccepted") this.#accept(entry, data);
       else if (kind === "event") this.#event(entry, data, by);
-      else if (kind === "destination") this.#destination(entry.type, data);
+      else if (kind === "destination") this.#destination(entry, data);
       else if (kind === "circuit") this.#circuit(entry.type, data);
       else if (kind === "tenant") this.#tenant(entry.type, data);
       else if (entry.type === "EventsPurged") takeAway(data as unknown as PurgeOrder, this, this.#now());
@@ -205,10 +203,11 @@ export class Model {
         hold(data.to === "Processing" && !stays, "an attempt's start leads to Processing", where);
         hold(data.attempt === event.attempts.length + 1, "attempts are numbered on", where);
         hold(data.from === "Pending" || (event.nextAttemptAt ?? "") <= data.at, "no attempt before its time", where);
-        this.#prompt(event, data, where);
+        this.#begins(event, data, where);
         event.attempts.push({
           number: data.attempt, by, worker: String(data["worker"]), url: String(data["url"]),
-          probe: data["probe"] === true, claimedAt: this.#now(), givenUp: false,
+          authType: data["authType"] as string | null, probe: data["probe"] === true,
+          claimedAt: this.#now(), givenUp: false,
         });
         return;
       case "DeliverySucceeded":
@@ -260,10 +259,13 @@ export class Model {
     }
   }
 
-  /** Whether an attempt begins as soon as its event is due and its destination lets it. */
-  #prompt(event: EventRecord, { at, probe }: Data, where: () => string): void {
+  /** Whether an attempt begins as soon as its event is due and its destination lets it, and as that is or was set. */
+  #begins(event: EventRecord, { at, probe, ...data }: Data, where: () => string): void {
     const destination = this.destinations.get(event.destinationId);
     if (!destination) return;
+    const settings = destination.settings[Number(data["destinationRevision"])];
+    hold(settings?.url === data["url"] && settings?.authType === data["authType"],
+      "an attempt names the settings that it is made under", where);
     const now = this.#now();
     const dueSince = now - (Date.parse(at) - Date.parse(event.nextAttemptAt ?? at));
     const late = now - Math.max(dueSince, this.#possibleSince(destination));
@@ -369,7 +371,7 @@ export class Model {
     }
   }
 
-  #destination(type: string, data: Data): void {
+  #destination({ type, revision }: RecordedEvent, data: Data): void {
     const id = String(data["destinationId"]);
     const since = this.#now();
     if (type === "DestinationRegistered") {
@@ -377,11 +379,12 @@ export class Model {
         id, tenantId: String(data["tenantId"]), limits: [{ since, value: Number(data["serverRateLimit"]) }],
         open: [{ since, value: true }], closed: [{ since, value: true }], probes: [{ since, value: null }],
         outcomes: [], underWay: 0, fullUntil: -Infinity, circuit: "Closed", openUntil: null, failures: 0,
-        deleted: false, active: true,
+        deleted: false, active: true, settings: [],
       });
     }
     const destination = this.destinations.get(id);
     hold(destination !== undefined, "facts are told of destinations there are", () => id);
+    destination.settings[revision] = settingsAfter(destination.settings.at(-1), type, data as object);
     if (type === "DestinationRateLimitChanged") {
       destination.limits.push({ since, value: Number(data["serverRateLimit"]) });
     }

@@ -89,9 +89,11 @@ export class SimulatedProcess {
     this.#fatal ??= { left, done, die };
   }
 
-  /** Holds the process up for so long, unless it is, or just was: then it would never hear the news. */
-  stall(ms: number): void {
-    if (this.#scheduler.now >= this.#stalledUntil + breathMs) this.#stalledUntil = this.#scheduler.now + ms;
+  /** Holds the process up for so long, unless it is, or just was: then it would never hear the news, and false. */
+  stall(ms: number): boolean {
+    if (this.#scheduler.now < this.#stalledUntil + breathMs) return false;
+    this.#stalledUntil = this.#scheduler.now + ms;
+    return true;
   }
 
   /** Has something reach the process: at once, when it is no longer held up, or never. */

@@ -1,3 +1,4 @@
+import type { DestinationChange } from "../../src/application/commands/destinations.ts";
 import type { Caller } from "../../src/application/caller.ts";
 import { finishedStatuses } from "../../src/domain/event/purge.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
@@ -10,7 +11,10 @@ import { describe, isExpected, isUnavailable } from "./errors.ts";
 import { inForce, type Model } from "./model.ts";
 import { contested } from "./names.ts";
 import type { Node } from "./node.ts";
+import { weights, type Operation } from "./operations.ts";
 import type { Random } from "./random.ts";
+import { hostOf } from "./receivers.ts";
+import { proofFor } from "./token-endpoints.ts";
 import { short, type Trace } from "./trace.ts";
 
 interface Destination {
@@ -37,14 +41,6 @@ interface Ingested {
   readonly key: string | undefined;
   readonly look: boolean;
 }
-
-/** What is done, and how often. */
-const weights = {
-  ingest: 70, sameKey: 6, replay: 4, bulkReplay: 1.5, cancel: 3, purge: 1.5, list: 4, get: 2, foreign: 1, limit: 1,
-  pause: 1.5, activate: 2, register: 0.5, remove: 0.3, newToken: 0.4, oldToken: 0.4, policy: 0.6, session: 0.6,
-  newSecret: 0.2, together: 2, crowd: 0.4, newTenant: 0.4,
-};
-type Operation = keyof typeof weights;
 
 interface Parts {
   readonly random: Random;
@@ -95,8 +91,7 @@ export class Producers {
 
   /** Every destination's host. */
   get hosts(): readonly string[] {
-    return this.#accounts.flatMap(({ caller, destinations }) =>
-      destinations.map((_, at) => hostOf(caller.tenantId, at)));
+    return this.#accounts.flatMap(hostsOf);
   }
 
   get callers(): readonly Caller[] {
@@ -131,6 +126,8 @@ export class Producers {
     const { caller } = account;
     const destination = random.pick(account.destinations);
     const origin = this.#origin();
+    const change = async (input: DestinationChange) =>
+      (await commands.destinations.change(caller, destination.id, input, origin)).status;
     switch (operation) {
       case "ingest":
         return this.#ingest({
@@ -180,13 +177,12 @@ export class Producers {
       case "foreign":
         return this.#foreign(node, account);
       case "limit":
-        await commands.destinations.change(caller, destination.id, { serverRateLimit: 1 + random.below(5) }, origin);
-        return undefined;
+        return change({ serverRateLimit: 1 + random.below(5) });
       case "pause":
         destination.changed = true;
-        return (await commands.destinations.change(caller, destination.id, { status: "inactive" }, origin)).status;
+        return change({ status: "inactive" });
       case "activate":
-        return (await commands.destinations.change(caller, destination.id, { status: "active" }, origin)).status;
+        return change({ status: "active" });
       case "register":
         return this.#register(node, account);
       case "remove":
@@ -206,6 +202,10 @@ export class Producers {
       case "newSecret":
         await commands.tenants.regenerateWebhookSecret(caller, caller.tenantId, origin);
         return undefined;
+      case "repoint":
+        return change({ url: `https://${random.pick(hostsOf(account))}/moved` });
+      case "newProof":
+        return change(proofFor(caller.tenantId, random));
       case "session":
         return this.#session(node, account);
       case "together":
@@ -415,7 +415,8 @@ export class Producers {
     const { random } = this.#parts;
     const { caller, destinations } = account;
     const url = `https://${hostOf(caller.tenantId, destinations.length)}/hook`;
-    const input = { url, serverRateLimit: 1 + random.below(5) };
+    const proof = random.chance(0.5) && proofFor(caller.tenantId, random);
+    const input = { url, serverRateLimit: 1 + random.below(5), ...proof };
     const { destinations: commands } = node.services.commands;
     const { id, ingestToken: token } = await commands.register(caller, input, this.#origin());
     destinations.push({ id, token, former: undefined, changed: false });
@@ -423,9 +424,7 @@ export class Producers {
   }
 
   async #withEvent(
-    { tenantId }: Caller,
-    status: string | undefined,
-    task: (id: string) => Promise<string>,
+    { tenantId }: Caller, status: string | undefined, task: (id: string) => Promise<string>,
   ): Promise<string | undefined> {
     const found = [...this.#parts.model.events.values()].filter((event) =>
       event.tenantId === tenantId && (status === undefined || event.status === status));
@@ -445,6 +444,6 @@ export class Producers {
   }
 }
 
-function hostOf(tenantId: string, destination: number): string {
-  return `${tenantId}.receiver-${destination}.example`;
+function hostsOf({ caller, destinations }: Account): string[] {
+  return destinations.map((_, at) => hostOf(caller.tenantId, at));
 }

@@ -18,6 +18,8 @@ interface Member {
   /** The session that the consumer was told of. */
   told: QueueSession | undefined;
   owned: ReadonlySet<number>;
+  /** Whether it wants no more. */
+  left: boolean;
 }
 
 /** How the queue treats messages: shares from 0 to 1, times in ms. */
@@ -73,7 +75,7 @@ export class SimulatedQueue {
     return {
       publish: (items) => process.ask(this.engine, () => this.#publish(items)),
       consume: (consumer) => process.ask(this.engine, () => this.#join({
-        process, consumer, session: { alive: false }, told: undefined, owned: new Set(),
+        process, consumer, session: { alive: false }, told: undefined, owned: new Set(), left: false,
       })),
     };
   }
@@ -84,6 +86,23 @@ export class SimulatedQueue {
       if (member.process !== process) continue;
       this.#scheduler.after(sessionTimeoutMs, () => {
         if (this.#members.delete(member)) this.rebalance();
+      });
+    }
+  }
+
+  /** A process says nothing for so long: its members are given up when that is too long, and come back after it. */
+  silent(process: SimulatedProcess, ms: number): void {
+    if (ms <= sessionTimeoutMs) return;
+    for (const member of [...this.#members].filter((one) => one.process === process)) {
+      this.#scheduler.after(sessionTimeoutMs, () => {
+        if (!this.#members.delete(member)) return;
+        this.#over(member);
+        this.rebalance();
+        this.#scheduler.after(ms - sessionTimeoutMs, () => {
+          if (member.left || process.crashed) return;
+          this.#members.add(member);
+          this.rebalance();
+        });
       });
     }
   }
@@ -138,6 +157,7 @@ export class SimulatedQueue {
     if (member.process.crashed) this.abandoned(member.process);
     return {
       stop: async () => {
+        member.left = true;
         this.#over(member);
         member.consumer.reassign(() => true, member.session);
         if (this.#members.delete(member)) this.rebalance();

@@ -2,12 +2,18 @@ import type { OutboundAnswer, OutboundClient, OutboundFailure, OutboundRequest }
 import type { SimulatedProcess } from "./process.ts";
 import type { Random } from "./random.ts";
 import type { Scheduler } from "./scheduler.ts";
+import { TokenEndpoints } from "./token-endpoints.ts";
 
 /** How a receiver takes requests. */
 export const tempers = [
   "fast", "slow", "failing", "gone", "busy", "silent", "flapping", "ragged", "dead", "moved", "denying",
 ] as const;
 export type Temper = (typeof tempers)[number];
+
+/** The host of a tenant's receiver, counted from 0. */
+export function hostOf(tenantId: string, receiver: number): string {
+  return `${tenantId}.receiver-${receiver}.example`;
+}
 
 /** A request to a receiver, from its sending to its end. */
 export interface Call {
@@ -18,6 +24,8 @@ export interface Call {
   readonly attempt: number;
   readonly body: string;
   readonly signature: string;
+  /** What it shows to prove who calls. */
+  readonly proof: { readonly apiKey: string | undefined; readonly bearer: string | undefined };
   readonly startedAt: number;
   /** What the sending process was told; undefined until then. */
   result?: OutboundAnswer | OutboundFailure;
@@ -37,8 +45,8 @@ type Plan = { readonly afterMs: number } & (
 /** All receivers there are, and the network to them. */
 export class Receivers {
   watcher: CallWatcher | undefined;
-  /** Every receiver answers 200 at once. */
-  healed = false;
+  readonly tokenEndpoints: TokenEndpoints;
+  #healed = false;
   /** How long a busy one asks to be left alone at most, ms. */
   busyMs = 0;
   readonly #scheduler: Scheduler;
@@ -48,6 +56,13 @@ export class Receivers {
   constructor(parts: { readonly scheduler: Scheduler; readonly random: Random }) {
     this.#scheduler = parts.scheduler;
     this.#random = parts.random;
+    this.tokenEndpoints = new TokenEndpoints({ ...parts, random: parts.random.fork("tokens") });
+  }
+
+  /** From now on every receiver answers 200 at once, and every token endpoint gives good tokens. */
+  heal(): void {
+    this.#healed = true;
+    this.tokenEndpoints.healed = true;
   }
 
   change(host: string, temper: Temper): void {
@@ -57,7 +72,9 @@ export class Receivers {
   /** The network as a process sees it. */
   client(process: SimulatedProcess): OutboundClient {
     return {
-      post: (request) => this.#post(process, request),
+      post: (request) => this.tokenEndpoints.has(request)
+        ? this.tokenEndpoints.post(process, request)
+        : this.#post(process, request),
       refusalOf: () => null,
       close: async () => undefined,
     };
@@ -72,6 +89,7 @@ export class Receivers {
       attempt: Number(headers["X-Relay-Attempt"]),
       body: Buffer.from(body).toString(),
       signature: headers["X-Service-Signature"] ?? "",
+      proof: { apiKey: headers["X-Key"], bearer: headers["Authorization"]?.replace("Bearer ", "") },
     };
     this.watcher?.sent(call);
     const plan = this.#plan(host);
@@ -98,7 +116,7 @@ export class Receivers {
   #plan(host: string): Plan {
     const random = this.#random;
     const soon = random.between(0.5, 20);
-    if (this.healed) return { afterMs: soon, status: 200 };
+    if (this.#healed) return { afterMs: soon, status: 200 };
     const temper = this.#tempers.get(host) ?? "fast";
     switch (temper) {
       case "fast":

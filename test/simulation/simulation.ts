@@ -1,6 +1,6 @@
 import type { RecordedEvent } from "../../src/ports/event-store.ts";
 import { Books } from "./books.ts";
-import { Broken } from "./broken.ts";
+import { Broken, hold } from "./broken.ts";
 import { describe } from "./errors.ts";
 import { SimulatedLog } from "./event-store.ts";
 import { SimulatedExpiringState } from "./expiring-state.ts";
@@ -102,7 +102,8 @@ export class Simulation {
     const news = newsMs(this.#weather);
     const prompt = promptness({ ...this.#weather, fair: this.#weather.fair && !death });
     this.#model = new Model(now, { ...retry, leaseMs: deliveryTimeoutMs + leaseMarginMs, newsMs: news, ...prompt });
-    this.#books = new Books({ model: this.#model, queue, now, newsMs: () => news });
+    const claimMs = newsMs({ ...this.#weather, stallEveryMs: Infinity });
+    this.#books = new Books({ model: this.#model, queue, now, newsMs: news, claimMs });
     log.watcher = {
       committed: (entries, by) => this.#guarded(() => {
         for (const entry of entries) this.#trace.add(`${by.name} wrote ${lineOf(entry)}`);
@@ -119,6 +120,10 @@ export class Simulation {
       }),
       over: (call) => this.#guarded(() => this.#books.over(call)),
     };
+    receivers.tokenEndpoints.watcher = (client, isAsking) => this.#guarded(() => {
+      this.#trace.add(`${client} asked for a token`);
+      hold(!isAsking, "a token is fetched once for all who ask", () => client);
+    });
     this.#fleet = new Fleet({
       engines: this.#engines, scheduler, wall: this.#wall, trace: this.#trace, random: random.fork("fleet"),
       count: this.#weather.processes, skewMs: this.#weather.skewMs,

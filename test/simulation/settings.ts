@@ -1,0 +1,17 @@
+/** Where a destination's requests go, and how they prove who calls. */
+export interface Settings {
+  readonly url: string;
+  readonly authType: string | null;
+}
+
+/** What facts say of settings, if anything. */
+interface Told {
+  readonly url?: string;
+  readonly auth?: { readonly type: string } | null;
+}
+
+/** A destination's settings after one more fact. */
+export function settingsAfter(before: Settings | undefined, type: string, { url, auth }: Told): Settings {
+  const kept = type === "DestinationAuthRemoved" ? null : before?.authType ?? null;
+  return { url: url ?? before?.url ?? "", authType: auth?.type ?? kept };
+}
