@@ -25,11 +25,15 @@ export class Freshness {
     this.#clock = clock;
   }
 
-  /** Resolves when the read models cover all that was in the log at the call; a Refusal (unavailable) after 2 s. */
-  async wait(): Promise<void> {
+  /**
+   * Resolves when the read models cover all that was in the log at the call, with where that ends; a Refusal
+   * (unavailable) after 2 s.
+   */
+  async wait(): Promise<Position> {
     const asked = this.#clock.monotonic();
     const head = await this.#head();
     await this.cover(head, Math.max(0, patienceMs - (this.#clock.monotonic() - asked)));
+    return head;
   }
 
   /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after `withinMs`. */

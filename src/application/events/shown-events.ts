@@ -32,16 +32,16 @@ export class ShownEvents {
 
   /**
    * Asks about a tenant's events, repeatedly until no purge of that tenant's was half done before or after; so
-   * `question` must be free of side effects. Throws a Refusal (unavailable) after 2 s.
+   * `question`, told where the log ended, must be free of side effects. Throws a Refusal (unavailable) after 2 s.
    */
-  async ask<Answer>(tenantId: string, question: () => Promise<Answer>): Promise<Answer> {
+  async ask<Answer>(tenantId: string, question: (head: Position) => Promise<Answer>): Promise<Answer> {
     const { freshness, clock } = this.#parts;
     const end = clock.monotonic() + patienceMs;
     // First of all: read models that are built anew may meanwhile go through purges that these were through with.
-    await freshness.wait();
+    const head = await freshness.wait();
     let before = await this.#purgesOf(tenantId);
     for (;;) {
-      const answer = await question();
+      const answer = await question(head);
       const after = await this.#purgesOf(tenantId);
       // One that began meanwhile may be through already: only if nothing changed was none seen half done.
       if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
@@ -61,9 +61,11 @@ export class ShownEvents {
   ): Promise<{ readonly count: number; readonly upTo: Position }> {
     const { readModels, clock } = this.#parts;
     const end = clock.monotonic() + patienceMs;
-    return this.ask(tenantId, async () => {
+    return this.ask(tenantId, async (head) => {
       for (;;) {
         const upTo = await readModels.checkpoint();
+        // They were new enough and are no longer: what they do not show may be there all the same.
+        if (upTo < head) throw new Refusal("unavailable", "the read models are being built again; try again");
         const counts = await Promise.all(filters.map((filter) => this.count(filter)));
         const isExact = await readModels.standsAt(upTo);
         if (isExact || clock.monotonic() >= end) return { count: counts.reduce((sum, one) => sum + one, 0), upTo };
