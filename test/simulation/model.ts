@@ -85,8 +85,6 @@ export interface Rules {
   readonly newsMs: number;
   /** How long after it could an attempt begins at the latest. */
   readonly promptMs: number;
-  /** How much longer it may take where the destination was inactive or its circuit open just before. */
-  readonly reopenedMs: number;
   /** How much longer it may take where the destination's limit was another just before. */
   readonly relimitedMs: number;
 }
@@ -277,8 +275,7 @@ export class Model {
   /** Since when a destination lets attempts begin, as far as the log tells: ms of the simulation. */
   #possibleSince({ open, closed, limits, fullUntil }: DestinationRecord): number {
     const since = (past: Past<unknown>) => past.at(-1)?.since ?? -Infinity;
-    const { reopenedMs, relimitedMs } = this.rules;
-    return Math.max(fullUntil, since(limits) + relimitedMs, Math.max(since(open), since(closed)) + reopenedMs);
+    return Math.max(fullUntil, since(limits) + this.rules.relimitedMs, since(open), since(closed));
   }
 
   #over(event: EventRecord, attempt: AttemptRecord, ok: boolean): void {

@@ -11,6 +11,7 @@ export const regressions: readonly { readonly seed: string; readonly found: stri
   { seed: "33444", found: "a lost attempt counted twice, for two sweeps gave it up at once" },
   { seed: "34060", found: "a probe claimed after the membership was over" },
   { seed: "50974", found: "a purge counted by read models that were just lost" },
+  { seed: "60749", found: "a wake-up that came before what it was for, and was taken for nothing" },
   { seed: "100045", found: "a purge that counted what another had taken, for read models were built anew meanwhile" },
   { seed: "120456", found: "failures counted on over a success, for who recorded it died before it ended their count" },
   { seed: "203825", found: "a probe kept waiting by that of an opening which somebody had ended" },

@@ -103,9 +103,9 @@ export function weatherOf(random: Random, options: { readonly scale: number; rea
 const roundMs = 4_000;
 
 /** How long after it could an attempt begins at the latest, ms: with faults, nobody can say. */
-export function promptness({ fair, processes }: Weather): Pick<Rules, "promptMs" | "reopenedMs" | "relimitedMs"> {
-  // A wake-up may come to another process before what it is for; of a new limit nobody is told.
-  return { promptMs: fair ? 1_000 : Infinity, reopenedMs: processes > 1 ? roundMs : 0, relimitedMs: roundMs };
+export function promptness({ fair }: Weather): Pick<Rules, "promptMs" | "relimitedMs"> {
+  // A wake-up may come before the new limit that it is for.
+  return { promptMs: fair ? 1_000 : Infinity, relimitedMs: roundMs };
 }
 
 /** How long news may take to reach everybody who must know, and what they had begun to come out, ms. */

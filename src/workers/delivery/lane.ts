@@ -49,6 +49,8 @@ export class Lane {
   /** The probe from the search for it to its end, while there is one and the circuit is not closed. */
   #probing: Promise<void> | undefined;
   #loading = false;
+  /** A fact called for work. It may be newer than what is known of the destination: the queue and the feed race. */
+  #told = false;
   #lastActive: number;
 
   constructor(destinationId: string, parts: LaneParts) {
@@ -69,6 +71,7 @@ export class Lane {
   offer(item: WorkItem, session: QueueSession): void {
     this.#tenure.join(session);
     this.#window.offer(item);
+    if (item.kind === "wake" && item.position !== "") this.#told = true;
     this.#lastActive = this.#parts.clock.monotonic();
   }
 
@@ -96,6 +99,8 @@ export class Lane {
       // Nothing is sent: what is still under way at the receiver holds up no cancellation.
       const room = () => windowSize - this.#cancellations.size;
       this.#flow(destination.state, room, (work) => this.#start(work, this.#cancellations, () => this.#cancel(work)));
+    } else if (this.#told && isHeldUp(destination.state, circuit.state)) {
+      this.#load();
     } else if (!destination.state?.active) {
       this.#window.hold();
     } else {
@@ -135,8 +140,14 @@ export class Lane {
       const foreignMs = this.#tenure.known ? 0 : await this.#tenure.learn();
       // Once the last of them is over, nothing else would say that there is room.
       if (foreignMs > 0) clock.schedule(foreignMs, () => this.pump());
-      await aggregates.read(destinations, this.destinationId);
-      await aggregates.read(circuits, this.destinationId);
+      if (this.#told) {
+        this.#told = false;
+        await aggregates.current(destinations, this.destinationId);
+        await aggregates.current(circuits, this.destinationId);
+      } else {
+        await aggregates.read(destinations, this.destinationId);
+        await aggregates.read(circuits, this.destinationId);
+      }
     }).then(() => {
       this.#loading = false;
       this.pump();
@@ -258,4 +269,8 @@ export class Lane {
       this.#lastActive = this.#parts.clock.monotonic();
     }
   }
+}
+
+function isHeldUp(destination: Destination | undefined, circuit: Circuit | undefined): boolean {
+  return !destination?.active || (circuit !== undefined && circuit.position !== "Closed");
 }

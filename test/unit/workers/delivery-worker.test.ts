@@ -58,7 +58,7 @@ function workerOf(
   const worker = new DeliveryWorker(queue, world.firstAttempts, {
     ...parts, log: store, dueIndex: new DueIndex(models), claims: new Claims(parts), attempts,
   }, room);
-  return { worker, session, aggregates, clock };
+  return { worker, session, aggregates, clock, feed };
 }
 
 describe("a delivery worker", () => {
@@ -107,12 +107,13 @@ describe("a delivery worker", () => {
     const patch = (changes: object) => owner.client.patch(`/api/v1/destinations/${destinationId}`, changes);
     await patch({ serverRateLimit: 1 });
     const sent: { eventId: string; answer: () => void }[] = [];
-    const { worker, session, aggregates, clock } = workerOf(relay, ({ webhook }) => new Promise<Outcome>((resolve) => {
+    const working = workerOf(relay, ({ webhook }) => new Promise<Outcome>((resolve) => {
       sent.push({ eventId: webhook.id, answer: () => resolve(success) });
     }), room);
+    const { worker, session } = working;
     await worker.start();
     return {
-      patch, sent, aggregates, destinationId, worker, clock, session,
+      ...working, patch, sent, destinationId,
       take: (...items: WorkItem[]) => worker.take(items, session),
       tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
         tellCircuit(relay.api.world, { tenantId, destinationId }, ...commands),
@@ -249,6 +250,26 @@ describe("a delivery worker", () => {
     staged.session.alive = true;
     staged.take(wake);
     expect(await staged.answered(1)).to.deep.equal([id]);
+    await staged.worker.stop(60_000);
+  });
+
+  it("goes on at once where a wake-up comes before the fact that calls for it", async () => {
+    const staged = await stage();
+    const { destinationId, aggregates, sent, take, post, patch } = staged;
+    const wake = { kind: "wake", destinationId } as const;
+    const ids = [await post()];
+    take({ ...wake, position: "" });
+    await until(() => sent.length === 1);
+    ids.push(await post());
+    await patch({ status: "inactive" });
+    await until(() => isHeld(aggregates, destinationId));
+    await staged.answered(1);
+    await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
+    await staged.feed.stop();
+    await patch({ status: "active" });
+    await relay.drained();
+    take({ ...wake, position: await relay.store.head() });
+    expect(await staged.answered(2)).to.deep.equal(ids);
     await staged.worker.stop(60_000);
   });
 
