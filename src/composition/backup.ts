@@ -1,5 +1,4 @@
-import { join } from "node:path";
-import { copyDatabase } from "../adapters/embedded-backup/copy-database.ts";
+import { copyDatabases } from "../adapters/embedded-backup/copy-databases.ts";
 import { makeFolder } from "../adapters/file-system/folder.ts";
 import type { Config } from "../config/config.ts";
 
@@ -14,5 +13,5 @@ export function backUp({ dataDir, eventStore, readModels }: Config, folder: stri
   }
   makeFolder(folder);
   const files = readModels.engine === "embedded" ? ["state.db", "log.db"] : ["log.db"];
-  for (const file of files) copyDatabase(join(dataDir, file), join(folder, file));
+  copyDatabases(files, dataDir, folder);
 }

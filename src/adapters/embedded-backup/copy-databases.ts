@@ -1,0 +1,33 @@
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { sync } from "../file-system/sync.ts";
+
+/**
+ * Copies SQLite databases from one folder to another, in their order, each as it stands at one moment, while others
+ * write to it; what they commit meanwhile is not in the copy and waits for nothing. None has its name before all are
+ * copied and durable; whatever fails leaves none. Throws where one is in the target already.
+ */
+export function copyDatabases(names: readonly string[], from: string, to: string): void {
+  const copies = names.map((name) =>
+    ({ source: join(from, name), draft: join(to, `${name}.new`), target: join(to, name) }));
+  for (const { target } of copies) if (existsSync(target)) throw new Error(`${target} exists already`);
+  try {
+    for (const { source, draft } of copies) copyDatabase(source, draft);
+    for (const { draft, target } of copies) renameSync(draft, target);
+    sync(to);
+  } finally {
+    for (const { draft } of copies) rmSync(draft, { force: true });
+  }
+}
+
+function copyDatabase(from: string, to: string): void {
+  rmSync(to, { force: true });
+  const source = new DatabaseSync(from, { readOnly: true });
+  try {
+    source.prepare("VACUUM INTO ?").run(to);
+  } finally {
+    source.close();
+  }
+  sync(to);
+}
