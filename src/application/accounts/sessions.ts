@@ -40,6 +40,8 @@ interface SessionParts {
   readonly ids: Ids;
 }
 
+/** How long after its session's end a logout is remembered: a clock may be set back, and the token be good again. */
+const rememberedMs = 86_400_000;
 /** Above any version: all sessions of a user that was deleted are over. */
 const allVersions = Number.MAX_SAFE_INTEGER;
 
@@ -100,7 +102,7 @@ export class Sessions {
     } catch (error) {
       if (!(error instanceof RevisionConflict)) throw error;
     }
-    await state.put(revocation(tokenId), at, Math.max(millis(expiresAt) - clock.now(), 1));
+    await state.put(revocation(tokenId), at, Math.max(millis(expiresAt) - clock.now(), 0) + rememberedMs);
   }
 
   /** Ends all sessions of a user that are not of its present version; of a user that was deleted, all. */

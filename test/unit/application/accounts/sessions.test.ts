@@ -2,8 +2,10 @@ import { expect } from "chai";
 import { SqliteExpiringState } from "../../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
 import { Sessions } from "../../../../src/application/accounts/sessions.ts";
+import type { Origin } from "../../../../src/application/origin.ts";
 import { Refusal } from "../../../../src/domain/refusal.ts";
 import { timestamp } from "../../../../src/domain/time.ts";
+import { InMemoryEventStore } from "../../../support/in-memory-event-store.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const ids = new SystemIds();
@@ -25,24 +27,32 @@ class SlowState extends SqliteExpiringState {
   }
 }
 
+/** Sessions of one user of version 1, whose token is good as long as nothing says that it is over. */
+function sessionsOf(state: SqliteExpiringState, clock: ManualClock) {
+  const users = new Map([[userId, { status: "Active", role: "Admin", sessionVersion: 1 }]]);
+  // This process hears of no change.
+  const remembered = { state: { users: new Map(users) } };
+  const expiresAt = timestamp(clock.now() + 60_000);
+  const claims = { userId, tenantId, role: "Admin", sessionVersion: 1, tokenId: ids.uuid(), expiresAt };
+  const parts = {
+    clock, state, ids,
+    store: new InMemoryEventStore(),
+    aggregates: { current: async () => ({ state: { users } }), read: async () => remembered },
+    tokens: { verify: async () => claims },
+    keys: { get: async () => ({}) },
+  };
+  const sessions = new Sessions(parts as unknown as ConstructorParameters<typeof Sessions>[0], { ttlMs: 60_000 });
+  return { sessions, users, refused: () => sessions.authenticate("a token").catch((error: unknown) => error) };
+}
+
+const isOver = (refusal: unknown) =>
+  expect(refusal).to.be.instanceOf(Refusal).with.property("message", "the session is over");
+
 describe("sessions", () => {
   it("stay over when an older end of some is written after a newer one of all", async () => {
     const clock = new ManualClock();
     const state = new SlowState(":memory:", clock);
-    const user = (sessionVersion: number) => ({ status: "Active", role: "Admin", sessionVersion });
-    const users = new Map([[userId, user(1)]]);
-    // This process has not heard yet that the user was deleted.
-    const remembered = { state: { users: new Map(users) } };
-    const claims = {
-      userId, tenantId, role: "Admin", sessionVersion: 1, tokenId: ids.uuid(), expiresAt: timestamp(clock.now() + 1),
-    };
-    const parts = {
-      clock, state,
-      aggregates: { current: async () => ({ state: { users } }), read: async () => remembered },
-      tokens: { verify: async () => claims },
-      keys: { get: async () => ({}) },
-    };
-    const sessions = new Sessions(parts as unknown as ConstructorParameters<typeof Sessions>[0], { ttlMs: 60_000 });
+    const { sessions, users, refused } = sessionsOf(state, clock);
     expect((await sessions.authenticate("a token")).userId).to.equal(userId);
     const passwordChanged = sessions.endOlder(tenantId, userId);
     await new Promise(setImmediate);
@@ -50,8 +60,23 @@ describe("sessions", () => {
     await sessions.endOlder(tenantId, userId);
     state.arrive();
     await passwordChanged;
-    const refusal = await sessions.authenticate("a token").catch((error: unknown) => error);
-    expect(refusal).to.be.instanceOf(Refusal).with.property("message", "the session is over");
+    isOver(await refused());
+    await state.close();
+  });
+
+  it("stay over where the clock goes ahead for hours and is set back", async () => {
+    const clock = new ManualClock();
+    const state = new SqliteExpiringState(":memory:", clock);
+    const { sessions, refused } = sessionsOf(state, clock);
+    const actor = { type: "user", id: userId, role: "Admin" } as const;
+    const origin: Origin = { actor, correlationId: "test", causationId: null };
+    await sessions.revoke(await sessions.authenticate("a token"), origin);
+    const hours = 4 * 3_600_000;
+    clock.advance(hours);
+    // Whoever writes forgets what is over.
+    await state.put("another", "", null);
+    clock.advance(-hours);
+    isOver(await refused());
     await state.close();
   });
 });
