@@ -2,6 +2,7 @@ import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
 import { parsePayload } from "./json.ts";
 import { orderings } from "./ordering.ts";
 import { MappingProblem } from "./problem.ts";
+import { texts } from "./texts.ts";
 
 type Tree = Parameters<typeof TreeInterpreter.visit>[0];
 type Function = (args: readonly JSONValue[]) => JSONValue;
@@ -62,15 +63,9 @@ function equal(one: JSONValue, other: JSONValue): boolean {
   return TreeInterpreter.visit({ type: "Comparator", name: "EQ", left, right } as Tree, null) as boolean;
 }
 
-/** As the library's own, which with a count replaces in what it has put in, and finds `$&` and its like in that. */
-const replace: Function = ([subject, from, to, count]) => {
-  const parts = (subject as string).split(from as string);
-  const most = (count ?? Infinity) as number;
-  if (most < 0 || (most !== Infinity && !Number.isInteger(most))) {
-    throw new MappingProblem("replace() takes a whole number of times, 0 or more");
-  }
-  return [parts.slice(0, most + 1).join(to as string), ...parts.slice(most + 1)].join(from as string);
-};
+/** As the library's own, which cannot turn around a long text. */
+const reverse: Function = ([value]) =>
+  typeof value === "string" ? [...value].reverse().join("") : [...(value as JSONValue[])].reverse();
 
 const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
@@ -81,28 +76,9 @@ const toNumber: Function = ([value = null]) => {
   return numberForm.test(text) ? (parsePayload(text) as JSONValue) : null;
 };
 
-/** As the library's own, which leaves an empty text as it is, and counts a character beyond U+FFFF as two. */
-function padding(name: string, put: (text: string, more: string) => string): Function {
-  return ([text, width, character]) => {
-    const one = (character as string) || " ";
-    if (charactersIn(one) > 1) throw new MappingProblem(`${name}() pads with one character`);
-    const missing = (width as number) - charactersIn(text as string);
-    if (!Number.isInteger(missing) || (width as number) < 0) {
-      throw new MappingProblem(`${name}() pads to a whole number of characters, 0 or more`);
-    }
-    return put(text as string, one.repeat(Math.max(0, missing)));
-  };
-}
-
-function charactersIn(text: string): number {
-  return [...text].length;
-}
-
 /** What stands in for functions of the library. */
 const own: Readonly<Record<string, Function>> = {
-  ...orderings, contains, group_by: groupBy, replace, to_number: toNumber,
-  pad_left: padding("pad_left", (text, more) => more + text),
-  pad_right: padding("pad_right", (text, more) => text + more),
+  ...orderings, ...texts, contains, group_by: groupBy, reverse, to_number: toNumber,
 };
 
 /** Bounds every function of the library, for the whole process, by the text it searches and the text it makes. */

@@ -148,6 +148,29 @@ describe("mapping expressions", () => {
     }
   });
 
+  it("cut and count texts by characters, beyond U+FFFF too, however long they are", () => {
+    const [gap, dots] = [`x${" ".repeat(100_000)}y`, ".".repeat(200_000)];
+    const payload = JSON.stringify({ s: "\u{1f600}a\u{1f601}a", gap, dots });
+    const table: [string, unknown][] = [
+      ["split(s, '')", ["\u{1f600}", "a", "\u{1f601}", "a"]],
+      ["split(s, '', `1`)", ["\u{1f600}", "a\u{1f601}a"]],
+      ["split(s, 'a', `1`)", ["\u{1f600}", "\u{1f601}a"]],
+      ["trim(s, '\u{1f601}a')", "\u{1f600}"],
+      ["trim(s, '\u{1f602}')", "\u{1f600}a\u{1f601}a"],
+      ["[trim_left(' \t]a '), trim_right(' \t]a '), trim(']a]', ']')]", ["]a ", " \t]a", "a"]],
+      ["length(trim_right(gap))", 100_002],
+      ["reverse(s)", "a\u{1f601}a\u{1f600}"],
+      ["length(reverse(dots))", 200_000],
+      ["[find_first(s, 'a'), find_last(s, 'a')]", [1, 3]],
+      ["[find_first(s, 'a', `2`), find_last(s, 'a', `0`, `3`), find_first(s, 'a', `-1`, `-1`)]", [3, 1, 1]],
+      ["[find_first(s, 'a', `4`), find_last(s, 'b')]", [null, null]],
+      ["[find_first('', 'a'), find_last(s, '')]", [null, null]],
+    ];
+    for (const [expression, result] of table) expect(evaluated(expression, payload), expression).to.deep.equal(result);
+    refused(() => evaluated("find_first(s, 'a', `0.5`)", payload), "find_first() searches between whole numbers");
+    refused(() => evaluated("split(s, 'a', `-1`)", payload), "split() takes a whole number");
+  });
+
   it("replace as often as they are asked to, by any text, and nothing in what they put in", () => {
     const table: [string, string][] = [
       ["'aaa', 'a', 'b'", "bbb"],
