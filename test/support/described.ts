@@ -24,8 +24,9 @@ const paths = Object.entries(apiDocument.paths)
   .sort((a, b) => Number(a.path.includes("{")) - Number(b.path.includes("{")));
 
 /**
- * Fails unless the answer is one that the document promises: a documented status of the operation, its content
- * type, a body that satisfies its schema; 404 on any other path, and 405 with `Allow`, or 204, to other methods.
+ * Fails unless the answer is one that the document promises: a documented status of the operation, its
+ * headers, its content type, a body that satisfies its schema; 404 on any other path, and 405 with `Allow`, or 204, to
+ * other methods.
  */
 export function checkDescribed(method: string, url: string, answer: Answer): void {
   const problem = problemOf(method, new URL(url).pathname, answer);
@@ -57,6 +58,11 @@ function problemWith(
   if (!given) return `status ${status} is not among those of ${operationId}`;
   const shared = "$ref" in given ? (given.$ref.split("/").at(-1) ?? "") : undefined;
   const response = shared === undefined ? (given as Response) : apiDocument.components.responses[shared];
+  const named = Object.keys(response?.headers ?? {});
+  const absent = named.find((name) => !headers.has(name));
+  if (absent !== undefined) return `no ${absent}`;
+  const challenged = headers.has("WWW-Authenticate");
+  if (challenged && !named.includes("WWW-Authenticate")) return "WWW-Authenticate is not described";
   if (headOnly || !response?.content) return text === "" ? undefined : "there is a body";
   const type = headers.get("content-type")?.split(";")[0] ?? "";
   if (!response.content[type]) return `the content type is ${type}`;

@@ -4,6 +4,8 @@ import type { Schema } from "./schemas.ts";
 /** An answer as the document describes it: its contents by media type, none where it has no body. */
 export interface DescribedAnswer {
   readonly description: string;
+  /** Its own; what every answer has is added. */
+  readonly headers?: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, Content>>;
 }
 
@@ -75,6 +77,16 @@ export function problem(description: string, ...examples: readonly [string, ...s
   const named = examples.map((value, index) => [`example ${index + 1}`, { value }] as const);
   const schema = { $ref: "urn:webhook-relay:response:problem" };
   return { description, content: { "text/plain": { schema, examples: Object.fromEntries(named) } } };
+}
+
+/** A problem that is solved by signing in, and says with which scheme. */
+export function challenge(
+  scheme: "Bearer" | "ApiKey",
+  description: string,
+  ...examples: readonly [string, ...string[]]
+): DescribedAnswer {
+  const header = { description: "What is asked for.", required: true, schema: { type: "string", const: scheme } };
+  return { ...problem(description, ...examples), headers: { "WWW-Authenticate": header } };
 }
 
 /** An answer without a body. */

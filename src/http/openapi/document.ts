@@ -1,7 +1,7 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Operation } from "../route.ts";
-import { problem, tags, type DescribedAnswer, type Description, type Examples } from "./description.ts";
+import { challenge, problem, tags, type DescribedAnswer, type Description, type Examples } from "./description.ts";
 import { descriptions } from "./descriptions.ts";
 import { introduction } from "./introduction.ts";
 import { referenceTo, schemaComponents, withComponents, type Schema } from "./schemas.ts";
@@ -18,7 +18,7 @@ export interface Parameter {
 /** What one status means; `content`, by media type, is missing where there is no body. */
 export interface Response {
   readonly description: string;
-  readonly headers: object;
+  readonly headers: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, MediaType>>;
 }
 
@@ -67,11 +67,11 @@ const securitySchemeOf = { bearer: "accessToken", apiKey: "apiKey" } as const;
 
 /** Answers that are the same wherever they are given. */
 const shared = {
-  Unauthenticated: problem(
-    "The access token is missing, malformed, expired, or its session is over.",
+  Unauthenticated: challenge(
+    "Bearer", "The access token is missing, malformed, expired, or its session is over.",
     "Authorization: must be Bearer and an access token", "the session is over",
   ),
-  WrongKey: problem("The API key is missing or not valid.", "X-Api-Key: not a valid API key"),
+  WrongKey: challenge("ApiKey", "The API key is missing or not valid.", "X-Api-Key: not a valid API key"),
   NotFound: problem(
     "Nothing has this id. What is not a UUID names nothing.", "event not found", "destination not found",
   ),
@@ -219,6 +219,6 @@ function contentOf(schema: SchemaObject, examples: Examples): MediaType {
 }
 
 function responseOf(answer: DescribedAnswer): Response {
-  const { description, content } = answer;
-  return { description, headers, ...(content && { content: withComponents(content) }) };
+  const { description, headers: own, content } = answer;
+  return { description, headers: { ...headers, ...own }, ...(content && { content: withComponents(content) }) };
 }

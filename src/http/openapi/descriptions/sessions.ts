@@ -1,5 +1,5 @@
 import { password, session } from "../examples.ts";
-import { json, nothing, problem, type Descriptions } from "../description.ts";
+import { challenge, json, nothing, problem, type Descriptions } from "../description.ts";
 
 /** Login and logout. */
 export const sessionDescriptions: Descriptions = {
@@ -13,7 +13,8 @@ export const sessionDescriptions: Descriptions = {
     examples: { owner: { email: "owner@example.com", password } },
     answers: {
       200: json("session", "The session.", session),
-      401: problem(
+      401: challenge(
+        "Bearer",
         "An unknown email, a wrong password or an inactive user: the same answer in the same time.",
         "email or password is wrong",
       ),
