@@ -24,8 +24,9 @@ export const ingestDescriptions: Descriptions = {
     headers: {
       "X-Idempotency-Key": {
         description:
-          "Names the event for good, within the tenant. Neither empty nor with control characters, and given once: " +
-          "two such headers are 400.",
+          "Names the event within the tenant, whatever its destination and body, until it is purged: a second one " +
+          "under it gets 200, and nothing is sent. Neither empty nor with control characters, and given once: two " +
+          "such headers are 400.",
         schema: {
           type: "string", minLength: 1, maxLength: 255, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",
           examples: ["order-4711-paid"],
