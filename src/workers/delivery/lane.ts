@@ -140,11 +140,8 @@ export class Lane {
       const foreignMs = this.#tenure.known ? 0 : await this.#tenure.learn();
       // Once the last of them is over, nothing else would say that there is room.
       if (foreignMs > 0) clock.schedule(foreignMs, () => this.pump());
-      if (this.#told) {
-        this.#told = false;
-        await aggregates.current(destinations, this.destinationId);
-        await aggregates.current(circuits, this.destinationId);
-      } else {
+      if (this.#told) await this.#lookAnew();
+      else {
         await aggregates.read(destinations, this.destinationId);
         await aggregates.read(circuits, this.destinationId);
       }
@@ -152,6 +149,19 @@ export class Lane {
       this.#loading = false;
       this.pump();
     });
+  }
+
+  /** What was told while this looks is looked for again, and so is what a log that is away does not say. */
+  async #lookAnew(): Promise<void> {
+    const { aggregates } = this.#parts;
+    this.#told = false;
+    try {
+      await aggregates.current(destinations, this.destinationId);
+      await aggregates.current(circuits, this.destinationId);
+    } catch (error) {
+      this.#told = true;
+      throw error;
+    }
   }
 
   #obey(circuit: Circuit, destination: Destination): void {

@@ -6,7 +6,7 @@ import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
-import { logStart, RevisionConflict } from "../../../src/ports/event-store.ts";
+import { LogUnavailable, logStart, RevisionConflict } from "../../../src/ports/event-store.ts";
 import type { WorkItem } from "../../../src/ports/work-queue.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
@@ -253,9 +253,12 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  it("goes on at once where a wake-up comes before the fact that calls for it", async () => {
+  for (const [title, trouble] of [
+    ["at once", false],
+    ["after a pause, the log being away,", true],
+  ] as const) it(`goes on ${title} where a wake-up comes before the fact that calls for it`, async () => {
     const staged = await stage();
-    const { destinationId, aggregates, sent, take, post, patch } = staged;
+    const { destinationId, aggregates, sent, take, post, patch, clock } = staged;
     const wake = { kind: "wake", destinationId } as const;
     const ids = [await post()];
     take({ ...wake, position: "" });
@@ -268,7 +271,15 @@ describe("a delivery worker", () => {
     await staged.feed.stop();
     await patch({ status: "active" });
     await relay.drained();
-    take({ ...wake, position: await relay.store.head() });
+    const position = await relay.store.head();
+    if (trouble) {
+      const readStream = relay.store.readStream.bind(relay.store);
+      relay.store.readStream = () => Promise.reject(new LogUnavailable("away"));
+      take({ ...wake, position });
+      await until(() => clock.pending.includes(1_000));
+      relay.store.readStream = readStream;
+      clock.advance(1_000);
+    } else take({ ...wake, position });
     expect(await staged.answered(2)).to.deep.equal(ids);
     await staged.worker.stop(60_000);
   });
