@@ -171,6 +171,14 @@ describe("mapping expressions", () => {
     refused(() => evaluated("split(s, 'a', `-1`)", payload), "split() takes a whole number");
   });
 
+  it("take little of their time for what they leave of a long text as it is", () => {
+    const brief = new Evaluator({ timeoutMs: 200, patienceMs: 5_000, maxBytes: 10_000 });
+    const payload = JSON.stringify({ s: `${"word ".repeat(50_000)}.` });
+    for (const call of ["trim(s)", "trim(s, '\u{1f600}')", "pad_left(s, `9`)", "find_first(s, '.', `1`)"]) {
+      expect(brief.apply(`{x: length([${Array(80).fill(call).join(",")}])}`, payload), call).to.equal('{"x":80}');
+    }
+  });
+
   it("replace as often as they are asked to, by any text, and nothing in what they put in", () => {
     const table: [string, string][] = [
       ["'aaa', 'a', 'b'", "bbb"],
