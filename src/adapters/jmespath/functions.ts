@@ -24,7 +24,8 @@ const lengthOf: Readonly<Record<string, Lengths>> = {
     (parts as string[]).reduce((sum, part) => sum + part.length, (glue as string).length * (parts as string[]).length),
   pad_left: ([, width]) => width as number,
   pad_right: ([, width]) => width as number,
-  replace: ([subject, from, to]) => (subject as string).split(from as string).length * (to as string).length,
+  replace: ([subject, from, to, times]) =>
+    Math.min((subject as string).split(from as string).length, (times ?? Infinity) as number) * (to as string).length,
 };
 
 const searchOf: Lengths = ([subject, wanted]) =>

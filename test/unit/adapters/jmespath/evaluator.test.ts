@@ -193,6 +193,9 @@ describe("mapping expressions", () => {
       ["'abc', 'x', 'y', `1`", "abc"],
     ];
     for (const [given, result] of table) expect(evaluated(`replace(${given})`, "{}"), given).to.equal(result);
+    const spaced = JSON.stringify({ spaced: " ".repeat(100_000), wide: "w".repeat(50) });
+    expect(evaluated("length(replace(spaced, ' ', wide, `2`))", spaced)).to.equal(100_098);
+    refused(() => evaluated("replace(spaced, ' ', wide, `20000`)", spaced), "replace() makes too long a text");
     for (const count of ["`-1`", "`0.5`"]) {
       refused(() => evaluated(`replace('a', 'a', 'b', ${count})`, "{}"), "replace() takes a whole number");
     }
