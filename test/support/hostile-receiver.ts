@@ -8,6 +8,14 @@ type Deed = (socket: Socket, wire: Socket) => void;
 
 const head = (status: string, ...headers: readonly string[]) => `HTTP/1.1 ${[status, ...headers].join("\r\n")}\r\n\r\n`;
 
+/** Answers without a body by its status, then ends an empty one. */
+function bodyAfter(status: string): (socket: Socket) => void {
+  return (socket) => {
+    socket.write(head(status, "Transfer-Encoding: chunked"));
+    setImmediate(() => socket.write(`0${over}`));
+  };
+}
+
 /** Writes the text again and again, `everyMs` apart, until the socket closes. */
 function drip(socket: Socket, text: string, everyMs: number): void {
   const timer = setInterval(() => socket.write(text), everyMs);
@@ -106,10 +114,8 @@ const deeds = {
   garbage: (socket) => socket.write(`\0\x01\x02 not http${over}`),
   "old protocol": (socket) => socket.write(`HTTP/0.9 200 OK${over}`),
   "two lengths": (socket) => socket.write(`${head("200 OK", "Content-Length: 1", "Content-Length: 2")}ab`),
-  "says 204, then an empty body": (socket) => {
-    socket.write(head("204 No Content", "Transfer-Encoding: chunked"));
-    setImmediate(() => socket.write(`0${over}`));
-  },
+  "says 204, then an empty body": bodyAfter("204 No Content"),
+  "says 304, then an empty body": bodyAfter("304 Not Modified"),
   "answers twice": (socket) => {
     const yes = `${head("200 OK", "Content-Length: 2")}ok`;
     socket.write(yes + yes.replace("200", "500"));

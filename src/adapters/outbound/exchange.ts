@@ -51,7 +51,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (statusCode < 200) return;
     this.#statusCode = statusCode;
     this.#headers = flat(headers);
-    if (statusCode !== 204 || headers["transfer-encoding"] === undefined) return;
+    if ((statusCode !== 204 && statusCode !== 304) || headers["transfer-encoding"] === undefined) return;
     // It has no body, but one seems to follow, which would be taken for the beginning of the next answer.
     this.#answered(false);
     controller.abort(noBody);

@@ -46,6 +46,7 @@ const expected: Readonly<Record<Hostility, number | OutboundFailure["reason"]>> 
   "old protocol": 200,
   "two lengths": "connection",
   "says 204, then an empty body": 204,
+  "says 304, then an empty body": 304,
   "answers twice": 200,
   "one more handshake, then yes": 200,
   "endless handshakes": "tls",
@@ -94,7 +95,8 @@ describe("S4 hostile receivers", () => {
     });
   }
 
-  for (const hostility of ["answers twice", "says 204, then an empty body"] as const) {
+  const bodies = ["says 204, then an empty body", "says 304, then an empty body"] as const;
+  for (const hostility of ["answers twice", ...bodies] as const) {
     it(`keep the answer to one request out of the next one's: ${hostility}`, async () => {
       for (let count = 0; count < 5; count += 1) {
         const { outcome } = await call(hostility);
