@@ -1,4 +1,4 @@
-import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
+import { TreeInterpreter, TYPE_OBJECT, type JSONValue } from "@jmespath-community/jmespath";
 import { MappingProblem } from "./problem.ts";
 
 /** As it is in the library, where its last member is private. */
@@ -12,19 +12,34 @@ interface Scope {
   readonly inner?: Scope;
 }
 
+/** As it is in the library, where it is private and needs no `this`. */
+interface Types {
+  getTypeName: (value: unknown) => typeof TYPE_OBJECT | undefined;
+}
+
 type Value = Parameters<Interpreter["visit"]>[1];
 
 /**
  * Has the library look up fields and variables, for the whole process, as JMESPath has it: it takes what an object
  * inherits (`constructor`) for a field of it, and of the variables of an outer `let` it knows no null, false, 0 or "".
+ * An object with a field `expref` it takes for an `&expression`, and runs what a payload says there.
  */
 export function correctLookups(): void {
+  const references = new WeakSet<object>();
+  const types = Object.getPrototypeOf(TreeInterpreter.runtime) as Types;
+  const { getTypeName } = types;
+  types.getTypeName = (value) => {
+    const isData = typeof value === "object" && value !== null && !Array.isArray(value) && !references.has(value);
+    return isData ? TYPE_OBJECT : getTypeName(value);
+  };
   const prototype = Object.getPrototypeOf(TreeInterpreter) as Interpreter;
   const { visit } = prototype;
   prototype.visit = function (this: Interpreter, node, value) {
     if (node.type === "Field") return field(value, node.name);
     if (node.type === "Variable") return variable(this._scope, node.name);
-    return visit.call(this, node, value);
+    const result = visit.call(this, node, value);
+    if (node.type === "ExpressionReference") references.add(result as object);
+    return result;
   };
 }
 

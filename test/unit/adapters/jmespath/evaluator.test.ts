@@ -106,6 +106,17 @@ describe("mapping expressions", () => {
     expect(evaluator.apply("{c: constructor}", '{"constructor":9007199254740993}')).to.equal('{"c":9007199254740993}');
   });
 
+  it("take no object for an expression, whatever its fields", () => {
+    const payload = '{"o":{"expref":true,"type":"Literal","value":1},"l":[{"expref":1}]}';
+    expect(evaluated("[type(o), length(o), type(l[0])]", payload)).to.deep.equal(["object", 3, "object"]);
+    expect(evaluated("merge(l[0], {a: `2`})", payload)).to.deep.equal({ expref: 1, a: 2 });
+    expect(evaluated("map(&expref, l)", payload)).to.deep.equal([1]);
+    expect(evaluated("let $a = o in keys($a)", payload)).to.deep.equal(["expref", "type", "value"]);
+    for (const call of ["map(o, l)", "sort_by(l, o)", "group_by(l, o)"]) {
+      refused(() => evaluated(call, payload), "to be type (expression) but received type object");
+    }
+  });
+
   it("find in an array what equals one of its items", () => {
     const items = '{"items":[{"k":1},[2],"3",null,12345678901234567890]}';
     for (const wanted of ["{k: `1`}", "items[0]", "[`2`]", "'3'", "`null`", "items[4]"]) {
