@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
-import { orEndUnsynced } from "../file-system/failed-sync.ts";
+import { endUnsynced } from "../file-system/failed-sync.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { openDatabase } from "./database.ts";
 import { ReadAhead } from "./read-ahead.ts";
@@ -49,7 +49,7 @@ export class OpenFile {
     const log = `${this.#path}-wal`;
     const handle = await open(log);
     try {
-      await handle.sync().catch((error: unknown) => orEndUnsynced(log, () => { throw error; }));
+      await handle.sync().catch((error: unknown) => endUnsynced(log, error));
     } finally {
       await handle.close();
     }

@@ -13,11 +13,17 @@ export function orEndUnsynced<Result>(file: string, task: () => Result): Result 
   try {
     return task();
   } catch (error) {
-    if (!isFailedSync(error)) throw error;
+    endUnsynced(file, error);
+  }
+}
+
+/** What {@link orEndUnsynced} does about an error; rethrows it. For whoever waits for a sync. */
+export function endUnsynced(file: string, error: unknown): never {
+  if (isFailedSync(error)) {
     writeSync(2, `${file} could not be synced, so the relay ends before its log is let go: ${error.message}\n`);
     process.kill(process.pid, "SIGKILL");
-    throw error;
   }
+  throw error;
 }
 
 function isFailedSync(error: unknown): error is Error {

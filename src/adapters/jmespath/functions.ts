@@ -1,10 +1,10 @@
 import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
+import type { Expression } from "./expression.ts";
 import { parsePayload } from "./json.ts";
 import { orderings } from "./ordering.ts";
 import { MappingProblem } from "./problem.ts";
 import { texts } from "./texts.ts";
 
-type Tree = Parameters<typeof TreeInterpreter.visit>[0];
 type Function = (args: readonly JSONValue[]) => JSONValue;
 
 /**
@@ -43,7 +43,7 @@ const comparedBy: Readonly<Record<string, Lengths>> = {
 /** As the library's own, which takes what every JavaScript object has (`constructor`) for a group that is there. */
 const groupBy: Function = ([items, expression]) =>
   Object.groupBy(items as JSONValue[], (item) => {
-    const key = TreeInterpreter.visit(expression as unknown as Tree, item ?? {});
+    const key = TreeInterpreter.visit(expression as unknown as Expression, item ?? {});
     if (typeof key !== "string") throw new MappingProblem("group_by() groups by strings only");
     return key;
   }) as JSONValue;
@@ -60,8 +60,8 @@ function isComposite(value: JSONValue | undefined): value is JSONValue {
 }
 
 function equal(one: JSONValue, other: JSONValue): boolean {
-  const [left, right] = [one, other].map((value): Tree => ({ type: "Literal", value }));
-  return TreeInterpreter.visit({ type: "Comparator", name: "EQ", left, right } as Tree, null) as boolean;
+  const [left, right] = [one, other].map((value): Expression => ({ type: "Literal", value }));
+  return TreeInterpreter.visit({ type: "Comparator", name: "EQ", left, right } as Expression, null) as boolean;
 }
 
 /** As the library's own, which cannot turn around a long text. */

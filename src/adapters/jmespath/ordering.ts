@@ -1,7 +1,7 @@
 import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
+import type { Expression } from "./expression.ts";
 import { MappingProblem } from "./problem.ts";
 
-type Tree = Parameters<typeof TreeInterpreter.visit>[0];
 type Keys = readonly number[] | readonly string[];
 type Ordering = (items: readonly JSONValue[], keys: Keys) => JSONValue;
 
@@ -37,7 +37,7 @@ function byThemselves(order: Ordering) {
 function byExpression(name: string, order: Ordering) {
   return ([given, expression]: readonly JSONValue[]) => {
     const items = given as JSONValue[];
-    const keys = items.map((item) => TreeInterpreter.visit(expression as unknown as Tree, item));
+    const keys = items.map((item) => TreeInterpreter.visit(expression as unknown as Expression, item));
     const kind = typeof keys[0];
     if (keys.length > 0 && ((kind !== "number" && kind !== "string") || keys.some((key) => typeof key !== kind))) {
       throw new MappingProblem(`${name}() orders by numbers only, or by strings only`);

@@ -206,8 +206,8 @@ export class Lane {
     if (this.#guard.paused || !this.#tenure.mayClaim || !this.#window.clear) return 0;
     const destination = this.#parts.aggregates.peek(destinations, this.destinationId)?.state;
     const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
-    if (!destination?.active || destination.deleted || !circuit) return 0;
-    return (circuit.state?.position ?? "Closed") === "Closed" ? this.#room(destination.serverRateLimit) : 0;
+    if (!destination || destination.deleted || !circuit || isHeldUp(destination, circuit.state)) return 0;
+    return this.#room(destination.serverRateLimit);
   }
 
   #start(work: Work, underWay: Set<Promise<unknown>>, task: () => Promise<Miss | undefined>): void {

@@ -304,8 +304,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a first attempt is claimed with the acceptance whatever is under way",
     breaks: "a destination's limit is kept",
     file: lane,
-    from: "\"Closed\" ? this.#room(destination.serverRateLimit) : 0;",
-    to: "\"Closed\" ? destination.serverRateLimit : 0;",
+    from: "return this.#room(destination.serverRateLimit);",
+    to: "return destination.serverRateLimit;",
   },
   {
     name: "a claim that came to nothing hides the event that was first",
