@@ -49,7 +49,7 @@ export class Freshness {
    */
   async settle(position: Position): Promise<void> {
     await this.cover(position);
-    if (!(await this.#readModels.isSettled(fingerprint))) {
+    if (!(await this.#readModels.settle(fingerprint))) {
       throw new Refusal("unavailable", "the read models are being built again; try again");
     }
   }

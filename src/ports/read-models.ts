@@ -156,11 +156,11 @@ export interface ReadModels extends ReadModelQuestions {
    */
   standsAt(checkpoint: Position): Promise<boolean>;
   /**
-   * Whether they were built under this fingerprint, none are being built to take their place, and no loss of power
-   * takes them back. Only then may what they cover be deleted from the log: others, or they themselves, would have read
-   * one part of it and miss the rest.
+   * Sees to it that no loss of power takes them back, and tells whether they were built under this fingerprint and none
+   * are being built to take their place. Only then may what they cover be deleted from the log: others, or they
+   * themselves, would have read one part of it and miss the rest.
    */
-  isSettled(fingerprint: string): Promise<boolean>;
+  settle(fingerprint: string): Promise<boolean>;
   /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */
   caughtUp(position: Position, timeoutMs: number): Promise<boolean>;
 }

@@ -59,7 +59,7 @@ export class Purger {
     });
     let worked = false;
     for (const purge of found as readonly PurgeDocument[]) {
-      if (isOver() || !(await this.#isSettled())) return worked;
+      if (isOver() || !(await this.#settle())) return worked;
       if (!(await this.#isUnderWay(purge))) continue;
       await this.#work(purge);
       worked = true;
@@ -67,8 +67,8 @@ export class Purger {
     return worked;
   }
 
-  #isSettled(): Promise<boolean> {
-    return this.#parts.readModels.isSettled(fingerprint);
+  #settle(): Promise<boolean> {
+    return this.#parts.readModels.settle(fingerprint);
   }
 
   /** The read models may not know yet that it is over. */
@@ -83,7 +83,7 @@ export class Purger {
     if (after === undefined) await this.#recordUses(purge.tenantId, origin);
     const page = await this.#page(purge.id, after);
     for (let at = 0; at < page.length; at += together) {
-      if (!(await this.#isSettled())) return;
+      if (!(await this.#settle())) return;
       await this.#paced(() =>
         Promise.all(page.slice(at, at + together).map((eventId) => this.#delete(eventId, purge.position))));
     }

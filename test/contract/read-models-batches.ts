@@ -193,7 +193,7 @@ export function batchesContract(tested: Tested, { wholeBatches, crashes, runs }:
 
     it("is settled under the fingerprint of what it is the checkpoint of, and under no other", async () => {
       const settled = () =>
-        Promise.all(["first", "second"].map((fingerprint) => tested.models.reader.isSettled(fingerprint)));
+        Promise.all(["first", "second"].map((fingerprint) => tested.models.reader.settle(fingerprint)));
       expect(await settled()).to.deep.equal([false, false]);
       await prepare();
       expect(await settled()).to.deep.equal([true, false]);

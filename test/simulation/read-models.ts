@@ -46,7 +46,7 @@ export class SimulatedReadModels {
       buckets: (scope, from, to) => ask(() => contents.buckets(scope, from, to)),
       checkpoint: () => ask(() => contents.checkpoint()),
       standsAt: (checkpoint) => ask(() => contents.standsAt(checkpoint)),
-      isSettled: (fingerprint) => ask(() => contents.isSettled(fingerprint)),
+      settle: (fingerprint) => ask(() => contents.settle(fingerprint)),
       caughtUp: (position, timeoutMs) => this.#caughtUp(process, position, timeoutMs),
       state: () => ask(async () => {
         this.#writer = process;

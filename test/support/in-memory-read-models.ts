@@ -69,7 +69,7 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
     return checkpoint === (await this.checkpoint());
   }
 
-  async isSettled(fingerprint: string): Promise<boolean> {
+  async settle(fingerprint: string): Promise<boolean> {
     return this.#state?.fingerprint === fingerprint;
   }
 

@@ -40,8 +40,8 @@ class FailingReadModels extends InMemoryReadModels {
     return stands;
   }
 
-  override async isSettled(fingerprint: string): Promise<boolean> {
-    return !this.areReplaced && (await super.isSettled(fingerprint));
+  override async settle(fingerprint: string): Promise<boolean> {
+    return !this.areReplaced && (await super.settle(fingerprint));
   }
 
   override apply(batch: readonly PositionedChanges[], checkpoint: string): Promise<void> {

@@ -4,7 +4,7 @@ import { remote, type MethodsOf, type Remote } from "../message-port/calls.ts";
 
 const questions: MethodsOf<ReadModels> = {
   get: true, find: true, count: true, distinct: true, sum: true, buckets: true, checkpoint: true, standsAt: true,
-  isSettled: true, caughtUp: true,
+  settle: true, caughtUp: true,
 };
 
 /** The read models that another thread serves at the other end of a port. */

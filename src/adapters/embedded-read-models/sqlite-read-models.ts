@@ -111,7 +111,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return checkpoint === (await this.checkpoint());
   }
 
-  async isSettled(fingerprint: string): Promise<boolean> {
+  async settle(fingerprint: string): Promise<boolean> {
     if (this.#state?.fingerprint !== fingerprint) return false;
     // A loss of power would take them back to before what is then deleted from the log.
     await this.#write(() => this.#built().sync());

@@ -81,7 +81,7 @@ export class MongoReadModels implements ReadModels {
   }
 
   /** A look that began before could not tell what is being built since. */
-  async isSettled(fingerprint: string): Promise<boolean> {
+  async settle(fingerprint: string): Promise<boolean> {
     const seen = await this.#lookNow();
     return seen?.fingerprint === fingerprint && !seen.isReplaced;
   }

@@ -31,22 +31,28 @@ export class ShownEvents {
   }
 
   /**
-   * Asks about a tenant's events, repeatedly until no purge of that tenant's was half done before or after; so
-   * `question`, told where the log ended, must be free of side effects. Throws a Refusal (unavailable) after 2 s.
+   * Asks about a tenant's events, repeatedly until no purge of that tenant's was half done before or after, nor the
+   * read models lost; so `question`, told where the log ended, must be free of side effects. Throws a Refusal
+   * (unavailable) after 2 s.
    */
   async ask<Answer>(tenantId: string, question: (head: Position) => Promise<Answer>): Promise<Answer> {
-    const { freshness, clock } = this.#parts;
+    const { readModels, freshness, clock } = this.#parts;
     const end = clock.monotonic() + patienceMs;
     // First of all: read models that are built anew may meanwhile go through purges that these were through with.
     const head = await freshness.wait();
     let before = await this.#purgesOf(tenantId);
     for (;;) {
       const answer = await question(head);
-      const after = await this.#purgesOf(tenantId);
+      const [after, reached] = await Promise.all([this.#purgesOf(tenantId), readModels.checkpoint()]);
+      // They were new enough and are no longer: what they do not show may be there all the same.
+      const isLost = reached < head;
       // One that began meanwhile may be through already: only if nothing changed was none seen half done.
-      if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
+      if (!isLost && !after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
       before = after;
-      if (clock.monotonic() >= end) throw new Refusal("unavailable", "a purge is not through yet; try again");
+      if (clock.monotonic() >= end) {
+        const reason = isLost ? "the read models are being built again" : "a purge is not through yet";
+        throw new Refusal("unavailable", `${reason}; try again`);
+      }
       await sleep(clock, lookAgainMs);
     }
   }
@@ -63,9 +69,8 @@ export class ShownEvents {
     const end = clock.monotonic() + patienceMs;
     return this.ask(tenantId, async (head) => {
       for (;;) {
-        const upTo = await readModels.checkpoint();
-        // They were new enough and are no longer: what they do not show may be there all the same.
-        if (upTo < head) throw new Refusal("unavailable", "the read models are being built again; try again");
+        const reached = await readModels.checkpoint();
+        const upTo = reached < head ? head : reached;
         const counts = await Promise.all(filters.map((filter) => this.count(filter)));
         const isExact = await readModels.standsAt(upTo);
         if (isExact || clock.monotonic() >= end) return { count: counts.reduce((sum, one) => sum + one, 0), upTo };

@@ -45,7 +45,7 @@ describe("MongoDB, when its server fails", function () {
     asked.searchParams.set("readPreference", "secondary");
     const { reader, close } = openProcess(asked.href);
     try {
-      expect(await reader.isSettled("any")).to.equal(true);
+      expect(await reader.settle("any")).to.equal(true);
     } finally {
       await close();
     }

@@ -112,20 +112,20 @@ describe("Read models in MongoDB, built again", function () {
       await overtaken.promise;
       return answer;
     };
-    const early = reader.isSettled("first");
+    const early = reader.settle("first");
     await answered.promise;
     const { writer } = writing;
     await writer.reset(definitions, "second");
     await writer.apply(batchOf(2), position(2));
     await writer.publish();
-    expect(await reader.isSettled("second")).to.equal(true);
+    expect(await reader.settle("second")).to.equal(true);
     overtaken.resolve(undefined);
     expect(await early).to.equal(true);
     expect(await reader.sum("a")).to.equal(2);
   });
 
   it("are settled before and after, and not while others are built to take their place", async () => {
-    const settled = () => Promise.all(["first", "second"].map((one) => reading.reader.isSettled(one)));
+    const settled = () => Promise.all(["first", "second"].map((one) => reading.reader.settle(one)));
     expect(await settled()).to.deep.equal([true, false]);
     await writing.writer.reset(definitions, "second");
     expect(await settled()).to.deep.equal([false, false]);

@@ -363,7 +363,7 @@ describe("in the middle of a purge", () => {
     // They take it right after the purger asked which purges there are.
     let answering: InMemoryReadModels = relay.models;
     const readModels = {
-      isSettled: async () => true,
+      settle: async () => true,
       get: (collection: string, key: string) => answering.get(collection, key),
       find: async (query: Query) => {
         const found = await answering.find(query);

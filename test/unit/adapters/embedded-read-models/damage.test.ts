@@ -75,7 +75,7 @@ describe("damaged read models in SQLite", () => {
   async function expectNone(): Promise<void> {
     expect(await models!.state()).to.equal(null);
     expect(await models!.checkpoint()).to.equal(logStart);
-    expect(await models!.isSettled("whole")).to.equal(false);
+    expect(await models!.settle("whole")).to.equal(false);
     expect(await failureOf(models!.sum("notes"))).to.be.instanceOf(ReadModelsUnavailable);
     expect(await failureOf(models!.apply([], position(3)))).to.be.instanceOf(ReadModelsUnavailable);
   }

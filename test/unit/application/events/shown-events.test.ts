@@ -4,6 +4,7 @@ import { events } from "../../../../projections/events/events.ts";
 import { purges } from "../../../../projections/purges/purges.ts";
 import { ShownEvents } from "../../../../src/application/events/shown-events.ts";
 import type { Freshness } from "../../../../src/application/freshness.ts";
+import { logStart } from "../../../../src/ports/event-store.ts";
 import { idOf } from "../../../support/histories.ts";
 import { InMemoryReadModels } from "../../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
@@ -32,7 +33,7 @@ describe("events as they are shown", () => {
   const hidden = (id: string) =>
     models.amend([{ op: "set", collection: purges.name, key: id, fields: { hiding: false } }]);
 
-  const unawaited = { wait: async () => undefined } as unknown as Freshness;
+  const unawaited = { wait: async () => logStart } as unknown as Freshness;
   /** What an answer comes to; time passes until then. */
   const inTime = async <Answer>(answer: Promise<Answer>) => {
     const over = answer.then(() => true, () => true);
@@ -72,7 +73,7 @@ describe("events as they are shown", () => {
   });
 
   it("are asked about again where read models that were built anew went through an old purge once more", async () => {
-    const rebuilt = { wait: () => begin(purge) } as unknown as Freshness;
+    const rebuilt = { wait: () => begin(purge).then(() => logStart) } as unknown as Freshness;
     const through = () => models.amend([{ op: "remove", collection: purges.name, key: purge }]);
     expect(await asked(through, rebuilt)).to.equal(2);
   });
@@ -80,6 +81,29 @@ describe("events as they are shown", () => {
   it("are not shown while a purge that began meanwhile is in the middle of things", async () => {
     const refused = await asked(() => begin(purge)).catch((error: unknown) => error);
     expect(refused).to.include({ kind: "unavailable" });
+  });
+
+  describe("of read models that are lost meanwhile", () => {
+    const covered = { wait: async () => position(1) } as unknown as Freshness;
+    const cover = () => models.apply([], position(1));
+    const lose = () => models.reset([purges, events], "any");
+
+    it("are asked about again once these are built again", async () => {
+      await cover();
+      const lost = async () => {
+        await lose();
+        clock.schedule(100, () => void cover());
+      };
+      expect(await asked(lost, covered)).to.be.greaterThan(1);
+      expect(await models.checkpoint()).to.equal(position(1));
+    });
+
+    it("are not shown while these are behind", async () => {
+      await cover();
+      const refused = await asked(lose, covered).catch((error: unknown) => error);
+      expect(refused).to.include({ kind: "unavailable" });
+      expect((refused as Error).message).to.include("built again");
+    });
   });
 
   describe("counted up to a place in the log", () => {
