@@ -59,7 +59,7 @@ async function destinations(relay: RelayProcess, receiver: Receiver, count: numb
   const appendUs = await append(relay, first.account, ingest, receiver);
   await pause(forgottenMs);
   const memory = await dataInUse(relay);
-  const timers = await relay.metric('nodejs_active_resources{type="Timeout"}');
+  const timers = (await relay.metric('nodejs_active_resources{type="Timeout"}')) ?? 0;
   await relay.sigterm();
   return { destinations: count, memory, timers, appendUs, startMs: await quickestStart(relay) };
 }

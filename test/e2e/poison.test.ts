@@ -104,7 +104,7 @@ describe("poison in the log", function () {
 
     await relay.kill9();
     await relay.start();
-    expect(await eventually(() => relay.metric(setAside), (count) => count >= 4)).to.equal(4);
+    expect(await eventually(() => relay.metric(setAside), (count = 0) => count >= 4)).to.equal(4);
     await stopCovered(relay, account.owner);
     const hashes = documentHashes(relay.dataDir);
     expect((await relay.command("rebuild")).code).to.equal(0);

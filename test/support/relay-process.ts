@@ -186,11 +186,11 @@ export class RelayProcess {
     return new ApiClient(this.#url, client.headers);
   }
 
-  /** The value of a metric of the present process; 0 where there is none. */
-  async metric(name: string): Promise<number> {
+  /** The value of a metric of the present process; undefined where it has none of that name and labels. */
+  async metric(name: string): Promise<number | undefined> {
     const text = await (await fetch(`${this.#url}/metrics`)).text();
     const line = text.split("\n").find((candidate) => candidate.startsWith(`${name} `));
-    return Number(line?.slice(name.length) ?? 0);
+    return line === undefined ? undefined : Number(line.slice(name.length));
   }
 
   /** All that was printed, by every process so far. */
