@@ -131,7 +131,7 @@ function tokenIn(outcome: OutboundAnswer | OutboundFailure): Fetched {
   if (!outcome.answered) return { error: `the token endpoint gave no token: ${outcome.error}` };
   const { statusCode, body } = outcome;
   const fields = jsonObject(body);
-  if (statusCode !== 200) {
+  if (statusCode < 200 || statusCode >= 300) {
     const { error } = fields;
     const named = knownErrors.has(error) ? ` (${String(error)})` : "";
     return { error: `the token endpoint answered ${statusCode}${named}` };

@@ -73,6 +73,17 @@ describe("token cache", () => {
     }
   });
 
+  it("takes the token of any 2xx answer", async () => {
+    for (const status of [200, 201, 299]) {
+      const { cache } = setUp(() => json({ access_token: "made", expires_in: 300 }, status));
+      expect(await tokenOf(cache)).to.equal("made");
+    }
+    for (const status of [199, 300]) {
+      const { cache } = setUp(() => json({ access_token: "made", expires_in: 300 }, status));
+      expect(await tokenOf(cache)).to.match(/^failed: the token endpoint answered \d+$/);
+    }
+  });
+
   it("keeps a token until a minute before its end", async () => {
     const { cache, requests, advance } = setUp(numbered);
     await cache.token(grant);
