@@ -57,26 +57,25 @@ export function evolve(state: TenantState, event: TenantEvent): TenantState {
     };
   }
   if (!state) return state;
-  if (event.type === "ReservationRefused") {
-    return { ...state, refused: new Set(state.refused).add(event.data.reservation) };
-  }
-  const { data } = event;
+  const updatedAt = event.data.at;
   switch (event.type) {
     case "TenantErased":
       return undefined;
+    case "ReservationRefused":
+      return { ...state, refused: new Set(state.refused).add(event.data.reservation) };
     case "TenantDataKeyRewrapped":
       return { ...state, dataKey: event.data.dataKey };
     case "TenantRenamed":
-      return { ...state, name: event.data.name, nameHash: event.data.nameHash, updatedAt: data.at };
+      return { ...state, name: event.data.name, nameHash: event.data.nameHash, updatedAt };
     case "TenantDeliveryPolicyChanged": {
       const { maxTrys, circuitBreakerTimer } = event.data;
-      return { ...state, maxTrys, circuitBreakerTimer, updatedAt: data.at };
+      return { ...state, maxTrys, circuitBreakerTimer, updatedAt };
     }
     case "TenantRetentionChanged":
-      return { ...state, retentionDays: event.data.retentionDays, updatedAt: data.at };
+      return { ...state, retentionDays: event.data.retentionDays, updatedAt };
     case "WebhookSecretRegenerated": {
       const { webhookSecret, webhookSecretFingerprint } = event.data;
-      return { ...state, webhookSecret, webhookSecretFingerprint, updatedAt: data.at };
+      return { ...state, webhookSecret, webhookSecretFingerprint, updatedAt };
     }
     default:
       return { ...state, users: evolveUsers(state.users as Map<string, User>, event) };
