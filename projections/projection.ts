@@ -79,7 +79,7 @@ export function remove(collection: CollectionDefinition, key: string): Change {
   return { op: "remove", collection: collection.name, key };
 }
 
-/** Adds to a counter; `bucket` orders the counters of a scope. */
-export function add(scope: string, by: number, bucket = 0): Change {
-  return { op: "add", scope, bucket, by };
+/** Adds to the one counter of a scope. */
+export function add(scope: string, by: number): Change {
+  return { op: "add", scope, bucket: 0, by };
 }

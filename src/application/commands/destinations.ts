@@ -1,5 +1,4 @@
 import { decide, type DestinationCommand } from "../../domain/destination/decide.ts";
-import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
@@ -127,12 +126,11 @@ export class DestinationCommands {
     await this.#parts.aggregates.change(destinations, id, origin, (state) => decide(state, command));
   }
 
-  async #own(caller: Caller, id: string, to: string): Promise<Destination> {
+  async #own(caller: Caller, id: string, to: string): Promise<void> {
     const { state } = await this.#parts.aggregates.current(destinations, id);
     if (!state || state.deleted) return refuse("not-found", "destination not found");
     requireOwn(state, caller, "destination");
     requireRole(caller, "Developer", to);
-    return state;
   }
 
   /** A person's setting overrides the circuit. */

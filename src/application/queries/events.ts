@@ -4,7 +4,6 @@ import type { Webhook } from "../../domain/event/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
-import type { ReadModels } from "../../ports/read-models.ts";
 import { requireOwn } from "../access.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
@@ -33,9 +32,9 @@ export interface EventTotals {
 
 /** Queries about accepted events. */
 export class EventQueries {
-  readonly #parts: { store: EventStore; aggregates: Aggregates; readModels: ReadModels; shown: ShownEvents };
+  readonly #parts: { store: EventStore; aggregates: Aggregates; shown: ShownEvents };
 
-  constructor(parts: { store: EventStore; aggregates: Aggregates; readModels: ReadModels; shown: ShownEvents }) {
+  constructor(parts: { store: EventStore; aggregates: Aggregates; shown: ShownEvents }) {
     this.#parts = parts;
   }
 

@@ -81,7 +81,7 @@ function requireInviter(by: { readonly role: Role }, role: Role): void {
 }
 
 /** Throws a Refusal: not-found when revoked, conflict when used (unless that was abandoned), rejected when expired. */
-export function requireUsable(invite: Invite, now: Timestamp, abandoned = false): void {
+export function requireUsable(invite: Invite, now: Timestamp, abandoned: boolean): void {
   if (invite.status === "Revoked") refuse("not-found", "invite not found");
   if (invite.status === "Accepted" && !abandoned) refuse("conflict", inviteUsed);
   if (invite.expiresAt <= now) refuse("rejected", "the invite has expired");
