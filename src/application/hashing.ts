@@ -21,7 +21,7 @@ export function keyedHash(key: Uint8Array, text: string): string {
  * of 74 bits of a SHA-256.
  */
 export function idempotentKey(tenantId: string, idempotencyKey: string): string {
-  const hex = hash("sha256", `${tenantId}/${idempotencyKey}`, "hex");
+  const hex = sha256(`${tenantId}/${idempotencyKey}`);
   return `8${hex.slice(0, 3)}-${variants[parseInt(hex.charAt(3), 16) & 3]}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
 }
 

@@ -34,7 +34,7 @@ export class Forwarder {
     const { log, state } = this.#parts;
     const [saved] = await state.get([checkpointKey]);
     const head = await log.head();
-    const after = saved !== undefined && saved !== null && saved <= head ? saved : head;
+    const after = saved != null && saved <= head ? saved : head;
     this.#subscription = log.subscribe({ after, types }, (entries, upTo) => this.#forward(entries, upTo));
   }
 

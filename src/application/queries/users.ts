@@ -1,7 +1,5 @@
-import { users, usersCounter, usersSelected } from "../../../projections/users/users.ts";
+import { users, usersCounter, usersSelected, type UserFilter } from "../../../projections/users/users.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { Role } from "../../domain/roles.ts";
-import type { UserStatus } from "../../domain/tenant/events.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { ownTenant } from "../access.ts";
 import type { People } from "../accounts/people.ts";
@@ -36,12 +34,8 @@ export class UserQueries {
   }
 
   /** The users of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
-  list(
-    caller: Caller,
-    filter: { readonly status?: UserStatus | undefined; readonly role?: Role | undefined },
-    page: PageRequest,
-  ): Promise<Page<UserView>> {
-    const wanted = { tenantId: caller.tenantId, ...filter };
+  list({ tenantId }: Caller, filter: Omit<UserFilter, "tenantId">, page: PageRequest): Promise<Page<UserView>> {
+    const wanted = { tenantId, ...filter };
     const asked = { ...usersSelected(wanted), counter: usersCounter(wanted), page };
     return listed(this.#parts, users, asked, (user): UserView => user);
   }

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import { collections, fingerprint } from "../../../projections/index.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { Pause } from "../../ports/clock/pause.ts";
-import { logStart, type EventLog, type EventStore, type Position } from "../../ports/event-store.ts";
+import { logStart, type EventLog, type EventStore, type Position, type Subscription } from "../../ports/event-store.ts";
 import { ReadModelsTakenOver, type ReadModels, type ReadModelWriter } from "../../ports/read-models.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";
@@ -99,7 +99,7 @@ export class Term {
     this.#ended.resolve();
   }
 
-  async #caughtUp(): Promise<ReturnType<EventLog["subscribe"]>> {
+  async #caughtUp(): Promise<Subscription> {
     await this.#persist(() => this.#begin());
     await this.#catchUp();
     return this.#parts.log.subscribe({ after: this.#progress.applied }, (entries, upTo) =>
