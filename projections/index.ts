@@ -17,7 +17,7 @@ import { usersProjection } from "./users/users.ts";
 import { wrappedKeysProjection } from "./wrapped-keys/wrapped-keys.ts";
 
 /** All read models. */
-export const projections: readonly Projection[] = [
+const projections: readonly Projection[] = [
   tenantsProjection,
   usersProjection,
   destinationsProjection,

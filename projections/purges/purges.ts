@@ -112,8 +112,7 @@ export function hidden(event: EventDocument, purge: PurgeDocument, leaseKeys: re
   ];
 }
 
-/** Hides an event. */
-export function gone(event: EventDocument): Change[] {
+function gone(event: EventDocument): Change[] {
   return [remove(events, event.id), ...uncounted(event)];
 }
 

@@ -1,12 +1,12 @@
 import { refuse } from "./refusal.ts";
 
-/** Roles, lowest first. Ranks compare; codes are what requests and filters use. */
+/** Roles, lowest first. */
 export const roles = ["Viewer", "Developer", "Admin", "Owner"] as const;
 /** One of {@link roles}; each has all the rights of those before it. */
 export type Role = (typeof roles)[number];
 
 /** The numbers that stand for roles in requests; their order says nothing about rank. */
-export const roleCodes: Readonly<Record<Role, number>> = { Developer: 0, Admin: 1, Owner: 10, Viewer: 20 };
+const roleCodes: Readonly<Record<Role, number>> = { Developer: 0, Admin: 1, Owner: 10, Viewer: 20 };
 
 /** The role of a code used in requests (0, 1, 10, 20), or undefined. */
 export function roleOfCode(code: number): Role | undefined {
