@@ -1,5 +1,5 @@
-import { Pause } from "../../ports/clock/pause.ts";
 import type { Position } from "../../ports/event-store.ts";
+import { Loop } from "../loop.ts";
 import { Progress } from "./progress.ts";
 import { Term, type ProjectionParts } from "./term.ts";
 
@@ -13,14 +13,11 @@ const shutOutPauseMs = 1_000;
 export class ProjectionRunner {
   readonly #parts: ProjectionParts;
   readonly #progress = new Progress();
-  readonly #shutOut: Pause;
   #term: Term | undefined;
-  #running: Promise<void> = Promise.resolve();
-  #stopped = false;
+  #loop: Loop | undefined;
 
   constructor(parts: ProjectionParts) {
     this.#parts = parts;
-    this.#shutOut = new Pause(parts.clock);
   }
 
   /**
@@ -28,16 +25,19 @@ export class ProjectionRunner {
    * meanwhile, or after {@link beginAnew}, everything begins anew.
    */
   start(): void {
-    this.#stopped = false;
-    this.#running = this.#follow();
+    this.#loop = new Loop(this.#parts.clock, async () => {
+      this.#term = new Term(this.#parts, this.#progress);
+      await this.#term.run();
+      // Whoever was first may be about to stop.
+      return shutOutPauseMs;
+    });
+    this.#loop.start();
   }
 
   /** Resolves when nothing is being written any more. What is not applied yet is read again at the next start. */
   async stop(): Promise<void> {
-    this.#stopped = true;
     this.#term?.end();
-    this.#shutOut.end();
-    await this.#running;
+    await this.#loop?.stop();
   }
 
   /** The read models are no more, because of the error: what they were is built again. */
@@ -66,18 +66,5 @@ export class ProjectionRunner {
   async rebuild(): Promise<void> {
     this.#term = new Term(this.#parts, this.#progress);
     await this.#term.rebuild();
-  }
-
-  async #follow(): Promise<void> {
-    while (!this.#stopped) {
-      this.#term = new Term(this.#parts, this.#progress);
-      await this.#term.run();
-      // Whoever was first may be about to stop.
-      if (!this.#isStopped()) await this.#shutOut.wait(shutOutPauseMs);
-    }
-  }
-
-  #isStopped(): boolean {
-    return this.#stopped;
   }
 }
