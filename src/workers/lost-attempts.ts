@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
-import type { AttemptLease, DueIndex } from "../application/delivery/due-index.ts";
+import type { LeaseDocument } from "../../projections/due/due.ts";
+import type { DueIndex } from "../application/delivery/due-index.ts";
 import { outcomeUnknown, type Outcomes, type Recording } from "../application/delivery/outcomes.ts";
 import { loadWebhook } from "../application/events/webhooks.ts";
 import type { Origin } from "../application/origin.ts";
@@ -24,7 +25,7 @@ interface LostAttemptsParts {
 
 /** An attempt to be given up. */
 interface Loss {
-  readonly lease: AttemptLease;
+  readonly lease: LeaseDocument;
   readonly state: Webhook;
   readonly recording: Recording;
   readonly correlationId: string;
@@ -54,7 +55,7 @@ export class LostAttempts {
     const keys = new Set<string>();
     const lost = new Map([...this.#unanswered].map(([key, { lease }]) => [key, lease]));
     for (const lease of leases) {
-      const key = keyOf(lease);
+      const { key } = lease;
       keys.add(key);
       const seen = this.#firstSeen.get(key);
       if (seen === undefined) this.#firstSeen.set(key, seenAt);
@@ -63,20 +64,20 @@ export class LostAttempts {
     for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);
     // A lost worker may leave thousands: one by one they would take long.
     const some = pLimit(givenUpAtOnce);
-    const tasks = [...lost].map(([key, lease]) => some(() => this.#tryToGiveUp(key, lease, now)));
+    const tasks = [...lost.values()].map((lease) => some(() => this.#tryToGiveUp(lease, now)));
     const ends = await Promise.allSettled(tasks);
     // Only once none of them goes on may they be looked for again.
     const failed = ends.find((end) => end.status === "rejected");
     if (failed) throw failed.reason;
   }
 
-  async #tryToGiveUp(key: string, lease: AttemptLease, now: number): Promise<void> {
+  async #tryToGiveUp(lease: LeaseDocument, now: number): Promise<void> {
     try {
-      await this.#giveUp(key, lease);
+      await this.#giveUp(lease);
     } catch (error) {
       // One whose own record cannot be read must not hold up the others; it has another lease's time.
       if (!(error instanceof Refusal)) throw error;
-      const { eventId, attempt } = lease;
+      const { key, eventId, attempt } = lease;
       this.#firstSeen.set(key, now);
       this.#unanswered.delete(key);
       this.#parts.metrics.trouble("attempt not given up");
@@ -84,8 +85,9 @@ export class LostAttempts {
     }
   }
 
-  async #giveUp(key: string, lease: AttemptLease): Promise<void> {
+  async #giveUp(lease: LeaseDocument): Promise<void> {
     const { logger, metrics } = this.#parts;
+    const { key, attempt, worker } = lease;
     const loss = this.#unanswered.get(key) ?? (await this.#lossOf(lease));
     if (!loss) return;
     this.#unanswered.set(key, loss);
@@ -96,7 +98,6 @@ export class LostAttempts {
     const { reason, error } = outcomeUnknown;
     metrics.attempt("failed", reason, null);
     const { state: { id: eventId, tenantId, destinationId }, correlationId, host } = loss;
-    const { attempt, worker } = lease;
     logger.warn(
       {
         eventId, tenantId, destinationId, correlationId, attempt, host, outcome: "failed", reason, error, status,
@@ -107,7 +108,7 @@ export class LostAttempts {
   }
 
   /** What is to be recorded; undefined where the attempt has come to its end. */
-  async #lossOf(lease: AttemptLease): Promise<Loss | undefined> {
+  async #lossOf(lease: LeaseDocument): Promise<Loss | undefined> {
     const { store, outcomes } = this.#parts;
     const { attempt } = lease;
     const { state, revision, facts } = await loadWebhook(store, lease.eventId);
@@ -125,8 +126,4 @@ function hostOf(facts: readonly WebhookEvent[], attempt: number): string {
   const started = facts.find((fact) =>
     fact.type === "DeliveryAttemptStarted" && fact.data.attempt === attempt);
   return URL.parse(started?.type === "DeliveryAttemptStarted" ? started.data.url : "")?.host ?? "";
-}
-
-function keyOf({ eventId, attempt }: AttemptLease): string {
-  return `${eventId}:${attempt}`;
 }

@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { destinations, destinationStatus } from "../../../projections/destinations/destinations.ts";
-import { leases, waiting, type WaitingDocument } from "../../../projections/due/due.ts";
+import { leases, waiting, type LeaseDocument, type WaitingDocument } from "../../../projections/due/due.ts";
 import { accepted, events, eventsOrdered, type EventDocument } from "../../../projections/events/events.ts";
 import { setAside } from "../../../projections/set-aside/set-aside.ts";
 import { streams } from "../../domain/streams.ts";
@@ -19,16 +19,6 @@ export interface WaitingWork {
 export interface WorkOf {
   readonly destinationId: string;
   readonly tenantId: string;
-}
-
-/** An attempt under way, as far as the log knows. */
-export interface AttemptLease {
-  readonly eventId: string;
-  readonly destinationId: string;
-  readonly attempt: number;
-  readonly startedAt: string;
-  readonly leaseUntil: string;
-  readonly worker: string;
 }
 
 const catchUpMs = 5_000;
@@ -120,7 +110,7 @@ export class DueIndex {
   }
 
   /** All attempts under way, of one destination or of all. */
-  leases(destinationId?: string): Promise<readonly AttemptLease[]> {
+  leases(destinationId?: string): Promise<readonly LeaseDocument[]> {
     return everyDocument(this.#readModels, leases, destinationId === undefined ? {} : { where: { destinationId } });
   }
 

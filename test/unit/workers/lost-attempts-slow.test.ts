@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { AttemptLease } from "../../../src/application/delivery/due-index.ts";
+import type { LeaseDocument } from "../../../projections/due/due.ts";
 import type { Outcomes } from "../../../src/application/delivery/outcomes.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import type { EventStore } from "../../../src/ports/event-store.ts";
@@ -12,8 +12,9 @@ describe("a lease that a slow index tells of", () => {
     const clock = new ManualClock();
     const looked: string[] = [];
     const startedAt = timestamp(clock.now());
-    const lease: AttemptLease = {
-      eventId: "00000000-0000-4000-8000-000000000001", destinationId: "d", attempt: 1, worker: "w", startedAt,
+    const eventId = "00000000-0000-4000-8000-000000000001";
+    const lease: LeaseDocument = {
+      key: `${eventId}:1`, eventId, destinationId: "d", attempt: 1, worker: "w", startedAt,
       leaseUntil: timestamp(clock.now() + 20_000),
     };
     let takesMs = 15_000;
