@@ -1,4 +1,4 @@
-import { entriesOf, type World } from "../../src/application/origin.ts";
+import { entriesOf } from "../../src/application/origin.ts";
 import { idempotentKey } from "../../src/application/hashing.ts";
 import { decide, type WebhookCommand } from "../../src/domain/event/decide.ts";
 import { eventIdOf } from "../../src/domain/event/event-id.ts";
@@ -7,6 +7,7 @@ import { evolve, type WebhookState } from "../../src/domain/event/state.ts";
 import { streams } from "../../src/domain/streams.ts";
 import { millis, timestamp } from "../../src/domain/time.ts";
 import { noStream, type NewEntry } from "../../src/ports/event-store.ts";
+import type { Ids } from "../../src/ports/ids.ts";
 import { bodyTemplate, stamp } from "../support/payload.ts";
 import type { TenantRecord } from "../support/relay.ts";
 import { maxTrys, type EventRecipe, type Step } from "./recipe.ts";
@@ -21,7 +22,7 @@ export interface Append {
 /** What of the program's settings is in the facts, and where ids come from. */
 export interface CourseParts {
   readonly tenants: readonly TenantRecord[];
-  readonly world: World;
+  readonly ids: Ids;
 }
 
 const worker = "bench";
@@ -78,7 +79,7 @@ export class Course {
     this.#recipe = recipe;
     this.#parts = parts;
     this.#stream = streams.event(storedEventId(recipe, this.#tenant));
-    this.#correlationId = parts.world.ids.uuid();
+    this.#correlationId = parts.ids.uuid();
   }
 
   accept(): Append {
@@ -139,7 +140,7 @@ export class Course {
   #append(command: WebhookCommand, actor: NewEntry["metadata"]["actor"]): Append {
     const facts = decide(this.#state, command);
     const origin = { actor, correlationId: this.#correlationId, causationId: this.#causationId };
-    const entries = entriesOf(facts, origin, this.#parts.world);
+    const entries = entriesOf(facts, origin, this.#parts.ids);
     const expected = this.#revision;
     this.#state = facts.reduce((state, fact) => evolve(state, fact), this.#state);
     this.#revision += facts.length;

@@ -22,7 +22,7 @@ export async function fillLog(
   const clock = new SystemClock();
   const codec = new JsonEventCodec();
   const store = await openEmbeddedEventStore({ dataDir, codec, clock, tuning: { timeoutMs: 600_000 } });
-  const parts = { tenants, world: { clock, ids: new SeededIds(idsSeed) } };
+  const parts = { tenants, ids: new SeededIds(idsSeed) };
   /** Events whose next step comes just before the event of this number is accepted. */
   const later = new Map<number, { readonly course: Course; readonly dueMs: number }[]>();
   const turns: Promise<unknown>[] = [];

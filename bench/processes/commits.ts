@@ -53,7 +53,7 @@ const api: CommitsApi = {
         };
         const facts = decide(undefined, { type: "Accept", event, at: timestamp(clock.now()) });
         const origin = { actor: { type: "apiKey", id: apiKeyId } as const, correlationId: eventId, causationId: null };
-        await store.append(streams.event(eventId), noStream, entriesOf(facts, origin, { clock, ids }));
+        await store.append(streams.event(eventId), noStream, entriesOf(facts, origin, ids));
         appends += 1;
       }
     };

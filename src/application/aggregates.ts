@@ -1,9 +1,11 @@
 import type { DomainEvent } from "../domain/domain-event.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { categoryOf } from "../domain/streams.ts";
+import type { Clock } from "../ports/clock/clock.ts";
 import { noStream, RevisionConflict } from "../ports/event-store.ts";
 import type { Appended, EventStore, LogEntry, NewEntry, Position } from "../ports/event-store.ts";
-import { entriesOf, type Origin, type World } from "./origin.ts";
+import type { Ids } from "../ports/ids.ts";
+import { entriesOf, type Origin } from "./origin.ts";
 import { Recent } from "./recent.ts";
 
 /** How the streams of one category fold into a state. */
@@ -32,7 +34,7 @@ const attemptsAtAppend = 10;
  */
 export class Aggregates {
   readonly #store: EventStore;
-  readonly #world: World;
+  readonly #ids: Ids;
   readonly #types = new Map<string, AggregateType<unknown, DomainEvent>>();
   readonly #cache: Recent<Folded<unknown>>;
   #changes = 0;
@@ -41,10 +43,14 @@ export class Aggregates {
   /** Streams being read, with what the log said of them meanwhile. */
   readonly #loading = new Map<string, { readonly promise: Promise<Folded<unknown>>; readonly later: LogEntry[] }>();
 
-  constructor(store: EventStore, world: World, options: { readonly max: number }) {
+  constructor(
+    store: EventStore,
+    { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
+    options: { readonly max: number },
+  ) {
     this.#store = store;
-    this.#world = world;
-    this.#cache = new Recent(world.clock, options);
+    this.#ids = ids;
+    this.#cache = new Recent(clock, options);
   }
 
   /** Serves a category from now on. */
@@ -136,7 +142,7 @@ export class Aggregates {
       const events = decide(state);
       if (events.length === 0) return { events, appended: null };
       try {
-        const entries = entriesOf(events, origin, this.#world);
+        const entries = entriesOf(events, origin, this.#ids);
         const appended = await this.#store.append(type.stream(id), revision, entries);
         this.follow(recorded(type.stream(id), entries, appended));
         return { events, appended };

@@ -1,6 +1,5 @@
 import type { Actor, DomainEvent } from "../domain/domain-event.ts";
-import { timestamp } from "../domain/time.ts";
-import type { Clock } from "../ports/clock/clock.ts";
+import type { Timestamp } from "../domain/time.ts";
 import type { NewEntry } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 
@@ -16,17 +15,11 @@ export function serviceOrigin(part: string, ids: Ids): Origin {
   return { actor: { type: "service", part }, correlationId: ids.uuid(), causationId: null };
 }
 
-/** Where time and ids come from. */
-export interface World {
-  readonly clock: Clock;
-  readonly ids: Ids;
-}
-
 /** Facts ready to append: each gets its own message id, the shared origin, and its own `at`. */
-export function entriesOf(events: readonly DomainEvent[], origin: Origin, world: World): NewEntry[] {
+export function entriesOf(events: readonly DomainEvent[], origin: Origin, ids: Ids): NewEntry[] {
   const { actor, correlationId, causationId } = origin;
   return events.map((event) => {
-    const { at = timestamp(world.clock.now()) } = event.data as { readonly at?: string };
-    return { id: world.ids.uuid(), event, metadata: { actor, correlationId, causationId, at } };
+    const { at } = event.data as { readonly at: Timestamp };
+    return { id: ids.uuid(), event, metadata: { actor, correlationId, causationId, at } };
   });
 }

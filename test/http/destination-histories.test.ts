@@ -173,7 +173,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
         state = evolve(state, fact);
         return fact;
       });
-      await store.append(stream, revision, entriesOf(counted, origin, api.world));
+      await store.append(stream, revision, entriesOf(counted, origin, api.world.ids));
     }
     let given = 0;
     const count = (entries: readonly LogEntry[]) => {

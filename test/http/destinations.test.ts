@@ -220,7 +220,8 @@ describeOnEngines("destinations", (freshEngines) => {
         const attempt = { ok: false, late: false, eventId: nowhere, maxTrys: 1, timerS: 300, at };
         const opened = decide(state ?? newCircuit(destinationId, one.tenantId), { type: "Record", ...attempt });
         const origin = { actor: { type: "service", part: "test" } as const, correlationId: "test", causationId: null };
-        await api.world.store.append(streams.circuit(destinationId), revision, entriesOf(opened, origin, api.world));
+        const entries = entriesOf(opened, origin, api.world.ids);
+        await api.world.store.append(streams.circuit(destinationId), revision, entries);
         const shown = first === "active" ? "Suspended" : "Inactive";
         expect((await one.owner.client.get(path(destinationId))).json["status"]).to.equal(shown);
         expect((await one.owner.client.patch(path(destinationId), { status: "active" })).json["status"]).to.equal(

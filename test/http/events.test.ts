@@ -136,7 +136,7 @@ describeOnEngines("events", (freshEngines) => {
         idempotencyKey: "another one", payload: "{}", original: null, at,
       };
       const origin = { actor: { type: "anonymous" }, correlationId: "test", causationId: null } as const;
-      const entries = entriesOf([{ type: "EventAccepted", data }], origin, world);
+      const entries = entriesOf([{ type: "EventAccepted", data }], origin, world.ids);
       await world.store.append(streams.event(eventId), noStream, entries);
       const answers = [await list({ IdempotencyKey: key }), await send(key)];
       expect((api.errors as object[]).splice(0)).to.have.length(2);

@@ -171,8 +171,8 @@ describeOnEngines("invites", (freshEngines) => {
       const reserved = { type: "NameReserved", data: { holder: { tenantId: one.tenantId, userId: id }, at } };
       const accepted = { type: "InviteAccepted", data: { inviteId: id, tenantId: one.tenantId, at } };
       const name = streams.email(await new PlatformKeys(api.world).emailHash(email));
-      await engines.store.append(name, noStream, entriesOf([reserved], origin, api.world));
-      await engines.store.append(streams.invite(id), 0, entriesOf([accepted], origin, api.world));
+      await engines.store.append(name, noStream, entriesOf([reserved], origin, api.world.ids));
+      await engines.store.append(streams.invite(id), 0, entriesOf([accepted], origin, api.world.ids));
       return { ...invited, reservation: `${name}@0` };
     }
 

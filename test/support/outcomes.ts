@@ -127,7 +127,7 @@ export class Deliveries {
     await this.#world.store.append(
       streams.event(eventId),
       revision,
-      entriesOf(decide(told, command), origin, this.#world),
+      entriesOf(decide(told, command), origin, this.#world.ids),
     );
   }
 }

@@ -88,7 +88,7 @@ export class Erasure {
     // Last: after it, only the marker knows that there is a tenant to erase.
     await store.deleteStream(own);
     const event: TenantEvent = { type: "TenantErased", data: { tenantId, at: timestamp(clock.now()) } };
-    await store.append(own, noStream, entriesOf([event], this.#origin(), this.#parts));
+    await store.append(own, noStream, entriesOf([event], this.#origin(), this.#parts.ids));
     await this.#rebuild();
     await state.put(marker, "", 1);
     return deleted;

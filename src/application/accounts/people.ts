@@ -38,7 +38,7 @@ export class People {
       type: "PersonKeyCreated",
       data: { userId, tenantId: tenant.id, key, at: timestamp(clock.now()) },
     };
-    await store.append(streams.person(userId), noStream, entriesOf([event], origin, this.#parts));
+    await store.append(streams.person(userId), noStream, entriesOf([event], origin, ids));
     this.#keys.set(userId, { bytes });
   }
 

@@ -93,7 +93,7 @@ export class Reservations {
   async release({ stream, revision, holder }: Reservation, origin: Origin): Promise<void> {
     const event: ReservationEvent = { type: "NameReleased", data: { holder, at: this.#now() } };
     try {
-      await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts));
+      await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts.ids));
     } catch (error) {
       if (!(error instanceof RevisionConflict) && !(error instanceof LogUnavailable)) throw error;
     }
@@ -120,7 +120,7 @@ export class Reservations {
           await this.#refuseHolder({ stream, revision, holder: state.holder }, taken);
         }
         const event: ReservationEvent = { type: "NameReserved", data: { holder, at: this.#now() } };
-        const appended = await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts));
+        const appended = await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts.ids));
         return { stream, revision: appended.revision, holder };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
@@ -143,7 +143,7 @@ export class Reservations {
     const event: TenantEvent = { type: "ReservationRefused", data };
     // The holder may be another tenant: its history tells neither who asked for the name nor by which request.
     const own = serviceOrigin("reservations", this.#parts.ids);
-    await this.#parts.store.append(streams.tenant(holder.tenantId), revision, entriesOf([event], own, this.#parts));
+    await this.#parts.store.append(streams.tenant(holder.tenantId), revision, entriesOf([event], own, this.#parts.ids));
   }
 
   async #read(stream: string): Promise<{ readonly state: ReservationState; readonly revision: number }> {

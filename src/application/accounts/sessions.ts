@@ -98,7 +98,7 @@ export class Sessions {
     const at = timestamp(clock.now());
     const event: SessionEvent = { type: "SessionRevoked", data: { tokenId, userId, tenantId, expiresAt, at } };
     try {
-      await store.append(streams.session(tokenId), noStream, entriesOf([event], origin, this.#parts));
+      await store.append(streams.session(tokenId), noStream, entriesOf([event], origin, this.#parts.ids));
     } catch (error) {
       if (!(error instanceof RevisionConflict)) throw error;
     }

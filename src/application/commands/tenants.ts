@@ -184,7 +184,7 @@ export class TenantCommands {
         at,
       });
       try {
-        await store.append(streams.tenant(tenantId), noStream, entriesOf(facts, origin, this.#parts));
+        await store.append(streams.tenant(tenantId), noStream, entriesOf(facts, origin, ids));
         return at;
       } catch (error) {
         // The only other writer to a stream nobody knows yet is one who took over a reservation of ours.

@@ -191,7 +191,7 @@ export class Recording {
       if (!last) return { status: state.status, ...before };
       const late = isLate(state, attempt);
       try {
-        await store.append(streams.event(state.id), revision, entriesOf(facts, origin, this.#parts));
+        await store.append(streams.event(state.id), revision, entriesOf(facts, origin, ids));
         return { status: "to" in last.data ? last.data.to : state.status, isOwn: true, late, facts };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;

@@ -5,10 +5,11 @@ import { evolve, type Webhook, type WebhookState } from "../../domain/event/stat
 import { Refusal } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import { noStream, RevisionConflict, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
+import type { Ids } from "../../ports/ids.ts";
 import { purges } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { idempotentKey } from "../hashing.ts";
-import { entriesOf, type Origin, type World } from "../origin.ts";
+import { entriesOf, type Origin } from "../origin.ts";
 
 /** A webhook event with the revision of its stream and its facts in order. */
 export interface LoadedWebhook {
@@ -82,14 +83,14 @@ export type Decision = (event: Webhook) => readonly WebhookEvent[] | Promise<rea
  * between. Throws as {@link loadWebhook} and `decide` do.
  */
 export async function changeShown(
-  parts: Sources & World, eventId: string, origin: Origin, decide: Decision,
+  parts: Sources & { readonly ids: Ids }, eventId: string, origin: Origin, decide: Decision,
 ): Promise<{ readonly event: Webhook; readonly facts: readonly WebhookEvent[] } | null> {
   for (;;) {
     const { state, revision } = await loadShown(parts, eventId);
     if (!state) return null;
     const facts = await decide(state);
     try {
-      await parts.store.append(streams.event(eventId), revision, entriesOf(facts, origin, parts));
+      await parts.store.append(streams.event(eventId), revision, entriesOf(facts, origin, parts.ids));
       // A purge that came in between took the event as it was before, if it was finished.
       if (isFinished(state.status) && !(await loadShown(parts, eventId)).state) return null;
       return { event: facts.reduce<Webhook>((event, fact) => evolve(event, fact) ?? event, state), facts };

@@ -143,7 +143,7 @@ export class Ingest {
       at,
     });
     const origin: Origin = { actor: { type: "apiKey", id: key.id }, correlationId, causationId: null };
-    const accepting = entriesOf(facts, origin, this.#parts);
+    const accepting = entriesOf(facts, origin, this.#parts.ids);
     let claim = this.#claimFirst(facts, accepting);
     for (;;) {
       try {

@@ -143,7 +143,7 @@ export class KeyRotation {
     const data = { ...keys, masterKeys, at: timestamp(clock.now()) };
     const event: PlatformEvent = { type: "PlatformKeysRewrapped", data };
     try {
-      await store.append(streams.platform, revision, entriesOf([event], this.#origin(), this.#parts));
+      await store.append(streams.platform, revision, entriesOf([event], this.#origin(), this.#parts.ids));
     } catch (error) {
       if (!(error instanceof RevisionConflict)) throw error;
       await otherwise();

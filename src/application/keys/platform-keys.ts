@@ -77,7 +77,7 @@ export class PlatformKeys {
     const event: PlatformEvent = { type: "PlatformKeysCreated", data: { ...wrapPlatformKeys(keys, sealing), at } };
     const origin = serviceOrigin("platform", ids);
     try {
-      await store.append(streams.platform, noStream, entriesOf([event], origin, this.#parts));
+      await store.append(streams.platform, noStream, entriesOf([event], origin, ids));
       return keys;
     } catch (error) {
       // Another process made them first: those are the platform's.

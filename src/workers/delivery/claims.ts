@@ -72,7 +72,7 @@ export class Claims {
     if (typeof known === "string") return known;
     const at = timestamp(this.#parts.clock.now());
     const facts = decide(known.state, { type: "Cancel", reason: "destination deleted", at });
-    const entries = entriesOf(facts, originOf(known, this.#parts.workerId), this.#parts);
+    const entries = entriesOf(facts, originOf(known, this.#parts.workerId), this.#parts.ids);
     const appended = await this.#append(known, entries);
     if (!appended) return "nothing to do";
     countFinished(this.#parts.metrics, facts);
@@ -149,7 +149,7 @@ export class Claims {
       },
       at: timestamp(at),
     });
-    const entries = entriesOf(facts, originOf(known, this.#parts.workerId), this.#parts);
+    const entries = entriesOf(facts, originOf(known, this.#parts.workerId), this.#parts.ids);
     const [started] = entries;
     const state = facts.reduce<WebhookState>(evolve, known.state);
     if (!started || !state) return undefined;

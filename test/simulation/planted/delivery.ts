@@ -27,7 +27,7 @@ export const delivery: readonly PlantedBug[] = [
     file: outcomes,
     from: "const newer = await loadWebhook(store, state.id);",
     to: `const newer = await loadWebhook(store, state.id);
-        if (error.actual < 0) await store.append(streams.event(state.id), -1, entriesOf(facts, origin, this.#parts));`,
+        if (error.actual < 0) await store.append(streams.event(state.id), -1, entriesOf(facts, origin, ids));`,
     weather: manyLost,
   },
   {
