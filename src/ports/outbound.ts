@@ -9,8 +9,8 @@ export interface OutboundRequest {
   readonly body: Uint8Array | string;
   /** How much of the answer's body is kept, bytes. */
   readonly keepBytes: number;
-  /** How long the call may take, where less is left of the configured deadline; a failure still names the whole. */
-  readonly timeoutMs?: number;
+  /** How long the call may take, if less than the configured deadline; a failure still names that. */
+  readonly timeoutMs: number;
 }
 
 /** The receiver answered in time. Redirects are answers like any other. */

@@ -81,7 +81,7 @@ export class Receivers {
   }
 
   #post(process: SimulatedProcess, request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure> {
-    const { url, headers, body, timeoutMs = 15_000 } = request;
+    const { url, headers, body, timeoutMs } = request;
     const { host } = new URL(url);
     const call: Call = {
       process, host, url, startedAt: this.#scheduler.now,

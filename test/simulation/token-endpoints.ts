@@ -49,7 +49,7 @@ export class TokenEndpoints {
   }
 
   post(process: SimulatedProcess, request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure> {
-    const { url, body, timeoutMs = 15_000 } = request;
+    const { url, body, timeoutMs } = request;
     const form = new URLSearchParams(Buffer.from(body).toString());
     const inForm = form.has("client_secret");
     const client = `${process.name} ${url} ${form.get("scope")}`;

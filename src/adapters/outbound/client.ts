@@ -56,7 +56,7 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
   };
 
   return {
-    async post({ url: text, headers, body, keepBytes, timeoutMs = deliveryTimeoutMs }) {
+    async post({ url: text, headers, body, keepBytes, timeoutMs }) {
       const url = target(text);
       if (!url) return malformed;
       return new Promise((resolve) => {

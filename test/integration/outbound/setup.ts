@@ -12,7 +12,8 @@ export function localClient(caPem: string, more: Partial<OutboundSettings> = {})
 
 /** A small POST. */
 export function request(url: string, more: Partial<OutboundRequest> = {}): OutboundRequest {
-  return { url, headers: { "Content-Type": "application/json" }, body: "{}", keepBytes: 16_384, ...more };
+  const headers = { "Content-Type": "application/json" };
+  return { url, headers, body: "{}", keepBytes: 16_384, timeoutMs: 60_000, ...more };
 }
 
 /** Lets a connection whose answer is complete become free: undici waits for the next turns of the event loop. */
