@@ -1,9 +1,8 @@
-import type { Standing } from "../../projections/destinations/destinations.ts";
+import type { DestinationDocument, Standing } from "../../projections/destinations/destinations.ts";
 import type { InviteDocument } from "../../projections/invites/invites.ts";
 import type { SenderDocument } from "../../projections/senders/senders.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { AuthType } from "../domain/destination/events.ts";
-import type { Destination } from "../domain/destination/state.ts";
 import type { EventStatus, FailureReason } from "../domain/event/events.ts";
 import type { Webhook } from "../domain/event/state.ts";
 import type { InviteStatus } from "../domain/invite/invite.ts";
@@ -58,11 +57,12 @@ export interface DestinationView extends Standing {
   readonly updatedAt: string;
 }
 
-/** The API's view of a folded destination. */
-export function destinationView(destination: Destination, standing: Standing): DestinationView {
-  const { id, tenantId, url, serverRateLimit, auth, createdAt, updatedAt } = destination;
-  const authType = auth && { authType: auth.type };
-  return { id, tenantId, url, ...standing, serverRateLimit, ...authType, createdAt, updatedAt };
+/** The API's view of a destination as the read models have it, with its standing. */
+export function destinationView(
+  document: Omit<DestinationDocument, "active" | "circuit" | "openUntil" | "wakeAt">, standing: Standing,
+): DestinationView {
+  const { id, tenantId, url, serverRateLimit, authType, createdAt, updatedAt } = document;
+  return { id, tenantId, url, ...standing, serverRateLimit, ...(authType && { authType }), createdAt, updatedAt };
 }
 
 /** A sender as the API shows it. */

@@ -1,6 +1,6 @@
 import {
   destinations as collection, destinationsCounter, destinationsSelected, destinationStanding,
-  type DestinationDocument, type DestinationFilter,
+  type DestinationFilter,
 } from "../../../projections/destinations/destinations.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
@@ -38,7 +38,7 @@ export class DestinationQueries {
     const [{ state }, circuit] = await Promise.all(reading);
     if (!state || state.deleted) return refuse("not-found", "destination not found");
     requireOwn(state, caller, "destination");
-    return destinationView(state, standingOf(state, circuit.state));
+    return destinationView({ ...state, authType: state.auth?.type ?? null }, standingOf(state, circuit.state));
   }
 
   /**
@@ -61,12 +61,7 @@ export class DestinationQueries {
   ): Promise<Page<DestinationView>> {
     // A circuit's fact does not say which status it ends, so no counter can follow.
     const counter = status ? null : destinationsCounter(tenantId);
-    return listed(this.#parts, collection, { ...destinationsSelected({ tenantId, status }), counter, page }, viewOf);
+    const asked = { ...destinationsSelected({ tenantId, status }), counter, page };
+    return listed(this.#parts, collection, asked, (found) => destinationView(found, destinationStanding(found)));
   }
-}
-
-function viewOf(document: DestinationDocument): DestinationView {
-  const { id, tenantId, url, serverRateLimit, authType, createdAt, updatedAt } = document;
-  const standing = destinationStanding(document);
-  return { id, tenantId, url, ...standing, serverRateLimit, ...(authType && { authType }), createdAt, updatedAt };
 }
