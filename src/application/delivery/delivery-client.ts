@@ -1,5 +1,4 @@
 import type { Destination } from "../../domain/destination/state.ts";
-import type { FailureReason } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
@@ -8,7 +7,7 @@ import { Unsealable } from "../../ports/sealing.ts";
 import type { Vault } from "../keys/vault.ts";
 import { keptAnswer, keptBodyBytes, retryAfterMs } from "./answer.ts";
 import { maskedAnswer } from "./masking.ts";
-import type { Outcome } from "./outcomes.ts";
+import { failed, type Outcome } from "./outcomes.ts";
 import { attemptRequest, authHeader, bearer } from "./request.ts";
 import type { AttemptRequest, AuthHeader, ClientGrant, Credentials } from "./request.ts";
 import { signerOf, type Signer } from "./signature.ts";
@@ -119,13 +118,4 @@ function outcomeOf(
     answer,
     retryAfterMs: retryAfterMs(result, now),
   };
-}
-
-function failed(
-  reason: FailureReason,
-  error: string,
-  durationMs: number,
-  requestHeaders: Readonly<Record<string, string>>,
-): Outcome & { readonly ok: false } {
-  return { ok: false, reason, error, durationMs, requestHeaders, answer: null, retryAfterMs: null };
 }

@@ -35,6 +35,16 @@ export type Outcome = {
     }
 );
 
+/** The outcome of an attempt that got no answer. */
+export function failed(
+  reason: FailureReason,
+  error: string,
+  durationMs: number,
+  requestHeaders: Readonly<Record<string, string>>,
+): Outcome & { readonly ok: false } {
+  return { ok: false, reason, error, durationMs, requestHeaders, answer: null, retryAfterMs: null };
+}
+
 /** How an attempt ended whose worker was lost: nobody saw how long it took, what was sent, or what came back. */
 export const outcomeUnknown = {
   ok: false,

@@ -1,6 +1,6 @@
 import { Condensed } from "../../application/condensed.ts";
 import type { DeliveryClient } from "../../application/delivery/delivery-client.ts";
-import type { Outcome, Outcomes } from "../../application/delivery/outcomes.ts";
+import { failed, type Outcome, type Outcomes } from "../../application/delivery/outcomes.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { millis } from "../../domain/time.ts";
@@ -109,13 +109,5 @@ export class Attempts {
 }
 
 function notSent(claimMs: number): Outcome {
-  return {
-    ok: false,
-    reason: "not sent",
-    error: `nothing was sent: the log took ${Math.round(claimMs)} ms to take the claim`,
-    durationMs: 0,
-    requestHeaders: {},
-    answer: null,
-    retryAfterMs: null,
-  };
+  return failed("not sent", `nothing was sent: the log took ${Math.round(claimMs)} ms to take the claim`, 0, {});
 }

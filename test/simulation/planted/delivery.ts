@@ -117,8 +117,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "what was not sent is told as a timeout",
     breaks: "what was not sent has no outcome",
     file: attempts,
-    from: "reason: \"not sent\",",
-    to: "reason: \"timeout\",",
+    from: "return failed(\"not sent\",",
+    to: "return failed(\"timeout\",",
     weather: { log: { usualMs: 1, slow: 0.05, slowMs: 12_000, failBefore: 0, failAfter: 0 } },
   },
   {
