@@ -11,6 +11,8 @@ import type { SessionStart } from "./tenure.ts";
 
 const idleMs = 30_000;
 const sweepMs = 5_000;
+/** Of payloads at hand. */
+const atHandCharacters = 64 * 2 ** 20;
 /** Of payloads under way; they take some four times as much memory: as text, as bytes, and encrypted. */
 const usualSendingCharacters = 128 * 2 ** 20;
 
@@ -39,7 +41,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     const startOf = (session: QueueSession) => this.#startOf(session);
     this.#parts = {
       ...parts, condensed: new Condensed(parts.clock), startOf,
-      payloadRoom: new PayloadRoom(), sendingRoom: new PayloadRoom(sendingCharacters),
+      payloadRoom: new PayloadRoom(atHandCharacters), sendingRoom: new PayloadRoom(sendingCharacters),
     };
     this.#clock = parts.clock;
   }

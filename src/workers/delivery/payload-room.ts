@@ -1,14 +1,12 @@
-const size = 64 * 2 ** 20;
-
 /**
- * Room for the payloads that are at hand in all lanes of a worker: with many slow destinations they would otherwise
- * exceed the memory. What has no room waits in the due index, which knows only ids.
+ * Room for payloads in all lanes of a worker: with many slow destinations they would otherwise exceed the memory. What
+ * has no room waits in the due index, which knows only ids.
  */
 export class PayloadRoom {
   #left: number;
 
   /** `characters`: of payloads, together. */
-  constructor(characters = size) {
+  constructor(characters: number) {
     this.#left = characters;
   }
 
