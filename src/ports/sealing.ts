@@ -1,7 +1,5 @@
 /** A symmetric key in use; never stored. */
-export interface SealingKey {
-  readonly bytes: Uint8Array;
-}
+export type SealingKey = Uint8Array;
 
 /** A sealed value that was changed, moved to another place, or sealed under a key that is not at hand. */
 export class Unsealable extends Error {

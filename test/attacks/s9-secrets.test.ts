@@ -288,7 +288,7 @@ function secretsOn(startEngines: typeof outsideEngines | null): void {
       for (const tenantId of tenantIds) {
         const { state } = await aggregates.current(tenants, tenantId);
         if (!state) continue;
-        canaries.add("a tenant's data key", vault.dataKey(state).bytes);
+        canaries.add("a tenant's data key", vault.dataKey(state));
         for (const userId of state.users.keys()) {
           const [fact] = await store.readStream(`person-${userId}`);
           const { key } = (fact as unknown as { data: { key: string } }).data;

@@ -7,7 +7,7 @@ import { sealingContract } from "./sealing.ts";
 describe("AES-256-GCM sealing", () => {
   const first = new Uint8Array(32).fill(1);
   const second = new Uint8Array(32).fill(2);
-  const dataKey = { bytes: new Uint8Array(32).fill(3) };
+  const dataKey = new Uint8Array(32).fill(3);
 
   sealingContract(() => new AesSealing(first));
 
@@ -17,18 +17,18 @@ describe("AES-256-GCM sealing", () => {
       "w1.e5f73acbc2ec2986.eite5MDERur2oV-WaMI8iJ5BkVgM8eBv-G2PG4fMxRMrdIssQPlZ7CbwDquRAG36EN_okWKnIIPIZyMH";
     const sealing = new AesSealing(first);
     expect(sealing.open(sealed, dataKey, "t/x")).to.equal("clear");
-    expect(sealing.unwrap(wrapped, "t/dataKey").bytes).to.deep.equal(Buffer.from(dataKey.bytes));
+    expect(sealing.unwrap(wrapped, "t/dataKey")).to.deep.equal(dataKey);
   });
 
   it("keeps what an old master key wrapped readable, and wraps under the new one", () => {
     const old = new AesSealing(first).wrap(dataKey, "t/dataKey");
     const rotated = new AesSealing(second, [first]);
-    expect(rotated.unwrap(old, "t/dataKey").bytes).to.deep.equal(Buffer.from(dataKey.bytes));
+    expect(rotated.unwrap(old, "t/dataKey")).to.deep.equal(dataKey);
     expect(rotated.masterKeyIds).to.deep.equal([masterKeyId(second), masterKeyId(first)]);
     expect(masterKeyIdOf(old)).to.equal(masterKeyId(first));
     const rewrapped = rotated.wrap(rotated.unwrap(old, "t/dataKey"), "t/dataKey");
     expect(masterKeyIdOf(rewrapped)).to.equal(masterKeyId(second));
-    expect(new AesSealing(second).unwrap(rewrapped, "t/dataKey").bytes).to.deep.equal(Buffer.from(dataKey.bytes));
+    expect(new AesSealing(second).unwrap(rewrapped, "t/dataKey")).to.deep.equal(dataKey);
   });
 
   it("names the master key that is missing", () => {

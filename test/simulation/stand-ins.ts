@@ -9,8 +9,8 @@ const masterKeyId = "0123456789abcdef";
 /** Sealing that gives the same text for the same every time, so that a run is a function of its seed. */
 export const sealing: Sealing = {
   masterKeyIds: [masterKeyId],
-  wrap: ({ bytes }, place) => `w1.${masterKeyId}.${boxed(Buffer.from(bytes).toString("hex"), masterKeyId, place)}`,
-  unwrap: (wrapped, place) => ({ bytes: Buffer.from(opened(wrapped.split(".")[2] ?? "", masterKeyId, place), "hex") }),
+  wrap: (key, place) => `w1.${masterKeyId}.${boxed(named(key), masterKeyId, place)}`,
+  unwrap: (wrapped, place) => Buffer.from(opened(wrapped.split(".")[2] ?? "", masterKeyId, place), "hex"),
   seal: (text, key, place) => `s1.${boxed(text, named(key), place)}`,
   open: (sealed, key, place) => opened(sealed.slice(3), named(key), place),
 };
@@ -30,8 +30,8 @@ function opened(box: string, key: string, place: string): string {
   return text;
 }
 
-function named({ bytes }: SealingKey): string {
-  return Buffer.from(bytes).toString("hex");
+function named(key: SealingKey): string {
+  return Buffer.from(key).toString("hex");
 }
 
 /** Passwords without their cost. */

@@ -29,23 +29,23 @@ export class AesSealing implements Sealing {
   }
 
   wrap(key: SealingKey, place: string): string {
-    return encrypt(`w1.${this.#masterKeyId}.`, key.bytes, this.#master(this.#masterKeyId), place);
+    return encrypt(`w1.${this.#masterKeyId}.`, key, this.#master(this.#masterKeyId), place);
   }
 
   unwrap(wrapped: string, place: string): SealingKey {
     const [, head, id] = /^(w1\.([0-9a-f]{16})\.)/.exec(wrapped) ?? [];
     if (!head || !id) throw new Unsealable("not a wrapped key");
     // A copy: the decrypted key is a slice of a pool, which would be kept along with it.
-    return { bytes: new Uint8Array(decrypt(head, wrapped, this.#master(id), place)) };
+    return new Uint8Array(decrypt(head, wrapped, this.#master(id), place));
   }
 
   seal(text: string, key: SealingKey, place: string): string {
-    return encrypt("s1.", Buffer.from(text, "utf8"), key.bytes, place);
+    return encrypt("s1.", Buffer.from(text, "utf8"), key, place);
   }
 
   open(sealed: string, key: SealingKey, place: string): string {
     if (!sealed.startsWith("s1.")) throw new Unsealable("not a sealed text");
-    return decrypt("s1.", sealed, key.bytes, place).toString("utf8");
+    return decrypt("s1.", sealed, key, place).toString("utf8");
   }
 
   #master(id: string): Uint8Array {

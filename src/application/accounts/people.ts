@@ -32,14 +32,14 @@ export class People {
   /** Makes the key of a new person. It is durable when the promise resolves. */
   async create(tenant: KeyedTenant, userId: string, origin: Origin): Promise<void> {
     const { store, vault, clock, ids } = this.#parts;
-    const bytes = ids.secretBytes(32);
-    const key = vault.seal(Buffer.from(bytes).toString("base64"), tenant, places.personKey(tenant.id, userId));
+    const key = ids.secretBytes(32);
+    const sealed = vault.seal(Buffer.from(key).toString("base64"), tenant, places.personKey(tenant.id, userId));
     const event: PersonEvent = {
       type: "PersonKeyCreated",
-      data: { userId, tenantId: tenant.id, key, at: timestamp(clock.now()) },
+      data: { userId, tenantId: tenant.id, key: sealed, at: timestamp(clock.now()) },
     };
     await store.append(streams.person(userId), noStream, entriesOf([event], origin, ids));
-    this.#keys.set(userId, { bytes });
+    this.#keys.set(userId, key);
   }
 
   /** Seals an address for its person. Throws where the person was deleted. */
@@ -83,6 +83,5 @@ export async function personKey(
   if (!entry || entry.unreadable !== undefined) return undefined;
   const { key } = (entry as RecordedEvent<PersonEvent>).data;
   // A copy: the decoded key is a slice of a pool, which would be kept along with it.
-  const decoded = Buffer.from(sealing.open(key, dataKey, places.personKey(tenantId, userId)), "base64");
-  return { bytes: new Uint8Array(decoded) };
+  return new Uint8Array(Buffer.from(sealing.open(key, dataKey, places.personKey(tenantId, userId)), "base64"));
 }

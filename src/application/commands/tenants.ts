@@ -161,7 +161,7 @@ export class TenantCommands {
     const emailHash = await keys.emailHash(input.ownerEmail);
     const passwordHash = await passwords.hash(input.ownerPassword, addressOwner(address));
     const [tenantId, userId] = [ids.uuid(), ids.uuid()];
-    const dataKey = sealing.wrap({ bytes: ids.secretBytes(32) }, places.dataKey(tenantId));
+    const dataKey = sealing.wrap(ids.secretBytes(32), places.dataKey(tenantId));
     const tenant = { id: tenantId, dataKey };
     const secret = webhookSecret(ids.secretBytes(32));
     const claims = [

@@ -104,8 +104,8 @@ export function neededMasterKeys({ type, data }: PlatformEvent): readonly string
 /** Throws Unsealable. */
 export function openPlatformKeys({ data }: PlatformEvent, sealing: Sealing): OpenedPlatformKeys {
   return {
-    nameHashKey: sealing.unwrap(data.nameHashKey, places.platform("nameHashKey")).bytes,
-    tokenKey: sealing.unwrap(data.tokenKey, places.platform("tokenKey")).bytes,
+    nameHashKey: sealing.unwrap(data.nameHashKey, places.platform("nameHashKey")),
+    tokenKey: sealing.unwrap(data.tokenKey, places.platform("tokenKey")),
   };
 }
 
@@ -115,7 +115,7 @@ export function wrapPlatformKeys(
   sealing: Sealing,
 ): { readonly nameHashKey: string; readonly tokenKey: string } {
   return {
-    nameHashKey: sealing.wrap({ bytes: keys.nameHashKey }, places.platform("nameHashKey")),
-    tokenKey: sealing.wrap({ bytes: keys.tokenKey }, places.platform("tokenKey")),
+    nameHashKey: sealing.wrap(keys.nameHashKey, places.platform("nameHashKey")),
+    tokenKey: sealing.wrap(keys.tokenKey, places.platform("tokenKey")),
   };
 }

@@ -179,7 +179,7 @@ describe("master key rotation", () => {
   it("keeps the old key needed while one key cannot be re-wrapped", async () => {
     const spoiled = known[1]?.tenantId ?? "";
     const { sealing, aggregates } = processWith(first);
-    const dataKey = sealing.wrap({ bytes: ids.secretBytes(32) }, "another place");
+    const dataKey = sealing.wrap(ids.secretBytes(32), "another place");
     const origin = { actor: { type: "service", part: "test" }, correlationId: "x", causationId: null } as const;
     await aggregates.change(tenants, spoiled, origin, () => [
       { type: "TenantDataKeyRewrapped" as const, data: { tenantId: spoiled, dataKey, at: "2026-01-15T09:30:00.000Z" } },
