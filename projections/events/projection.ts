@@ -1,6 +1,14 @@
+import type { WebhookEvent } from "../../src/domain/event/events.ts";
+import type { Change } from "../../src/ports/read-models.ts";
 import { create, set, type Projection } from "../projection.ts";
 import { counted, moved } from "./counters.ts";
 import { events } from "./events.ts";
+
+type Undelivered = Extract<WebhookEvent, { type: "DeliveryExhausted" | "EventCancelled" }>["data"];
+
+function finished(fact: Undelivered, finishedIn: string): Change[] {
+  return [set(events, fact.eventId, { status: fact.to, nextAttemptAt: null, finishedIn }), ...moved(fact)];
+}
 
 /** Lists and counts events as their facts move them; which events a purge takes does not follow from one fact alone. */
 export const eventsProjection: Projection = {
@@ -40,17 +48,11 @@ export const eventsProjection: Projection = {
       set(events, fact.eventId, { status: fact.to, nextAttemptAt: fact.nextAttemptAt }),
       ...moved(fact),
     ],
-    DeliveryExhausted: (fact, finishedIn) => [
-      set(events, fact.eventId, { status: fact.to, nextAttemptAt: null, finishedIn }),
-      ...moved(fact),
-    ],
+    DeliveryExhausted: finished,
     EventReplayed: (fact) => {
       const fields = { status: fact.to, currentRetryCount: 0, nextAttemptAt: fact.nextAttemptAt };
       return [set(events, fact.eventId, fields), ...moved(fact)];
     },
-    EventCancelled: (fact, finishedIn) => [
-      set(events, fact.eventId, { status: fact.to, nextAttemptAt: null, finishedIn }),
-      ...moved(fact),
-    ],
+    EventCancelled: finished,
   },
 };

@@ -56,10 +56,9 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
     }
     case "RetryScheduled":
       return { ...state, status, nextAttemptAt: event.data.nextAttemptAt };
-    case "DeliveryExhausted":
-      return { ...state, status, nextAttemptAt: null };
     case "EventReplayed":
       return { ...state, status, retryCount: 0, nextAttemptAt: event.data.nextAttemptAt };
+    case "DeliveryExhausted":
     case "EventCancelled":
       return { ...state, status, nextAttemptAt: null };
   }
