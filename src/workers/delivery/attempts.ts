@@ -65,8 +65,8 @@ export class Attempts {
         await this.#pause.wait(recordAgainAfterMs);
       }
     }
-    const reason = outcome.ok ? "none" : outcome.reason;
-    metrics.attempt(outcome.ok ? "succeeded" : "failed", reason, outcome.durationMs / 1000);
+    const ending = outcome.ok ? "succeeded" : "failed";
+    metrics.attempt(ending, outcome.ok ? "none" : outcome.reason, outcome.durationMs / 1000);
     logger.info(
       {
         eventId: state.id,
@@ -75,7 +75,7 @@ export class Attempts {
         correlationId: known.correlationId,
         attempt,
         host: this.#hostOf(destination),
-        outcome: outcome.ok ? "succeeded" : "failed",
+        outcome: ending,
         ...(outcome.ok ? {} : { reason: outcome.reason, error: outcome.error }),
         statusCode: outcome.answer?.statusCode,
         durationMs: outcome.durationMs,

@@ -1,13 +1,7 @@
 import { leases } from "../../../projections/due/due.ts";
 import { events, type EventDocument } from "../../../projections/events/events.ts";
 import {
-  begunAgain,
-  candidatesOf,
-  hidden,
-  isTaken,
-  purges,
-  purging,
-  type PurgeDocument,
+  begunAgain, candidatesOf, hidden, isTaken, purges, purging, type PurgeDocument,
 } from "../../../projections/purges/purges.ts";
 import { remove, set } from "../../../projections/projection.ts";
 import { documentOf, everyDocument, pagesOf } from "../../application/scans.ts";
@@ -17,6 +11,13 @@ import type { Change, ReadModels, ReadModelWriter } from "../../ports/read-model
 
 /** Events hidden at once: others wait no longer than that takes. */
 const slice = 500;
+
+interface PurgesParts {
+  readonly readModels: Pick<ReadModels, "find" | "get">;
+  readonly writer: Pick<ReadModelWriter, "amend">;
+  /** Whether a stream is set aside: its event's fate is unknown, so it stays. */
+  readonly isAside: (stream: string) => boolean;
+}
 
 /** The search for the events that a purge took. */
 interface Search {
@@ -31,23 +32,14 @@ interface Search {
  * changes an event that was taken, which so stays as it was found.
  */
 export class Purges {
-  readonly #parts: {
-    readonly readModels: Pick<ReadModels, "find" | "get">;
-    readonly writer: Pick<ReadModelWriter, "amend">;
-    /** Whether a stream is set aside: its event's fate is unknown, so it stays. */
-    readonly isAside: (stream: string) => boolean;
-  };
+  readonly #parts: PurgesParts;
   #underWay: readonly PurgeDocument[] = [];
   readonly #searches = new Map<string, Search>();
   /** Events that began again in the batch being made. */
   readonly #begunAgain = new Set<string>();
   #turn = 0;
 
-  constructor(parts: {
-    readModels: Pick<ReadModels, "find" | "get">;
-    writer: Pick<ReadModelWriter, "amend">;
-    isAside: (stream: string) => boolean;
-  }) {
+  constructor(parts: PurgesParts) {
     this.#parts = parts;
   }
 
