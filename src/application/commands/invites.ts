@@ -4,7 +4,6 @@ import {
 } from "../../domain/invite/invite.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { takeoverAfterMs } from "../../domain/reservation/reservation.ts";
-import { roleOfCode } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide as decideTenant } from "../../domain/tenant/decide.ts";
 import type { UserEvent } from "../../domain/tenant/state.ts";
@@ -29,7 +28,7 @@ import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import { documentOf } from "../scans.ts";
 import { inviteView, userView, type InviteView, type UserView } from "../views.ts";
-import { checkEmail, checkPassword } from "./input-rules.ts";
+import { checkEmail, checkPassword, parseRole } from "./input-rules.ts";
 
 /** Somebody to invite, who is not a user of any tenant. The invite is good for seven days. */
 export interface NewInvite {
@@ -75,7 +74,7 @@ export class InviteCommands {
     origin: Origin,
   ): Promise<InviteView & { readonly inviteToken: string }> {
     checkEmail("email", input.email);
-    const role = roleOfCode(input.role) ?? refuse("invalid", "role: must be one of 0, 1, 10, 20");
+    const role = parseRole(input.role);
     const { aggregates, people, keys, ids, clock } = this.#parts;
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, tenantId, caller);

@@ -1,5 +1,4 @@
 import { refuse } from "../../domain/refusal.ts";
-import { roleOfCode, type Role } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
 import type { UserStatus } from "../../domain/tenant/events.ts";
@@ -22,7 +21,7 @@ import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import type { UserQueries } from "../queries/users.ts";
 import { userView, type UserView } from "../views.ts";
-import { checkEmail, checkPassword } from "./input-rules.ts";
+import { checkEmail, checkPassword, parseRole } from "./input-rules.ts";
 
 /** A user to create; limits are in docs/api.md. `role` left out is 0, Developer. */
 export interface NewUser {
@@ -73,7 +72,7 @@ export class UserCommands {
   async create(caller: Caller, input: NewUser, origin: Origin): Promise<UserView> {
     checkEmail("email", input.email);
     checkPassword("password", input.password);
-    const role = roleOf(input.role ?? 0);
+    const role = parseRole(input.role ?? 0);
     const { aggregates, reservations, people, keys, passwords, ids } = this.#parts;
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, tenantId, caller);
@@ -106,7 +105,7 @@ export class UserCommands {
     const { aggregates, reservations, sessions } = this.#parts;
     const { tenantId } = caller;
     const { tenant, user } = await this.#target(caller, userId);
-    const role = input.role === undefined ? undefined : roleOf(input.role);
+    const role = input.role === undefined ? undefined : parseRole(input.role);
     const status = input.status === undefined ? undefined : statusOf(input.status);
     const command = (also: Pick<ChangeUser, "passwordHash" | "email" | "reservation"> = {}): ChangeUser => ({
       type: "ChangeUser", by: caller, userId, role, status, ...also, at: this.#now(),
@@ -188,10 +187,6 @@ export class UserCommands {
   #now(): string {
     return timestamp(this.#parts.clock.now());
   }
-}
-
-function roleOf(code: number): Role {
-  return roleOfCode(code) ?? refuse("invalid", "role: must be one of 0, 1, 10, 20");
 }
 
 function statusOf(code: number): UserStatus {
