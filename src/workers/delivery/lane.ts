@@ -33,7 +33,7 @@ const endOfTime = Date.UTC(9999, 0);
  * when its circuit is not closed, none while it is inactive, and for a deleted one cancellations only.
  */
 export class Lane {
-  readonly destinationId: string;
+  readonly #destinationId: string;
   readonly #parts: LaneParts;
   readonly #tenure: Tenure;
   readonly #window: WorkWindow;
@@ -54,7 +54,7 @@ export class Lane {
   #lastActive: number;
 
   constructor(destinationId: string, parts: LaneParts) {
-    this.destinationId = destinationId;
+    this.#destinationId = destinationId;
     this.#parts = parts;
     this.#tenure = new Tenure(destinationId, parts);
     this.#window = new WorkWindow(destinationId, parts);
@@ -91,8 +91,8 @@ export class Lane {
   /** Starts what may be started. Call after offering. */
   pump(): void {
     if (this.#guard.paused || !this.#tenure.alive) return;
-    const destination = this.#parts.aggregates.peek(destinations, this.destinationId);
-    const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
+    const destination = this.#parts.aggregates.peek(destinations, this.#destinationId);
+    const circuit = this.#parts.aggregates.peek(circuits, this.#destinationId);
     if (!this.#tenure.known || !destination || !circuit) {
       this.#load();
     } else if (destination.state?.deleted) {
@@ -104,7 +104,7 @@ export class Lane {
     } else if (!destination.state?.active) {
       this.#window.hold();
     } else {
-      this.#obey(circuit.state ?? newCircuit(this.destinationId, destination.state.tenantId), destination.state);
+      this.#obey(circuit.state ?? newCircuit(this.#destinationId, destination.state.tenantId), destination.state);
     }
   }
 
@@ -142,8 +142,8 @@ export class Lane {
       if (foreignMs > 0) clock.schedule(foreignMs, () => this.pump());
       if (this.#told) await this.#lookAnew();
       else {
-        await aggregates.read(destinations, this.destinationId);
-        await aggregates.read(circuits, this.destinationId);
+        await aggregates.read(destinations, this.#destinationId);
+        await aggregates.read(circuits, this.#destinationId);
       }
     }).then(() => {
       this.#loading = false;
@@ -156,8 +156,8 @@ export class Lane {
     const { aggregates } = this.#parts;
     this.#told = false;
     try {
-      await aggregates.current(destinations, this.destinationId);
-      await aggregates.current(circuits, this.destinationId);
+      await aggregates.current(destinations, this.#destinationId);
+      await aggregates.current(circuits, this.#destinationId);
     } catch (error) {
       this.#told = true;
       throw error;
@@ -204,8 +204,8 @@ export class Lane {
   /** How many it allows where nothing holds the destination up and nothing older waits; else 0. */
   #roomForFirst(): number {
     if (this.#guard.paused || !this.#tenure.mayClaim || !this.#window.clear) return 0;
-    const destination = this.#parts.aggregates.peek(destinations, this.destinationId)?.state;
-    const circuit = this.#parts.aggregates.peek(circuits, this.destinationId);
+    const destination = this.#parts.aggregates.peek(destinations, this.#destinationId)?.state;
+    const circuit = this.#parts.aggregates.peek(circuits, this.#destinationId);
     if (!destination || destination.deleted || !circuit || isHeldUp(destination, circuit.state)) return 0;
     return this.#room(destination.serverRateLimit);
   }
@@ -254,7 +254,7 @@ export class Lane {
   async #probeWith(work: Unclaimed, circuit: Circuit): Promise<boolean> {
     const probe = await this.#probes.claim(circuit, work.eventId);
     if (!probe) return false;
-    const { state } = await this.#parts.aggregates.read(destinations, this.destinationId);
+    const { state } = await this.#parts.aggregates.read(destinations, this.#destinationId);
     // Inactive or deleted since: the event waits, or is cancelled, as any other.
     const mayGo = state?.active && !state.deleted;
     const miss = mayGo ? await this.#track(work, this.#attempts, () => this.#attempt(work, true)) : "nothing to do";

@@ -297,8 +297,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "what is forgotten counts as deleted",
     breaks: "cancelled for a deletion that was",
     file: lane,
-    from: "peek(destinations, this.destinationId);",
-    to: "peek(destinations, this.destinationId) ?? { state: { deleted: true } as Destination };",
+    from: "peek(destinations, this.#destinationId);",
+    to: "peek(destinations, this.#destinationId) ?? { state: { deleted: true } as Destination };",
   },
   {
     name: "a first attempt is claimed with the acceptance whatever is under way",
