@@ -8,9 +8,9 @@ const beatMs = 200;
 /** Others' changes take effect here within this time; a process that cannot prove that is not fresh. */
 const freshForMs = 1_000;
 const renewedWithinMs = 2_000;
-/** On a busy log the subscription passes the end of a moment ago by itself. */
+/** How long the subscription has to reach the end that was just looked up: on a busy log it soon does. */
 const patienceMs = 50;
-/** On a quiet log less than this is left then; a process that lags more proves nothing. */
+/** Entries read where it has not: more than come on a quiet log. A process that lags by more is not fresh. */
 const gapEntries = 1_000;
 
 interface FollowerParts {

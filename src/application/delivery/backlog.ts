@@ -45,7 +45,10 @@ export async function backlogByDestination(readModels: Asked): Promise<readonly 
   return backlogs.sort((a, b) => b.waiting - a.waiting);
 }
 
-/** `found`: a status that an event of the destination had; null where none has it any more, to tell the tenant. */
+/**
+ * `found`: a status in which the destination had an event; by such an event the tenant of a deleted one is known. Null
+ * where there is none any more.
+ */
 async function backlogOf(
   readModels: Asked, destinationId: string, found: EventStatus,
 ): Promise<DestinationBacklog | null> {

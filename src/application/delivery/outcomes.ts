@@ -17,7 +17,7 @@ import { loadWebhook, type LoadedWebhook } from "../events/webhooks.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { changeCircuit } from "./circuits.ts";
 
-/** Facts of a circuit looked through for one whose append was not answered: the log was away for moments since. */
+/** How many of a circuit's newest facts are looked through for one whose append was not answered. */
 const looked = 100;
 
 /** How an attempt ended, as its worker saw it. */
@@ -60,9 +60,9 @@ type Ending = Outcome | typeof outcomeUnknown;
 
 /** What came of recording an outcome. */
 export interface Recorded {
-  /** The event's, after it. */
+  /** The event's status afterwards. */
   readonly status: Webhook["status"];
-  /** False where another had settled what it would have, and tells of it. */
+  /** False where another has ended the attempt: that one counts it, and tells of it. */
   readonly isOwn: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface Ended {
 
 /** What came of writing an outcome into its event's stream. */
 interface Written extends Recorded {
-  /** Whether another fact had settled what it would have. */
+  /** Whether the event had gone on without this outcome. */
   readonly late: boolean;
   /** What this origin wrote of it, as far as anybody knows. */
   readonly facts: readonly WebhookEvent[];
@@ -236,7 +236,7 @@ export class Recording {
   }
 }
 
-/** Whether an outcome of the attempt comes after another fact settled what it would have. */
+/** Whether an event in this state has gone on without the outcome of the attempt. */
 function isLate(state: WebhookState, attempt: number): boolean {
   return state?.status !== "Processing" || attempt !== state.attempts;
 }

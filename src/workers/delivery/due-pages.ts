@@ -10,6 +10,7 @@ const goOnForMs = 1_000;
 interface Place {
   readonly dueAt: string;
   readonly seen: ReadonlySet<string>;
+  /** Until when looks go on from here, monotonic ms. */
   readonly until: number;
 }
 

@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore, LogEntry, Position } from "../../ports/event-store.ts";
 
-/** Of so many tenants it is remembered whether they were erased. */
+/** How many tenants' answers are remembered. */
 const keptInMemory = 50_000;
 
 /**
