@@ -5,7 +5,7 @@ import type { Destination } from "../../domain/destination/state.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { millis } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
-import { Pause } from "../../ports/clock/pause.ts";
+import { sleep } from "../../ports/clock/sleep.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { leaseMarginMs } from "./claims.ts";
 import { originOf, type Claimed, type Known } from "./work.ts";
@@ -24,13 +24,11 @@ interface AttemptParts {
 /** Carries out claimed attempts: sends, and records the outcome. */
 export class Attempts {
   readonly #parts: AttemptParts;
-  readonly #pause: Pause;
   readonly #condensed: Condensed;
   readonly #hosts = new WeakMap<Destination, string>();
 
   constructor(parts: AttemptParts) {
     this.#parts = parts;
-    this.#pause = new Pause(parts.clock);
     this.#condensed = new Condensed(parts.clock);
   }
 
@@ -51,7 +49,7 @@ export class Attempts {
    * stream cannot be read is it given up: it would wait for ever, and keep its place from others.
    */
   async #record(known: Known, outcome: Outcome, destination: Destination): Promise<void> {
-    const { outcomes, logger, metrics, workerId } = this.#parts;
+    const { outcomes, clock, logger, metrics, workerId } = this.#parts;
     const { state } = known;
     const attempt = state.attempts;
     const recording = outcomes.recording({ known, attempt, outcome, origin: originOf(known, workerId) });
@@ -62,7 +60,7 @@ export class Attempts {
       } catch (error) {
         if (error instanceof Refusal) return this.#giveUp(error, state.id, attempt);
         this.#tell(error, state.id, attempt);
-        await this.#pause.wait(recordAgainAfterMs);
+        await sleep(clock, recordAgainAfterMs);
       }
     }
     const ending = outcome.ok ? "succeeded" : "failed";

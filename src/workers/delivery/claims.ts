@@ -11,7 +11,7 @@ import { streams } from "../../domain/streams.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
-import { Pause } from "../../ports/clock/pause.ts";
+import { sleep } from "../../ports/clock/sleep.ts";
 import { RevisionConflict, type Appended, type EventStore, type NewEntry } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
@@ -37,13 +37,11 @@ interface ClaimParts {
 /** Claims attempts, by an append at the expected revision: of all rivals, one wins. */
 export class Claims {
   readonly #parts: ClaimParts;
-  readonly #pause: Pause;
   /** How long an attempt is leased, milliseconds. */
   readonly leaseMs: number;
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
-    this.#pause = new Pause(parts.clock);
     this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
   }
 
@@ -103,7 +101,7 @@ export class Claims {
   async #lookFor(start: Start): Promise<Claimed | Miss> {
     const { clock, store } = this.#parts;
     for (let absent = 0; absent < 2 && clock.monotonic() - start.claimedFrom < this.leaseMs;) {
-      await this.#pause.wait(lookAgainAfterMs);
+      await sleep(clock, lookAgainAfterMs);
       const entries = await store.readStream(streams.event(start.state.id)).catch(() => null);
       const claim = entries?.find(({ id }) => id === start.causationId);
       if (claim) return { ...start, revision: claim.revision, position: claim.position };

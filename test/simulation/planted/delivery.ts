@@ -125,7 +125,7 @@ export const delivery: readonly PlantedBug[] = [
     name: "an outcome is recorded once or never",
     breaks: "what was heard is recorded",
     file: attempts,
-    from: "await this.#pause.wait(recordAgainAfterMs);",
+    from: "await sleep(clock, recordAgainAfterMs);",
     to: "return;",
   },
   {
