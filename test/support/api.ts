@@ -30,11 +30,12 @@ import type { Logger } from "../../src/ports/telemetry.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import type { Clock } from "../../src/ports/clock/clock.ts";
-import { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
+import type { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import { startEventStoreDb } from "./engines/eventstoredb.ts";
 import { newDatabase, sharedMongoDb } from "./engines/mongodb.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
+import { projectorOf } from "./projector.ts";
 import { quiet, uncounted } from "./telemetry.ts";
 
 /** Time that a test moves on by itself. */
@@ -93,18 +94,14 @@ export async function enginesOver<Log extends EventStore>(store: Log): Promise<I
     ({ promise: gate, resolve: letGo } = Promise.withResolvers<void>());
     return letGo;
   };
-  const projector = new ProjectionRunner({
+  const projector = projectorOf({
     log: store,
-    writer: readModels,
-    readModels,
+    models: readModels,
     clock,
-    logger: quiet,
-    metrics: uncounted,
     prepare: async (entries) => {
       await gate;
       return opener.prepare(entries);
     },
-    lingerMs: 0,
   });
   projector.start();
   return {

@@ -5,7 +5,7 @@ import { quiet, uncounted } from "./telemetry.ts";
 
 /**
  * A runner that keeps `models` up with the log. Unless told otherwise it is silent, shows entries as they are, and
- * lingers for nothing.
+ * lingers for nothing; the log leaves no remains.
  */
 export function projectorOf(
   { models, ...parts }:
@@ -15,6 +15,6 @@ export function projectorOf(
 ): ProjectionRunner {
   return new ProjectionRunner({
     writer: models, readModels: models, logger: quiet, metrics: uncounted, prepare: async (entries) => entries,
-    lingerMs: 0, ...parts,
+    lingerMs: 0, leavesRemains: false, ...parts,
   });
 }

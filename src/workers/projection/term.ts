@@ -36,7 +36,7 @@ export interface ProjectionParts {
    */
   readonly lingerMs: number;
   /** Whether the log may have lost a part of a stream that was deleted, see {@link Remains}. */
-  readonly leavesRemains?: boolean;
+  readonly leavesRemains: boolean;
 }
 
 /**
