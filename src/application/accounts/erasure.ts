@@ -1,4 +1,3 @@
-import type { DomainEvent } from "../../domain/domain-event.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
@@ -111,6 +110,6 @@ export class Erasure {
   }
 }
 
-function isReservation(entry: RecordedEvent<DomainEvent>): entry is RecordedEvent<ReservationEvent> {
+function isReservation(entry: RecordedEvent): entry is RecordedEvent<ReservationEvent> {
   return entry.type === "NameReserved" || entry.type === "NameReleased";
 }
