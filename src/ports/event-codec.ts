@@ -1,4 +1,5 @@
 import type { DomainEvent, Metadata } from "../domain/domain-event.ts";
+import type { EntryHead, LogEntry } from "./event-store.ts";
 
 /** A fact as text, the way engines keep it. */
 export interface EncodedEvent {
@@ -15,4 +16,15 @@ export interface EventCodec {
   encode(event: DomainEvent, metadata: Metadata): EncodedEvent;
   /** The fact, or why it cannot be read. Never throws. */
   decode(encoded: EncodedEvent): { event: DomainEvent; metadata: Metadata } | { unreadable: string };
+}
+
+/** An entry as engines keep it. */
+export type EncodedEntry = EntryHead & EncodedEvent;
+
+/** The entry as the log gives it. */
+export function entryOf(codec: EventCodec, encoded: EncodedEntry): LogEntry {
+  const { stream, revision, position, id } = encoded;
+  const read = codec.decode(encoded);
+  if ("unreadable" in read) return { stream, revision, position, id, type: encoded.type, unreadable: read.unreadable };
+  return { stream, revision, position, id, type: read.event.type, data: read.event.data, metadata: read.metadata };
 }

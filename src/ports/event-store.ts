@@ -1,4 +1,5 @@
 import type { DomainEvent, Metadata } from "../domain/domain-event.ts";
+import { categoryOf } from "../domain/streams.ts";
 
 /**
  * A place in the log. Opaque except for its order: compared as strings, a later entry has the larger position. The
@@ -21,7 +22,8 @@ export interface NewEntry {
   readonly metadata: Metadata;
 }
 
-interface EntryHead {
+/** Where an entry stands, and its id. */
+export interface EntryHead {
   readonly stream: string;
   /** 0 for the stream's first entry; never reused, not even after a deletion. */
   readonly revision: number;
@@ -97,14 +99,25 @@ export class EntryTooLarge extends UnacceptableEntry {
  */
 export type BatchHandler = (entries: readonly LogEntry[], upTo: Position) => void | Promise<void>;
 
-/** Where a subscription begins, and which entries its handler gets. */
-export interface SubscriptionOptions {
-  /** Entries after this position. */
-  readonly after: Position;
+/** Which entries of the log are wanted. */
+export interface Wanted {
   /** Only streams of these categories (see domain/streams); all of them when left out. */
   readonly categories?: readonly string[];
   /** Only entries of these types, as they are stored; all of them when left out. */
   readonly types?: readonly string[];
+}
+
+/** Whether an entry is among those. */
+export function isWanted(
+  { stream, type }: { readonly stream: string; readonly type: string }, { categories, types }: Wanted,
+): boolean {
+  return (types?.includes(type) ?? true) && (categories?.includes(categoryOf(stream)) ?? true);
+}
+
+/** Where a subscription begins, and which entries its handler gets. */
+export interface SubscriptionOptions extends Wanted {
+  /** Entries after this position. */
+  readonly after: Position;
 }
 
 /** A handler that follows the log until it is stopped, whatever fails meanwhile. */

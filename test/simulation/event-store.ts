@@ -1,8 +1,7 @@
-import { categoryOf } from "../../src/domain/streams.ts";
 import { sleep } from "../../src/ports/clock/sleep.ts";
 import {
-  LogUnavailable,
-  type Appended, type BatchHandler, type EventStore, type LogEntry, type Position, type RecordedEvent,
+  isWanted, LogUnavailable,
+  type Appended, type BatchHandler, type EventStore, type Position, type RecordedEvent,
   type Subscription, type SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
 import { MemoryLog, stored, type StoredEntry } from "../support/memory-log.ts";
@@ -71,7 +70,7 @@ export class SimulatedLog {
 
   #subscribe(
     process: SimulatedProcess,
-    { after, categories, types }: SubscriptionOptions,
+    { after, ...wanted }: SubscriptionOptions,
     handle: BatchHandler,
   ): Subscription {
     let position = after;
@@ -79,13 +78,11 @@ export class SimulatedLog {
     let stopped = false;
     let told = false;
     const pause = (ms: number) => sleep(process.clock, ms);
-    const isWanted = ({ stream, type }: LogEntry) =>
-      (categories?.includes(categoryOf(stream)) ?? true) && (types?.includes(type) ?? true);
     const run = async () => {
       while (!stopped && position < this.#log.head) {
         const { entries, upTo } = this.#readLog(position, 1 + this.#random.below(200));
         try {
-          await handle(entries.filter(isWanted), upTo);
+          await handle(entries.filter((entry) => isWanted(entry, wanted)), upTo);
           position = upTo;
         } catch {
           await pause(100);

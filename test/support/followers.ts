@@ -1,6 +1,5 @@
-import { categoryOf } from "../../src/domain/streams.ts";
-import type {
-  BatchHandler, EventLog, Position, Subscription, SubscriptionOptions,
+import {
+  isWanted, type BatchHandler, type EventLog, type Position, type Subscription, type SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
 
 const batchSize = 1_000;
@@ -21,16 +20,14 @@ export class Followers {
   }
 
   /** As {@link EventLog} has it. */
-  subscribe({ after, categories, types }: SubscriptionOptions, handle: BatchHandler): Subscription {
+  subscribe({ after, ...wanted }: SubscriptionOptions, handle: BatchHandler): Subscription {
     let position: Position = after;
     let running = Promise.resolve();
     const run = async () => {
       while (this.#wakes.has(wake)) {
         const { entries, upTo } = await this.#read(position, batchSize);
         if (upTo === position) return;
-        const wanted = entries.filter(({ stream, type }) =>
-          (categories?.includes(categoryOf(stream)) ?? true) && (types?.includes(type) ?? true));
-        await handle(wanted, upTo);
+        await handle(entries.filter((entry) => isWanted(entry, wanted)), upTo);
         position = upTo;
       }
     };

@@ -1,16 +1,16 @@
 import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
-import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
+import { entryOf, type EncodedEvent, type EventCodec } from "../../ports/event-codec.ts";
 import {
   EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,
   type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
-  type Subscription, type SubscriptionOptions,
+  type Subscription, type SubscriptionOptions, type Wanted,
 } from "../../ports/event-store.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { endThread } from "./end-thread.ts";
 import { EntryReaders } from "./entry-readers.ts";
 import { logPath } from "./log-file.ts";
-import { decoded, LogReader, type Wanted } from "./log-reader.ts";
+import { LogReader } from "./log-reader.ts";
 import { positionOf, sequenceOf, type Sequence } from "./positions.ts";
 import {
   defaultTuning, entryTexts,
@@ -260,7 +260,8 @@ export class EmbeddedEventStore implements EventStore {
     return revisions.map((revision, index) => {
       const [id, type, metadata, data] = texts.slice(index * entryTexts, (index + 1) * entryTexts) as
         [string, string, string, string];
-      return decoded(this.#codec, { stream, revision, sequence: sequences[index]!, id }, { type, metadata, data });
+      const position = positionOf(sequences[index]!);
+      return entryOf(this.#codec, { stream, revision, position, id, type, metadata, data });
     });
   }
 
@@ -268,7 +269,7 @@ export class EmbeddedEventStore implements EventStore {
     return Number(Atomics.load(this.#head, 0));
   }
 
-  #read(after: Sequence, limit: number, wanted?: Wanted) {
+  #read(after: Sequence, limit: number, wanted: Wanted = {}) {
     try {
       return this.#reader.read(after, this.#committed(), limit, wanted);
     } catch (error) {

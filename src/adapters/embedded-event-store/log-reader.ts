@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
-import type { LogEntry } from "../../ports/event-store.ts";
+import { entryOf, type EventCodec } from "../../ports/event-codec.ts";
+import type { LogEntry, Wanted } from "../../ports/event-store.ts";
 import { openToRead } from "./log-file.ts";
 import { positionOf, type Sequence } from "./positions.ts";
 
@@ -8,12 +8,6 @@ import { positionOf, type Sequence } from "./positions.ts";
 export interface Stretch {
   readonly entries: readonly LogEntry[];
   readonly upTo: Sequence;
-}
-
-/** Which entries are wanted; all of them where nothing is said. */
-export interface Wanted {
-  readonly categories?: readonly string[];
-  readonly types?: readonly string[];
 }
 
 /** Rows looked at in one go, wanted or not, and bytes taken: a read never holds its thread for long. */
@@ -35,7 +29,7 @@ export class LogReader {
    * Up to `limit` entries after `after`, and how far that reaches: up to `head`, the last sequence known to be
    * committed, when the window ends there.
    */
-  read(after: Sequence, head: Sequence, limit: number, wanted: Wanted = {}): Stretch {
+  read(after: Sequence, head: Sequence, limit: number, wanted: Wanted): Stretch {
     const end = Math.min(after + windowRows, head);
     const entries: LogEntry[] = [];
     let bytes = 0;
@@ -43,7 +37,8 @@ export class LogReader {
     for (const row of this.#select(wanted).iterate(after, end, ...categories, ...types)) {
       const [sequence, stream, revision, id, type, metadata, data] = row as unknown as
         [number, string, number, string, string, string, string];
-      entries.push(decoded(this.#codec, { stream, revision, sequence, id }, { type, metadata, data }));
+      const position = positionOf(sequence);
+      entries.push(entryOf(this.#codec, { stream, revision, position, id, type, metadata, data }));
       bytes += metadata.length + data.length;
       if (entries.length === limit || bytes >= windowBytes) return { entries, upTo: sequence };
     }
@@ -70,19 +65,4 @@ export class LogReader {
     this.#statements.set(key, statement);
     return statement;
   }
-}
-
-/** A stored entry as the port has it. */
-export function decoded(
-  codec: EventCodec,
-  head: { readonly stream: string; readonly revision: number; readonly sequence: Sequence; readonly id: string },
-  encoded: EncodedEvent,
-): LogEntry {
-  const { stream, revision, id } = head;
-  const position = positionOf(head.sequence);
-  const read = codec.decode(encoded);
-  if ("unreadable" in read) {
-    return { stream, revision, position, id, type: encoded.type, unreadable: read.unreadable };
-  }
-  return { stream, revision, position, id, type: read.event.type, data: read.event.data, metadata: read.metadata };
 }

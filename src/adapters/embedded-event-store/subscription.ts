@@ -1,9 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import { categoryOf } from "../../domain/streams.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { Pause } from "../../ports/clock/pause.ts";
-import type { BatchHandler, LogEntry, RecordedEvent, Subscription } from "../../ports/event-store.ts";
-import type { Stretch, Wanted } from "./log-reader.ts";
+import {
+  isWanted, type BatchHandler, type LogEntry, type RecordedEvent, type Subscription, type Wanted,
+} from "../../ports/event-store.ts";
+import type { Stretch } from "./log-reader.ts";
 import { positionOf, type Sequence } from "./positions.ts";
 
 /** Entries read from the log at once. */
@@ -76,7 +77,7 @@ export class LogSubscription implements Subscription {
   /** Hands over a commit of this client's. */
   offer(commit: OwnCommit): void {
     if (!this.#live || this.#stopped || commit.upTo <= this.#covered) return;
-    const wanted = commit.entries.filter((entry) => this.#wants(entry));
+    const wanted = commit.entries.filter((entry) => isWanted(entry, this.#wanted));
     if (commit.after !== this.#covered || (this.#busy && !this.#hasRoomFor(wanted.length, commit.bytes))) {
       this.#fallBehind();
     } else if (this.#busy) {
@@ -104,11 +105,6 @@ export class LogSubscription implements Subscription {
     this.#stopped = true;
     this.#pause.end();
     await this.#ended;
-  }
-
-  #wants({ stream, type }: RecordedEvent): boolean {
-    const { categories, types } = this.#wanted;
-    return (types?.includes(type) ?? true) && (categories?.includes(categoryOf(stream)) ?? true);
   }
 
   #hasRoomFor(entries: number, bytes: number): boolean {

@@ -1,5 +1,5 @@
 import type { Clock } from "../../ports/clock/clock.ts";
-import type { EventCodec } from "../../ports/event-codec.ts";
+import { entryOf, type EventCodec } from "../../ports/event-codec.ts";
 import {
   LogUnavailable, logStart,
   type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
@@ -13,7 +13,7 @@ import { isFence } from "./fence.ts";
 import { LogReader } from "./log-reader.ts";
 import { pairOf } from "./positions.ts";
 import { readRecords } from "./reading.ts";
-import { entryOf, isOwn, isSystem, type StoredRecord } from "./records.ts";
+import { isOwn, isSystem, type StoredRecord } from "./records.ts";
 import { readStreamRequest } from "./requests.ts";
 import { StreamWriter } from "./stream-writer.ts";
 import { LogSubscription } from "./subscription.ts";
@@ -79,7 +79,7 @@ export class EventStoreDb implements EventStore {
     // What precedes a fence was deleted.
     const fence = backwards ? records.findIndex(isFence) : records.findLastIndex(isFence);
     const shown = fence < 0 ? records : backwards ? records.slice(0, fence) : records.slice(fence + 1);
-    return shown.filter((record) => !isSystem(record)).map((record) => entryOf(record, this.#codec));
+    return shown.filter((record) => !isSystem(record)).map((record) => entryOf(this.#codec, record));
   }
 
   async deleteStream(stream: string, expected?: number): Promise<void> {
@@ -135,7 +135,7 @@ export class EventStoreDb implements EventStore {
   }
 
   #entry(record: StoredRecord): LogEntry | undefined {
-    return isOwn(record) ? entryOf(record, this.#codec) : undefined;
+    return isOwn(record) ? entryOf(this.#codec, record) : undefined;
   }
 
   #requireOpen(): void {

@@ -1,18 +1,10 @@
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import { categoryOf, streams as names } from "../../domain/streams.ts";
-import type { EventCodec } from "../../ports/event-codec.ts";
-import type { LogEntry, Position } from "../../ports/event-store.ts";
+import type { EncodedEntry } from "../../ports/event-codec.ts";
 import { positionOf } from "./positions.ts";
 
 /** An event as the server gives it. */
-export interface StoredRecord {
-  readonly stream: string;
-  readonly revision: number;
-  readonly position: Position;
-  readonly id: string;
-  readonly type: string;
-  readonly data: string;
-  readonly metadata: string;
+export interface StoredRecord extends EncodedEntry {
   /** Its approximate size on the wire. */
   readonly bytes: number;
 }
@@ -50,14 +42,6 @@ export function isOwn(record: StoredRecord): boolean {
 
 const ownCategories: ReadonlySet<string> = new Set(Object.keys(names));
 const ownNames = ['"actor":', '"correlationId":', '"causationId":', '"at":'];
-
-/** The record as the port has it. */
-export function entryOf(record: StoredRecord, codec: EventCodec): LogEntry {
-  const { stream, revision, position, id } = record;
-  const read = codec.decode(record);
-  if ("unreadable" in read) return { stream, revision, position, id, type: record.type, unreadable: read.unreadable };
-  return { stream, revision, position, id, type: read.event.type, data: read.event.data, metadata: read.metadata };
-}
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();

@@ -1,8 +1,8 @@
-import { categoryOf } from "../../domain/streams.ts";
 import { Pause } from "../../ports/clock/pause.ts";
-import type { BatchHandler, Position, Subscription, SubscriptionOptions } from "../../ports/event-store.ts";
+import {
+  isWanted, type BatchHandler, type Position, type Subscription, type SubscriptionOptions,
+} from "../../ports/event-store.ts";
 import { Feed, type Batch, type SubscriptionContext } from "./feed.ts";
-import type { StoredRecord } from "./records.ts";
 import type { Filter } from "./requests.ts";
 
 /** Follows $all from where its handler is, over one call after another. */
@@ -36,7 +36,8 @@ export class LogSubscription implements Subscription {
   async #run(): Promise<void> {
     for (let failures = 0; !this.#stopped;) {
       try {
-        const feed = new Feed(this.#context, this.#handled, filterOf(this.#options), (record) => this.#wants(record));
+        const options = this.#options;
+        const feed = new Feed(this.#context, this.#handled, filterOf(options), (record) => isWanted(record, options));
         this.#feed = feed;
         for (let batch = await feed.next(); batch && !this.#isStopped(); batch = await feed.next()) {
           failures = 0;
@@ -63,11 +64,6 @@ export class LogSubscription implements Subscription {
         await this.#rest(failures++);
       }
     }
-  }
-
-  #wants({ stream, type }: StoredRecord): boolean {
-    const { categories, types } = this.#options;
-    return (types?.includes(type) ?? true) && (categories?.includes(categoryOf(stream)) ?? true);
   }
 
   // The type checker assumes that a field keeps the value it was read with.
