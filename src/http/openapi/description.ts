@@ -6,11 +6,11 @@ export interface DescribedAnswer {
   readonly description: string;
   /** Its own; what every answer has is added. */
   readonly headers?: Readonly<Record<string, object>>;
-  readonly content?: Readonly<Record<string, Content>>;
+  readonly content?: Readonly<Record<string, MediaType>>;
 }
 
-/** A body as the document describes it, with examples by name. */
-export interface Content {
+/** A JSON body or text, and examples of it by name. */
+export interface MediaType {
   readonly schema: Schema;
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }

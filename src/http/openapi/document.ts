@@ -1,31 +1,24 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Operation } from "../route.ts";
-import { challenge, problem, tags, type DescribedAnswer, type Description, type Examples } from "./description.ts";
+import {
+  challenge, problem, tags, type DescribedAnswer, type DescribedParameter, type Description, type Examples,
+  type MediaType,
+} from "./description.ts";
 import { descriptions } from "./descriptions.ts";
 import { introduction } from "./introduction.ts";
 import { referenceTo, schemaComponents, withComponents, type Schema } from "./schemas.ts";
 
 /** A parameter in its full form; a path's are always required, others never. */
-export interface Parameter {
+export interface Parameter extends DescribedParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header";
   readonly required: boolean;
-  readonly description: string;
-  readonly schema: Schema;
 }
 
-/** What one status means; `content`, by media type, is missing where there is no body. */
-export interface Response {
-  readonly description: string;
+/** What one status means, with the headers that every answer has. */
+export interface Response extends DescribedAnswer {
   readonly headers: Readonly<Record<string, object>>;
-  readonly content?: Readonly<Record<string, MediaType>>;
-}
-
-/** A JSON body or text, and examples of it by name. */
-export interface MediaType {
-  readonly schema: Schema;
-  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
 /** One method of a path, with all its answers by status; `security` is empty where nobody need be signed in. */

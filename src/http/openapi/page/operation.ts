@@ -1,4 +1,5 @@
-import type { ApiDocument, DocumentedOperation, MediaType, Parameter, Response } from "../document.ts";
+import type { MediaType } from "../description.ts";
+import type { ApiDocument, DocumentedOperation, Parameter, Response } from "../document.ts";
 import type { Schema } from "../schemas.ts";
 import { html, inline, prose, type Markup, type Part } from "./html.ts";
 import { row, schemaTable, typeOf } from "./schema-table.ts";
