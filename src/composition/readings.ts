@@ -23,11 +23,8 @@ interface Sources {
   readonly roles: readonly Role[];
 }
 
-/** All readings, except the queue lag where the queue keeps nothing. */
-type Supplied = Omit<Readings, "queueLag"> & Partial<Pick<Readings, "queueLag">>;
-
 /** What `/metrics` shows of the backlog, the read models' lag, and engines and roles shared with others. */
-export function readingsOf(sources: Sources): Supplied {
+export function readingsOf(sources: Sources): Readings {
   const { log, readModels, clock, sealing, engines, watch, roles } = sources;
   const dueIndex = new DueIndex(readModels);
   const leaderships = roles.filter((role) => role instanceof Leadership);
@@ -48,7 +45,7 @@ export function readingsOf(sources: Sources): Supplied {
     },
     engines: () => Object.fromEntries(engines.watched.map((engine) => [engine.name, Number(watch.answers(engine))])),
     leading: () => Object.fromEntries(leaderships.map(({ name, leading }) => [name, Number(leading)])),
-    ...(engines.queueLag && { queueLag: engines.queueLag }),
+    queueLag: engines.queueLag,
   };
 }
 

@@ -24,8 +24,8 @@ export interface Readings {
   readonly engines: Reading<Readonly<Record<string, number>>>;
   /** 1 for each single role that this process has now, 0 for those it stands by for. */
   readonly leading: Reading<Readonly<Record<string, number>>>;
-  /** Messages not yet taken by a worker, by partition. */
-  readonly queueLag: Reading<Readonly<Record<string, number>>>;
+  /** Messages not yet taken by a worker, by partition; null where the queue keeps nothing. */
+  readonly queueLag: Reading<Readonly<Record<string, number>>> | null;
 }
 
 const readingTimeoutMs = 1000;
@@ -156,10 +156,10 @@ export class PrometheusMetrics implements Metrics {
   }
 
   #watch(name: string, help: string, read: Reading<number> | undefined): void;
-  #watch(name: string, help: string, read: Readings["circuits"] | undefined, label: string): void;
+  #watch(name: string, help: string, read: Readings["queueLag"] | undefined, label: string): void;
   #watch(
     name: string, help: string,
-    read: Reading<number | Readonly<Record<string, number>>> | undefined, label?: string,
+    read: Reading<number | Readonly<Record<string, number>>> | null | undefined, label?: string,
   ): void {
     if (!read) return;
     const trouble = () => this.trouble("metric not readable");
