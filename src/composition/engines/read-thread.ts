@@ -44,7 +44,7 @@ const emails = new EmailOpener({ store: log, sealing, vault }, { max: keysInMemo
 const runner = new ProjectionRunner({
   log,
   writer: stores.writer,
-  readModels: stores.view,
+  readModels: stores.writer,
   clock,
   logger,
   metrics,

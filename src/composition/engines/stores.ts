@@ -14,9 +14,8 @@ import { repeatedTrouble } from "./repeated-trouble.ts";
 
 /** The read models as the read thread works with them. */
 export interface Stores {
-  readonly writer: ReadModelWriter;
-  /** The writer's own view. */
-  readonly view: Pick<ReadModels, "find" | "get">;
+  /** Also answers, from its own view. */
+  readonly writer: ReadModelWriter & Pick<ReadModels, "find" | "get">;
   /** An event accepted, attempted and delivered within this time costs one write; a waiting caller may end it. */
   readonly lingerMs: number;
   /** Calls the listener with positions that somebody waits for. */
@@ -59,7 +58,6 @@ function openEmbedded(
   serve<ExpiringState>(ports.state, state);
   return {
     writer: readModels,
-    view: readModels,
     lingerMs: embeddedLingerMs,
     onWanted: (listener) => readModels.onWanted(listener),
     onDamage: (listener) => readModels.onDamage(listener),
@@ -76,7 +74,6 @@ async function openOutside(url: string, parts: StoresParts): Promise<Stores> {
   const writer = new MongoReadModelWriter(connection);
   return {
     writer,
-    view: writer,
     lingerMs: outsideLingerMs,
     onWanted: () => undefined,
     onDamage: () => undefined,
