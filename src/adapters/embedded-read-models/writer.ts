@@ -38,7 +38,7 @@ export class Writer {
     for (const [scope, { rollUps, byBucket }] of counters) {
       for (const [bucket, by] of byBucket) {
         if (by === 0) continue;
-        for (const counter of countersOf({ scope, bucket, ...(rollUps && { rollUps }) })) this.#count(counter, by);
+        for (const counter of countersOf({ scope, bucket, rollUps })) this.#count(counter, by);
         if ((rows += 1) % slice === 0) await nextTurn();
       }
     }

@@ -33,7 +33,7 @@ export function operationsOf(
   const totals = new Map<string, number>();
   for (const [scope, { rollUps, byBucket }] of counters) {
     for (const [bucket, by] of byBucket) {
-      for (const counter of countersOf({ scope, bucket, ...(rollUps && { rollUps }) })) {
+      for (const counter of countersOf({ scope, bucket, rollUps })) {
         const id = counterId(counter.scope, counter.bucket);
         totals.set(id, (totals.get(id) ?? 0) + by);
       }

@@ -8,7 +8,7 @@ export function pack({ documents, counters }: Folded): Buffer {
     counters: [...counters].map(([scope, { rollUps, byBucket }]) => [
       scope,
       // JSON knows no infinity.
-      Object.entries(rollUps ?? {}).map(([name, size]) => [name, size === Infinity ? null : size]),
+      Object.entries(rollUps).map(([name, size]) => [name, size === Infinity ? null : size]),
       [...byBucket],
     ]),
   };

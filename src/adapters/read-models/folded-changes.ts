@@ -18,7 +18,7 @@ export interface Folded {
 }
 
 interface Counters {
-  readonly rollUps: Readonly<Record<string, number>> | undefined;
+  readonly rollUps: Readonly<Record<string, number>>;
   readonly byBucket: Map<number, number>;
 }
 
@@ -47,7 +47,7 @@ export function fold(batch: readonly Pick<PositionedChanges, "changes">[]): Fold
 function countersOf(counters: Map<string, Counters>, { scope, rollUps }: Extract<Change, { op: "add" }>): Counters {
   let found = counters.get(scope);
   if (!found) {
-    found = { rollUps, byBucket: new Map() };
+    found = { rollUps: rollUps ?? {}, byBucket: new Map() };
     counters.set(scope, found);
   }
   return found;
