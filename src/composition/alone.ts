@@ -1,4 +1,4 @@
-import { Pause } from "../ports/clock/pause.ts";
+import { sleep } from "../ports/clock/sleep.ts";
 import { Leadership, type LeadershipParts } from "../workers/leadership.ts";
 import { presence } from "../workers/presence.ts";
 import { singleRoles } from "./roles.ts";
@@ -22,11 +22,10 @@ export async function alone<Result>(
   const holds = [presence, ...singleRoles].map((name) => new Leadership(parts, { name, owner }, () => hold));
   for (const one of holds) one.start();
   try {
-    const pause = new Pause(clock);
     const end = clock.monotonic() + patienceMs;
     while (holds.some(({ leading }) => !leading)) {
       if (clock.monotonic() > end) throw new Error("a relay is running on these engines: stop it first");
-      await pause.wait(lookEveryMs);
+      await sleep(clock, lookEveryMs);
     }
     return await task(() => {
       if (isLost) throw new Error("a relay may have run on these engines meanwhile: stop it, and do this again");

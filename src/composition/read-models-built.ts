@@ -1,6 +1,6 @@
 import { leases } from "../../projections/due/due.ts";
 import type { Clock } from "../ports/clock/clock.ts";
-import { Pause } from "../ports/clock/pause.ts";
+import { sleep } from "../ports/clock/sleep.ts";
 import { ReadModelsUnavailable, type ReadModels } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
 
@@ -14,9 +14,8 @@ const patienceMs = 30_000;
 export async function readModelsBuilt(
   { readModels, clock, logger }: { readonly readModels: ReadModels; readonly clock: Clock; readonly logger: Logger },
 ): Promise<void> {
-  const pause = new Pause(clock);
   const end = clock.monotonic() + patienceMs;
-  for (let waits = false; clock.monotonic() < end; await pause.wait(lookEveryMs)) {
+  for (let waits = false; clock.monotonic() < end; await sleep(clock, lookEveryMs)) {
     try {
       await readModels.find({ collection: leases.name, order: { field: leases.key, descending: false }, limit: 1 });
       return;
