@@ -137,8 +137,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   for (const role of delivering) await role.start();
   metrics.watch(readingsOf({ log: store, readModels, clock, sealing, engines, watch, roles }));
 
-  const ready = async () => readiness({ needed, watch, following });
-  const health = { ready, metrics: () => metrics.text() };
+  const health = { ready: () => readiness({ needed, watch, following }), metrics: () => metrics.text() };
   const { maxBodyBytes, trustedProxies } = config;
   const common = { health, clock, ids, logger, metrics };
   const app = config.roles.has("api")

@@ -272,7 +272,7 @@ export async function startApi(
     ids,
     logger,
     metrics: uncounted,
-    health: { ready: async () => options.unreadyBecause ?? null, metrics: async () => "# no metrics here\n" },
+    health: { ready: () => options.unreadyBecause ?? null, metrics: async () => "# no metrics here\n" },
     maxBodyBytes,
     trustedProxies: options.trustedProxies ?? 0,
   }), ids);

@@ -3,7 +3,7 @@ import { open, type Answer, type Route } from "../route.ts";
 /** What operators and their tools ask about this process. */
 export interface Health {
   /** Null when this process can do its work, else why not. */
-  readonly ready: () => Promise<string | null>;
+  readonly ready: () => string | null;
   /** All metrics, in Prometheus' text format. */
   readonly metrics: () => Promise<string>;
 }
@@ -13,7 +13,7 @@ export function healthProbes({ ready, metrics }: Health): ReadonlyMap<string, ()
   return new Map([
     ["/healthz", async () => ({ status: 200, text: "ok" })],
     ["/readyz", async () => {
-      const reason = await ready();
+      const reason = ready();
       return reason === null ? { status: 200, text: "ready" } : { status: 503, text: reason };
     }],
     ["/metrics", async () => {

@@ -9,7 +9,7 @@ import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("a process without the API", () => {
-  let ready: () => Promise<string | null>;
+  let ready: () => string | null;
   let server: Server;
   let ask: (path: string, method?: string) => Promise<readonly [status: number, text: string]>;
 
@@ -34,7 +34,7 @@ describe("a process without the API", () => {
   });
 
   it("answers probes, and nothing else", async () => {
-    ready = async () => null;
+    ready = () => null;
     expect(await ask("/healthz?any")).to.deep.equal([200, "ok"]);
     expect(await ask("/readyz")).to.deep.equal([200, "ready"]);
     expect(await ask("/metrics")).to.deep.equal([200, "relay_up 1"]);
@@ -44,11 +44,11 @@ describe("a process without the API", () => {
   });
 
   it("answers a probe that fails as the API would", async () => {
-    ready = async () => "the log is away";
+    ready = () => "the log is away";
     expect(await ask("/readyz")).to.deep.equal([503, "the log is away"]);
-    ready = () => Promise.reject(new ReadModelsUnavailable("no answer"));
+    ready = () => { throw new ReadModelsUnavailable("no answer"); };
     expect(await ask("/readyz")).to.deep.equal([503, "the service cannot reach its storage; try again"]);
-    ready = () => Promise.reject(new Error("a defect"));
+    ready = () => { throw new Error("a defect"); };
     expect(await ask("/readyz")).to.deep.equal([500, "something went wrong here; it has been noted"]);
   });
 });
