@@ -1,26 +1,21 @@
 import { backlogByDestination } from "../application/delivery/backlog.ts";
 import { counted } from "./counted.ts";
 import type { RelaySettings } from "./relay.ts";
-import { openReadModels } from "./stored-read-models.ts";
+import { withReadModels } from "./stored-read-models.ts";
 
 /** An operator looks for the few that matter. */
 const most = 20;
 
 /**
  * The destinations with the largest backlogs, a line each, whether a relay is running or not. Rejects as
- * {@link openReadModels} does.
+ * {@link withReadModels} does.
  */
 export async function describeBacklog({ config, logger }: RelaySettings): Promise<readonly string[]> {
-  const { readModels, close } = await openReadModels(config, logger);
-  try {
-    const backlogs = await backlogByDestination(readModels);
-    const lines = backlogs.slice(0, most).map(({ destinationId, tenantId, status, waiting, oldestDueAt }) =>
-      `waiting ${waiting}  tenant ${tenantId}  destination ${destinationId}  ${(status ?? "Deleted").padEnd(9)}`
-      + `  oldest due ${oldestDueAt ?? "-"}`);
-    const sum = backlogs.reduce((total, { waiting }) => total + waiting, 0);
-    const verdict = `waiting in all: ${counted(sum, "event")} for ${counted(backlogs.length, "destination")}`;
-    return [...lines, sum === 0 ? "no event waits" : verdict];
-  } finally {
-    await close();
-  }
+  const backlogs = await withReadModels(config, logger, backlogByDestination);
+  const lines = backlogs.slice(0, most).map(({ destinationId, tenantId, status, waiting, oldestDueAt }) =>
+    `waiting ${waiting}  tenant ${tenantId}  destination ${destinationId}  ${(status ?? "Deleted").padEnd(9)}`
+    + `  oldest due ${oldestDueAt ?? "-"}`);
+  const sum = backlogs.reduce((total, { waiting }) => total + waiting, 0);
+  const verdict = `waiting in all: ${counted(sum, "event")} for ${counted(backlogs.length, "destination")}`;
+  return [...lines, sum === 0 ? "no event waits" : verdict];
 }

@@ -5,15 +5,14 @@ import { usersCounter } from "../../projections/users/users.ts";
 import { documentOf } from "../application/scans.ts";
 import { counted } from "./counted.ts";
 import type { RelaySettings } from "./relay.ts";
-import { openReadModels } from "./stored-read-models.ts";
+import { withReadModels } from "./stored-read-models.ts";
 
 /**
  * The tenant's name, and what erasing it would delete, as far as the log was projected; a relay may be running. Rejects
  * where there is no such tenant.
  */
-export async function describeErasure({ config, logger }: RelaySettings, tenantId: string): Promise<string> {
-  const { readModels, close } = await openReadModels(config, logger);
-  try {
+export function describeErasure({ config, logger }: RelaySettings, tenantId: string): Promise<string> {
+  return withReadModels(config, logger, async (readModels) => {
     const tenant = await documentOf(readModels, tenants, tenantId);
     if (!tenant) throw new Error(`there is no tenant ${tenantId}`);
     const counters = [
@@ -24,7 +23,5 @@ export async function describeErasure({ config, logger }: RelaySettings, tenantI
     const going = await Promise.all(counters.map(async ([counter, thing]) =>
       counted(await readModels.sum(counter), thing)));
     return `tenant ${tenantId} ${JSON.stringify(tenant.name)}: ${going.join(", ")} and all else of it`;
-  } finally {
-    await close();
-  }
+  });
 }

@@ -2,32 +2,27 @@ import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
 import { keyInventory, type MasterKeyUse } from "../application/keys/key-inventory.ts";
 import { masterKeyOf } from "./master-key.ts";
 import type { RelaySettings } from "./relay.ts";
-import { openReadModels } from "./stored-read-models.ts";
+import { withReadModels } from "./stored-read-models.ts";
 
 /**
  * What each master key wraps, a line each, and at the end which may be removed; a relay may be running. Rejects as
- * {@link openReadModels} does, and where a key that is needed is not at hand: the answer would be incomplete.
+ * {@link withReadModels} does, and where a key that is needed is not at hand: the answer would be incomplete.
  */
 export async function describeKeys({ config, secrets, logger }: RelaySettings): Promise<readonly string[]> {
-  const { readModels, close } = await openReadModels(config, logger);
-  const sealing = new AesSealing(masterKeyOf(config, secrets), secrets.oldMasterKeys);
-  try {
-    const inventory = await keyInventory(readModels, sealing);
-    const [newest, ...old] = sealing.masterKeyIds;
-    requireNeeded(inventory, sealing.masterKeyIds);
-    const lines = inventory.map((use) => {
-      const { masterKeyId: id, wraps } = use;
-      const place = id === newest ? "newest" : old.includes(id) ? "old" : "not at hand";
-      return `${id}  ${place.padEnd(11)}  wraps ${wraps}  ${isInUse(use) ? "needed" : "needed by nothing"}`;
-    });
-    const goers = inventory.filter((use) => old.includes(use.masterKeyId) && !isInUse(use)).length;
-    const verdict = old.length === 0
-      ? "there is no old master key"
-      : `${goers} of ${old.length} old master keys may be taken out of RELAY_OLD_MASTER_KEYS`;
-    return [...lines, verdict];
-  } finally {
-    await close();
-  }
+  const sealing = new AesSealing(await masterKeyOf(config, secrets), secrets.oldMasterKeys);
+  const inventory = await withReadModels(config, logger, (readModels) => keyInventory(readModels, sealing));
+  const [newest, ...old] = sealing.masterKeyIds;
+  requireNeeded(inventory, sealing.masterKeyIds);
+  const lines = inventory.map((use) => {
+    const { masterKeyId: id, wraps } = use;
+    const place = id === newest ? "newest" : old.includes(id) ? "old" : "not at hand";
+    return `${id}  ${place.padEnd(11)}  wraps ${wraps}  ${isInUse(use) ? "needed" : "needed by nothing"}`;
+  });
+  const goers = inventory.filter((use) => old.includes(use.masterKeyId) && !isInUse(use)).length;
+  const verdict = old.length === 0
+    ? "there is no old master key"
+    : `${goers} of ${old.length} old master keys may be taken out of RELAY_OLD_MASTER_KEYS`;
+  return [...lines, verdict];
 }
 
 /** A process without the newest key may have used another after the log had ceased to need that. */

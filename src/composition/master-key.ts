@@ -7,41 +7,33 @@ import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
 import { Unsealable } from "../ports/sealing.ts";
 import type { Logger } from "../ports/telemetry.ts";
-import { variableProblem } from "./variable-problem.ts";
+import { asSaidBy } from "./variable-problem.ts";
 
 const backItUp = "made a master key; whoever has it can read every secret: back it up, apart from the data";
 const exposed = "others than its owner may read the master key, and with it every secret: chmod 600 the file";
 
-/** The master key of the environment, or the data folder's own. Throws an error that says what is missing. */
-export function masterKeyOf(config: Config, secrets: Secrets): Uint8Array {
-  const key = secrets.masterKey ?? inFolder(() => loadMasterKey(config.dataDir));
-  if (!key) throw new Error(`RELAY_MASTER_KEY: is not set, and ${config.dataDir} holds no master.key`);
+/** The master key of the environment, or the data folder's own. Rejects with an error that says what is missing. */
+export async function masterKeyOf({ dataDir }: Config, { masterKey }: Secrets): Promise<Uint8Array> {
+  const key = masterKey ?? (await asSaidBy("RELAY_DATA_DIR", () => loadMasterKey(dataDir)));
+  if (!key) throw new Error(`RELAY_MASTER_KEY: is not set, and ${dataDir} holds no master.key`);
   return key;
 }
 
 /** The same for the relay itself, whose first start makes one. Where there is a log, there has been a first start. */
-export function startingMasterKeyOf(config: Config, secrets: Secrets, logger: Logger): Uint8Array {
+export async function startingMasterKeyOf(config: Config, secrets: Secrets, logger: Logger): Promise<Uint8Array> {
   const { dataDir, eventStore } = config;
   if (secrets.masterKey) return secrets.masterKey;
   const begun = eventStore.engine === "embedded" && existsSync(logPath(dataDir));
-  const key = begun ? masterKeyOf(config, secrets) : keyOfFirstStart(dataDir, logger);
+  const key = await (begun ? masterKeyOf(config, secrets) : keyOfFirstStart(dataDir, logger));
   const path = exposedMasterKey(dataDir);
   if (path !== null) logger.warn({ path }, exposed);
   return key;
 }
 
-function keyOfFirstStart(dataDir: string, logger: Logger): Uint8Array {
-  const { key, path, created } = inFolder(() => loadOrCreateMasterKey(dataDir));
+async function keyOfFirstStart(dataDir: string, logger: Logger): Promise<Uint8Array> {
+  const { key, path, created } = await asSaidBy("RELAY_DATA_DIR", () => loadOrCreateMasterKey(dataDir));
   if (created) logger.warn({ path }, backItUp);
   return key;
-}
-
-function inFolder<Result>(task: () => Result): Result {
-  try {
-    return task();
-  } catch (error) {
-    throw variableProblem("RELAY_DATA_DIR", error);
-  }
 }
 
 /**

@@ -42,7 +42,7 @@ export async function atDesk<Result>(
 ): Promise<Result> {
   const clock = new SystemClock();
   const ids = new SystemIds();
-  const masterKey = masterKeyOf(config, secrets);
+  const masterKey = await masterKeyOf(config, secrets);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
   const onFatal = (error: Error) => settings.onFatal?.(error);
   const metrics = { trouble: (of: Trouble) => logger.warn({ of }, "trouble") };

@@ -75,7 +75,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const ids = new SystemIds();
   const metrics = new PrometheusMetrics(version, clock);
   const owner = ids.uuid();
-  const masterKey = startingMasterKeyOf(config, secrets, logger);
+  const masterKey = await startingMasterKeyOf(config, secrets, logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
   const onFatal = (error: Error) => {
     logger.error({ err: error }, "an engine has failed; the relay must be started again");

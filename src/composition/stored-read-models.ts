@@ -9,27 +9,31 @@ import type { Logger } from "../ports/telemetry.ts";
 import { openMongoDb } from "./engines/mongodb.ts";
 import { asSaidBy } from "./variable-problem.ts";
 
-/** The read models beside a relay that may be using them. */
-export interface OpenReadModels {
-  readonly readModels: ReadModelQuestions;
-  readonly close: () => void | Promise<void>;
+/**
+ * Runs a task on the read models, beside a relay that may be using them. Rejects with an Error that names the variable,
+ * and what is wrong with the file or the URL that it leads to, where they cannot be opened.
+ */
+export async function withReadModels<Result>(
+  { dataDir, readModels }: Pick<Config, "dataDir" | "readModels">,
+  logger: Logger,
+  task: (readModels: ReadModelQuestions) => Promise<Result>,
+): Promise<Result> {
+  const stored = await open(dataDir, readModels, logger);
+  try {
+    return await task(stored.readModels);
+  } finally {
+    await stored.close();
+  }
 }
 
-/**
- * Opens them read-only. Rejects with an Error that names the variable, and what is wrong with the file or the URL that
- * it leads to.
- */
-export async function openReadModels(
-  { dataDir, readModels: chosen }: Pick<Config, "dataDir" | "readModels">,
-  logger: Logger,
-): Promise<OpenReadModels> {
+async function open(dataDir: string, chosen: Config["readModels"], logger: Logger) {
   if (chosen.engine === "mongodb") {
     const { MongoReadModels } = await import("../adapters/mongodb/read-models.ts");
     const connection = await openMongoDb(chosen.url, { clock: new SystemClock(), logger });
     return { readModels: new MongoReadModels(connection), close: () => connection.close() };
   }
   const readModels = await asSaidBy("RELAY_DATA_DIR", () => openFile(join(dataDir, "read-models.db")));
-  return { readModels, close: () => readModels.close() };
+  return { readModels, close: async () => readModels.close() };
 }
 
 function openFile(file: string): StoredReadModels {

@@ -14,29 +14,29 @@ describe("the master key at a start", () => {
   afterEach(() => folder.remove());
 
   /** Starts, and answers what was warned of. */
-  const warnings = (env: Readonly<Record<string, string>> = {}) => {
+  const warnings = async (env: Readonly<Record<string, string>> = {}) => {
     const environment = { RELAY_DATA_DIR: folder.path, ...env };
     const config = readConfig(environment);
     const said: object[] = [];
     const logger = { ...quiet, warn: (fields: object, message: string) => void said.push({ ...fields, message }) };
-    startingMasterKeyOf(config, readSecrets(environment, config), logger);
+    await startingMasterKeyOf(config, readSecrets(environment, config), logger);
     return said;
   };
 
-  it("warns of a file that others may read, at every start, but not of one that is not looked at", () => {
+  it("warns of a file that others may read, at every start, but not of one that is not looked at", async () => {
     const path = join(folder.path, "master.key");
-    expect(warnings()).to.have.length(1);
+    expect(await warnings()).to.have.length(1);
     expect(statSync(path).mode & 0o777).to.equal(0o600);
-    expect(warnings()).to.deep.equal([]);
+    expect(await warnings()).to.deep.equal([]);
     const message = "others than its owner may read the master key, and with it every secret: chmod 600 the file";
     for (const mode of [0o640, 0o604]) {
       chmodSync(path, mode);
-      expect(warnings()).to.deep.equal([{ path, message }]);
+      expect(await warnings()).to.deep.equal([{ path, message }]);
     }
     writeFileSync(logPath(folder.path), "");
-    expect(warnings()).to.deep.equal([{ path, message }]);
-    expect(warnings({ RELAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64") })).to.deep.equal([]);
+    expect(await warnings()).to.deep.equal([{ path, message }]);
+    expect(await warnings({ RELAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64") })).to.deep.equal([]);
     chmodSync(path, 0o600);
-    expect(warnings()).to.deep.equal([]);
+    expect(await warnings()).to.deep.equal([]);
   });
 });

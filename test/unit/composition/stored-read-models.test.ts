@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openReadModels } from "../../../src/composition/stored-read-models.ts";
+import { withReadModels } from "../../../src/composition/stored-read-models.ts";
 import { quiet } from "../../support/telemetry.ts";
 
 describe("the read models that an operator's command looks into", () => {
@@ -12,8 +12,8 @@ describe("the read models that an operator's command looks into", () => {
   afterEach(() => rmSync(dataDir, { recursive: true }));
 
   /** What keeps them from being opened. */
-  const problem = (readModels: Parameters<typeof openReadModels>[0]["readModels"]) =>
-    openReadModels({ dataDir, readModels }, quiet).then(() => "none", (error: unknown) => String(error));
+  const problem = (readModels: Parameters<typeof withReadModels>[0]["readModels"]) =>
+    withReadModels({ dataDir, readModels }, quiet, async () => "none").catch((error: unknown) => String(error));
 
   it("are told by the variable where they are not, or are none", async () => {
     const file = join(dataDir, "read-models.db");
