@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { text, type Json } from "../../demo/api-client.ts";
 import { Ledger, printed, readHistories, type Fact, type Figures } from "../support/ledger.ts";
@@ -11,7 +12,7 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 import { fillLog } from "../support/relay-process-fill.ts";
-import { pause, Producers, randomOfRun, type Target } from "../support/relay-process-load.ts";
+import { Producers, randomOfRun, type Target } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
 const deliveryTimeoutMs = 2_000;

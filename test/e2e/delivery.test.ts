@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { ApiClient, text, type Json } from "../../demo/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
@@ -245,7 +246,7 @@ describeOnTopologies("delivery, end to end over TLS", ({ start }) => {
     receiver.on(hook, async () => {
       open += 1;
       most = Math.max(most, open);
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await pause(2);
       open -= 1;
       return {};
     });

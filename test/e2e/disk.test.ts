@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { text, type ApiClient } from "../../demo/api-client.ts";
 import { library } from "../support/disk/disk.ts";
@@ -7,7 +8,7 @@ import { Ledger, printed, readHistories, type Balance, type Fact } from "../supp
 import { documentHashes, listedTotals, stopCovered, totalsOf, unfinishedOf } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";
-import { pause, Producers, randomOfRun, type Target } from "../support/relay-process-load.ts";
+import { Producers, randomOfRun, type Target } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
 const deliveryTimeoutMs = 2_000;

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { Ledger, printed, readHistories } from "../support/ledger.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount } from "../support/relay.ts";
 import { RelayProcess, type End } from "../support/relay-process.ts";
-import { pause, Producers, randomOfRun } from "../support/relay-process-load.ts";
+import { Producers, randomOfRun } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
 /** Far longer than a drain takes, however busy the machine is: one that waits it out is seen. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import type { ApiClient } from "../../demo/api-client.ts";
 import type { ProcessRole } from "../../src/config/config.ts";
@@ -6,7 +7,7 @@ import { Ledger, printed } from "../support/ledger.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import type { RelayProcess } from "../support/relay-process.ts";
-import { pause, Producers, randomOfRun } from "../support/relay-process-load.ts";
+import { Producers, randomOfRun } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 import { Fleet, outsideEngines, type OutsideEngines } from "../support/topologies.ts";
 

@@ -29,7 +29,6 @@ import type { ReadModels } from "../../src/ports/read-models.ts";
 import type { Logger } from "../../src/ports/telemetry.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createHttpServer } from "../../src/http/server.ts";
-import type { Clock } from "../../src/ports/clock/clock.ts";
 import type { ProjectionRunner } from "../../src/workers/projection/projection-runner.ts";
 import { startEventStoreDb } from "./engines/eventstoredb.ts";
 import { newDatabase, sharedMongoDb } from "./engines/mongodb.ts";
@@ -39,7 +38,7 @@ import { projectorOf } from "./projector.ts";
 import { quiet, uncounted } from "./telemetry.ts";
 
 /** Time that a test moves on by itself. */
-export class TestClock extends SystemClock implements Clock {
+export class TestClock extends SystemClock {
   #ahead = 0;
 
   override now(): number {

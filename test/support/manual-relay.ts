@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { collections, fingerprint } from "../../projections/index.ts";
 import { SqliteExpiringState } from "../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
@@ -160,7 +161,7 @@ export class ManualRelay {
 
   /** No completed purge is left in the read models: that goes on after they cover the log. */
   async forgotten(): Promise<void> {
-    while ((await this.models.count({ collection: "purges", where: { completed: true } })) > 0) await aMoment();
+    while ((await this.models.count({ collection: "purges", where: { completed: true } })) > 0) await pause(1);
   }
 
   /** Everything in the background is through. */
@@ -169,7 +170,7 @@ export class ManualRelay {
       await this.drained();
       if (await this.purger.step(never)) continue;
       if ((await this.models.count({ collection: "purges" })) === 0) return;
-      await aMoment();
+      await pause(1);
     }
   }
 
@@ -185,8 +186,4 @@ export class ManualRelay {
     await this.#runner.stop();
     await this.api.close();
   }
-}
-
-function aMoment(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 1));
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { chanceFrom } from "./chance.ts";
 import type { Account } from "./relay.ts";
 import type { Ledger } from "./ledger.ts";
@@ -34,10 +35,6 @@ export function randomOfRun(): () => number {
   const seed = Number(process.env["RELAY_TEST_SEED"] ?? Date.now() % 2 ** 31);
   console.log(`      RELAY_TEST_SEED=${seed}`);
   return chanceFrom(seed);
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
 import { ApiClient, text, type Json } from "../../demo/api-client.ts";
 import { createLogger } from "../../src/adapters/pino/logger.ts";
@@ -132,7 +133,7 @@ export async function eventually<T>(
       last = error.message;
     }
     if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms; last: ${inspect(last)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await pause(10);
   }
 }
 

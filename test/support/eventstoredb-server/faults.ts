@@ -1,3 +1,5 @@
+import { setTimeout as pause } from "node:timers/promises";
+
 /** What goes wrong on purpose, for tests in the server's own process. */
 export class Faults {
   /** An append that was refused as bad is answered once more after this. */
@@ -60,7 +62,7 @@ export class Faults {
       this.#dropReplies -= 1;
       return;
     }
-    if (this.#delayMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#delayMs));
+    if (this.#delayMs > 0) await pause(this.#delayMs);
     if (this.#thawed) await this.#thawed;
     send(reply);
   }

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, statSync } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
 import { Checkpoints } from "../../../../src/adapters/embedded-read-models/checkpoints.ts";
 import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import type { Change } from "../../../../src/ports/read-models.ts";
@@ -85,7 +86,7 @@ describe("checkpoints of the read models' file", () => {
       const before = log();
       commit();
       begunAnew = log() < before;
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await pause(1);
     }
     expect(begunAnew).to.equal(true);
   });
