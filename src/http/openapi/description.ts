@@ -35,7 +35,7 @@ export interface Description {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** The path's parameters; an `id` is a UUID and needs a description only. */
+  /** The path's parameters; one that is an id, and so a UUID, needs a description only. */
   readonly parameters?: Readonly<Record<string, string | DescribedParameter>>;
   readonly headers?: Readonly<Record<string, DescribedParameter>>;
   /** Bodies to send. */
@@ -70,6 +70,16 @@ export function json(schema: string, description: string, example: object): Desc
   const examples = { example: { value: example } };
   const content = { schema: { $ref: `urn:webhook-relay:response:${schema}` }, examples };
   return { description, content: { "application/json": content } };
+}
+
+/** An answer with a page of what a list lists. */
+export function page(list: string, description: string, item: object): DescribedAnswer {
+  return json(`${list}-page`, description, { total: 1, items: [item] });
+}
+
+/** An answer with a page of a history. */
+export function facts(fact: object): DescribedAnswer {
+  return page("history", "A page of facts, in the order in which they came to be.", fact);
 }
 
 /** An answer with a plain text that says what is wrong, as in the examples. */

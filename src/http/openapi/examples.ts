@@ -244,8 +244,3 @@ export const circuitFact = {
     at: later,
   },
 };
-
-/** A page that holds one thing. */
-export function pageOf(item: object) {
-  return { total: 1, items: [item] };
-}

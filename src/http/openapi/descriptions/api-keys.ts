@@ -1,6 +1,6 @@
-import { apiKey, apiKeyFact, pageOf, token } from "../examples.ts";
+import { apiKey, apiKeyFact, token } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, nothing, problem, type Descriptions } from "../description.ts";
+import { facts, json, nothing, page, problem, type Descriptions } from "../description.ts";
 
 const id = "The API key's id.";
 const tag = "API keys";
@@ -29,7 +29,7 @@ export const apiKeyDescriptions: Descriptions = {
     tag,
     summary: "List API keys",
     description: "Any role. Deleted keys are not part of it.",
-    answers: { 200: json("api-key-page", "A page of API keys.", pageOf(apiKey)) },
+    answers: { 200: page("api-key", "A page of API keys.", apiKey) },
   },
   "GET /api/v1/api-keys/:id/history": {
     id: "listApiKeyHistory",
@@ -41,7 +41,7 @@ export const apiKeyDescriptions: Descriptions = {
       typesOf("apiKey"),
     parameters: { id },
     answers: {
-      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(apiKeyFact)),
+      200: facts(apiKeyFact),
       403: problem("The key belongs to another tenant.", othersKey),
     },
   },

@@ -1,6 +1,6 @@
-import { circuitFact, destination, destinationFact, pageOf, token } from "../examples.ts";
+import { circuitFact, destination, destinationFact, token } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, nothing, problem, type Descriptions } from "../description.ts";
+import { facts, json, nothing, page, problem, type Descriptions } from "../description.ts";
 
 const id = "The destination's id.";
 const tag = "Destinations";
@@ -49,7 +49,7 @@ export const destinationDescriptions: Descriptions = {
     tag,
     summary: "List destinations",
     description: "Any role.",
-    answers: { 200: json("destination-page", "A page of destinations.", pageOf(destination)) },
+    answers: { 200: page("destination", "A page of destinations.", destination) },
   },
   "GET /api/v1/destinations/:id": {
     id: "getDestination",
@@ -73,7 +73,7 @@ export const destinationDescriptions: Descriptions = {
       typesOf("destination"),
     parameters: { id },
     answers: {
-      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(destinationFact)),
+      200: facts(destinationFact),
       403: problem("The destination belongs to another tenant.", othersDestination),
     },
   },
@@ -90,7 +90,7 @@ export const destinationDescriptions: Descriptions = {
       "attempt ever failed. Stays readable when the destination is deleted.",
     parameters: { id },
     answers: {
-      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(circuitFact)),
+      200: facts(circuitFact),
       403: problem("The destination belongs to another tenant.", othersDestination),
     },
   },

@@ -1,6 +1,6 @@
-import { attempt, event, eventTotals, fact, pageOf, waitingEvent } from "../examples.ts";
+import { attempt, event, eventTotals, fact, waitingEvent } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, problem, type Descriptions } from "../description.ts";
+import { facts, json, page, problem, type Descriptions } from "../description.ts";
 
 const id = "The event's id.";
 const tag = "Events";
@@ -16,7 +16,7 @@ export const eventDescriptions: Descriptions = {
       "Any role. `From` and `To` are ISO 8601 dates or date-times, both inclusive. With an `IdempotencyKey` there is " +
       "one event or none. A filter that names another tenant's or no one's destination gives an empty page. " +
       "While events arrive, pages from the newest one on meet some twice: fix `To`, or take `TpOrd` `Asc`.",
-    answers: { 200: json("event-page", "A page of events.", pageOf(event)) },
+    answers: { 200: page("event", "A page of events.", event) },
   },
   "GET /api/v1/events/totals": {
     id: "countEvents",
@@ -45,7 +45,7 @@ export const eventDescriptions: Descriptions = {
     description: "Any role. What was sent and what came back, with credentials masked in both.",
     parameters: { id },
     answers: {
-      200: json("attempt-page", "A page of attempts.", pageOf(attempt)),
+      200: page("attempt", "A page of attempts.", attempt),
       403: problem("The event belongs to another tenant.", othersEvent),
     },
   },
@@ -57,7 +57,7 @@ export const eventDescriptions: Descriptions = {
       `Any role. The log itself: who did what, when, and through which configuration.\n\n${typesOf("event")}`,
     parameters: { id },
     answers: {
-      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(fact)),
+      200: facts(fact),
       403: problem("The event belongs to another tenant.", othersEvent),
     },
   },

@@ -13,7 +13,7 @@ export const ingestDescriptions: Descriptions = {
       "takes nothing new. Checks come in this order: API key, token prefix, tenant, key's tenant, token, token's " +
       "tenant, idempotency key, body, duplicate, what the sender's mapping makes of the body, sender, destination.",
     parameters: {
-      tenantId: { description: "The tenant's id.", schema: { type: "string", format: "uuid" } },
+      tenantId: "The tenant's id.",
       token: {
         description:
           "An ingest token. `dst_` names a destination and the payload is delivered unchanged, `sndr_` a sender " +

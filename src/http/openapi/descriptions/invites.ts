@@ -1,6 +1,6 @@
-import { developer, invite, inviteFact, pageOf, password, token } from "../examples.ts";
+import { developer, invite, inviteFact, password, token } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, nothing, problem, type Descriptions } from "../description.ts";
+import { facts, json, nothing, page, problem, type Descriptions } from "../description.ts";
 
 const id = "The invite's id.";
 const tag = "Invites";
@@ -33,7 +33,7 @@ export const inviteDescriptions: Descriptions = {
     tag,
     summary: "List invites",
     description: "Any role. Whatever became of them.",
-    answers: { 200: json("invite-page", "A page of invites.", pageOf(invite)) },
+    answers: { 200: page("invite", "A page of invites.", invite) },
   },
   "GET /api/v1/invites/:id/history": {
     id: "listInviteHistory",
@@ -44,7 +44,7 @@ export const inviteDescriptions: Descriptions = {
       `Neither the token nor the email is shown.\n\n${typesOf("invite")}`,
     parameters: { id },
     answers: {
-      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(inviteFact)),
+      200: facts(inviteFact),
       403: problem("The invite belongs to another tenant.", othersInvite),
     },
   },

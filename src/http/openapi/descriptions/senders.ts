@@ -1,6 +1,6 @@
-import { pageOf, sender, senderFact, token } from "../examples.ts";
+import { sender, senderFact, token } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, nothing, problem, type Descriptions } from "../description.ts";
+import { facts, json, nothing, page, problem, type Descriptions } from "../description.ts";
 
 const id = "The sender's id.";
 const tag = "Senders";
@@ -37,7 +37,7 @@ export const senderDescriptions: Descriptions = {
     tag,
     summary: "List senders",
     description: "Any role.",
-    answers: { 200: json("sender-page", "A page of senders.", pageOf(sender)) },
+    answers: { 200: page("sender", "A page of senders.", sender) },
   },
   "GET /api/v1/senders/:id": {
     id: "getSender",
@@ -60,7 +60,7 @@ export const senderDescriptions: Descriptions = {
       typesOf("sender"),
     parameters: { id },
     answers: {
-      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(senderFact)),
+      200: facts(senderFact),
       403: problem("The sender belongs to another tenant.", othersSender),
     },
   },

@@ -1,6 +1,6 @@
-import { createdTenant, pageOf, password, purgeFact, tenant, tenantFact, webhookSecret } from "../examples.ts";
+import { createdTenant, password, purgeFact, tenant, tenantFact, webhookSecret } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { json, problem, type Descriptions } from "../description.ts";
+import { facts, json, problem, type Descriptions } from "../description.ts";
 
 const id = "The tenant's id.";
 const othersTenant = "the tenant is another account's";
@@ -66,7 +66,7 @@ export const tenantDescriptions: Descriptions = {
       `history of their own.\n\n${typesOf("tenant")}`,
     parameters: { id },
     answers: {
-      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(tenantFact)),
+      200: facts(tenantFact),
       403: problem("The tenant is another account's.", othersTenant),
     },
   },
@@ -80,7 +80,7 @@ export const tenantDescriptions: Descriptions = {
       `before they had a history of their own stand in the tenant's.\n\n${typesOf("purges")}`,
     parameters: { id },
     answers: {
-      200: json("history-page", "A page of facts, in the order in which they came to be.", pageOf(purgeFact)),
+      200: facts(purgeFact),
       403: problem("The tenant is another account's.", othersTenant),
     },
   },

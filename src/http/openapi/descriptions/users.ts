@@ -1,5 +1,5 @@
-import { developer, pageOf, password, user } from "../examples.ts";
-import { json, nothing, problem, type Descriptions } from "../description.ts";
+import { developer, password, user } from "../examples.ts";
+import { json, nothing, page, problem, type Descriptions } from "../description.ts";
 
 const id = "The user's id.";
 const tag = "Users";
@@ -32,7 +32,7 @@ export const userDescriptions: Descriptions = {
     tag,
     summary: "List users",
     description: "Any role.",
-    answers: { 200: json("user-page", "A page of users.", pageOf(user)) },
+    answers: { 200: page("user", "A page of users.", user) },
   },
   "GET /api/v1/users/:id": {
     id: "getUser",
