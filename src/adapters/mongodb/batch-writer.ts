@@ -4,11 +4,11 @@ import type { Folded } from "../read-models/folded-changes.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import { storedIn } from "./generation.ts";
 import { operationsOf, withDocument, type Mark, type Operation } from "./operations.ts";
+import { duplicateKey } from "./upsert.ts";
 
 /** Operations sent at once. */
 const slice = 500;
 
-const duplicateKey = 11_000;
 const documentInvalid = 121;
 
 /** Writes folded batches. Writing one again changes nothing. */

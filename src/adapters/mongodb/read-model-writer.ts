@@ -32,7 +32,6 @@ interface Held {
   readonly epoch: number;
   readonly slot: "current" | "building";
   readonly generation: Generation;
-  readonly definitions: readonly CollectionDefinition[];
   readonly writer: BatchWriter;
   readonly questions: Questions;
 }
@@ -92,7 +91,8 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
       const generation = { number, fingerprint, checkpoint: logStart, batch: 0, pending: null };
       const slot = numbered.current ? "building" : "current";
       await this.#change({ epoch }, { $set: { [slot]: generation } });
-      this.#held = this.#holding(epoch, slot, generation, definitions);
+      const byName = new Map(definitions.map((definition) => [definition.name, definition]));
+      this.#held = this.#holding(epoch, slot, generation, byName);
       this.#leftovers.look(epoch);
     });
   }
@@ -156,12 +156,13 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   }
 
   /** Has the collections that were built answer from now on. */
-  async #swap({ epoch, generation, definitions }: Held): Promise<void> {
+  async #swap(held: Held): Promise<void> {
+    const { epoch, generation } = held;
     this.#held = undefined;
     await this.#change({ epoch, "building.number": generation.number, "building.batch": generation.batch }, {
       $set: { current: generation, building: null },
     });
-    this.#held = this.#holding(epoch, "current", generation, definitions);
+    this.#held = { ...held, slot: "current" };
     this.#leftovers.look(epoch);
   }
 
@@ -199,7 +200,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   }
 
   async #load(epoch: number, slot: Held["slot"], generation: Generation): Promise<Held> {
-    const definitions = [...(await loadDefinitions(this.#connection, generation.number)).values()];
+    const definitions = await loadDefinitions(this.#connection, generation.number);
     const held = this.#holding(epoch, slot, generation, definitions);
     if (!generation.pending) return held;
     // It is unknown how far this got, so it is written again.
@@ -255,16 +256,14 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     epoch: number,
     slot: Held["slot"],
     generation: Generation,
-    definitions: readonly CollectionDefinition[],
+    definitions: ReadonlyMap<string, CollectionDefinition>,
   ): Held {
-    const byName = new Map(definitions.map((definition) => [definition.name, definition]));
     return {
       epoch,
       slot,
       generation,
-      definitions,
-      writer: new BatchWriter(this.#connection, generation.number, byName),
-      questions: new Questions(this.#connection, generation.number, byName),
+      writer: new BatchWriter(this.#connection, generation.number, definitions),
+      questions: new Questions(this.#connection, generation.number, definitions),
     };
   }
 
