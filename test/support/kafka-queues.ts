@@ -28,7 +28,6 @@ type QueueSettings = Pick<KafkaSettings, "tls" | "sasl"> & {
 export class KafkaQueues {
   readonly prefix = `test-${randomUUID()}`;
   readonly topic = `${this.prefix}.work`;
-  readonly groupId = `${this.prefix}.delivery`;
   readonly #opened: KafkaQueue[] = [];
 
   /** Another process's view of the queue. */

@@ -1,5 +1,4 @@
 import { Pause } from "../../ports/clock/pause.ts";
-import type { Logger } from "../../ports/telemetry.ts";
 import type { WorkConsumer } from "../../ports/work-queue.ts";
 import { Membership, type MembershipParts } from "./membership.ts";
 
@@ -9,7 +8,6 @@ const againAfterMs = 500;
 export class Consumption {
   readonly #parts: MembershipParts;
   readonly #ready: () => Promise<unknown>;
-  readonly #logger: Logger;
   readonly #consumer: WorkConsumer;
   #membership: Membership | undefined;
   readonly #pause: Pause;
@@ -22,7 +20,6 @@ export class Consumption {
     this.#parts = parts;
     this.#ready = ready;
     this.#pause = new Pause(parts.clock);
-    this.#logger = parts.logger;
     this.#consumer = consumer;
     this.#running = this.#run();
   }
@@ -41,7 +38,7 @@ export class Consumption {
       if (this.#isStopped()) return;
       // Logged once per outage, not per try.
       const level = this.#troubled ? "debug" : "warn";
-      this.#logger[level]({ err: reason }, "work queue: membership lost, joining again");
+      this.#parts.logger[level]({ err: reason }, "work queue: membership lost, joining again");
       this.#troubled = true;
       await this.#pause.wait(againAfterMs);
     }
