@@ -61,8 +61,6 @@ export interface RelaySettings {
 
 /** How many of each kind of thing are kept in memory, whatever their number in the log. */
 const keptInMemory = 50_000;
-/** Started when a mapping is first used; one of them is always left to tenants whose mappings are quick. */
-const mappingProcesses = 2;
 /** The share of the shutdown timeout that requests and attempts under way may take; the rest is for the engines. */
 const drainShare = 0.8;
 
@@ -112,8 +110,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const extraCa = extraCaFile === null ? null : readFileSync(extraCaFile, "utf8");
   const outbound = createOutboundClient({ connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCa });
   const passwords = new BcryptPasswords(config.passwordCost);
-  const mappingBounds = { maxBytes: config.maxBodyBytes, processes: mappingProcesses };
-  const mappings = new JmespathMappings({ metrics, logger, clock }, mappingBounds);
+  const mappings = new JmespathMappings({ metrics, logger, clock }, config.maxBodyBytes);
   const vault = new Vault(sealing);
   const guards = registrationGuards(config, secrets, { outbound, state, metrics });
   const firstAttempts = new FirstAttempts();

@@ -125,7 +125,7 @@ export function embeddedEngines(): Promise<SharedEngines> {
 }
 
 /** A log in EventStoreDB and a database in MongoDB, or in what stands for them here. They keep the machine's time. */
-export async function outsideEngines(): Promise<SharedEngines> {
+async function outsideEngines(): Promise<SharedEngines> {
   const [eventStoreDb, mongoDb] = await Promise.all([startEventStoreDb(), sharedMongoDb()]);
   const engines = await openedEngines({
     eventStore: { engine: "eventstoredb", url: eventStoreDb.url },
@@ -229,9 +229,7 @@ export async function startApi(
     directory.follow(entries);
   });
   const maxBodyBytes = options.maxBodyBytes ?? 262_144;
-  const mappings = new JmespathMappings(
-    { metrics: uncounted, logger: quiet, clock }, { maxBytes: maxBodyBytes, processes: 2 },
-  );
+  const mappings = new JmespathMappings({ metrics: uncounted, logger: quiet, clock }, maxBodyBytes);
   const lines: { message: string }[] = [];
   const errors: object[] = [];
   const logger: Logger = {

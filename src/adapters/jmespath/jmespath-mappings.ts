@@ -17,6 +17,8 @@ const hardLimitMs = 1_000;
 const slowMs = 5;
 const slowForMs = 10_000;
 const slowRemembered = 10_000;
+/** One of them is always left to tenants whose mappings are quick. */
+const mostProcesses = 2;
 const patienceMs = 2_000;
 /** Before the next try where no process could be started: the cause seldom passes at once. */
 const startAgainAfterMs = 500;
@@ -42,21 +44,13 @@ interface JmespathMappingsParts {
   readonly clock: Pick<Clock, "schedule">;
 }
 
-/** Bounds that an operator or the composition sets; the others are fixed (docs/adr/0009). */
-export interface JmespathMappingsOptions {
-  /** The size of a mapped payload at most, as UTF-8. */
-  readonly maxBytes: number;
-  /** How many processes there may be, two at least: one of them is always kept from those who are slow. */
-  readonly processes: number;
-}
-
 /**
  * JMESPath in processes of its own, started when first needed. Tenants take turns; a tenant whose expressions run
  * long or end a process gets all processes but one for the next 10 s, together with its like. A process that hangs or
- * breaks is replaced, and the task is tried once more.
+ * breaks is replaced, and the task is tried once more. docs/adr/0009 says why the bounds are what they are.
  */
 export class JmespathMappings implements Mappings {
-  readonly #options: JmespathMappingsOptions;
+  readonly #maxBytes: number;
   readonly #parts: JmespathMappingsParts;
   readonly #startPause: Pause;
   readonly #queue = new FairQueue<Waiting>();
@@ -65,7 +59,6 @@ export class JmespathMappings implements Mappings {
   readonly #all = new Set<MappingProcess>();
   /** Slow tenants leave one process to the others: a running one, not one that is still to start. */
   readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#all.size - 1;
-  readonly #most: number;
   /** True also while the next try is put off. */
   #starting = false;
   #failing = false;
@@ -73,11 +66,11 @@ export class JmespathMappings implements Mappings {
   #waitingCharacters = 0;
   #closed = false;
 
-  constructor(parts: JmespathMappingsParts, options: JmespathMappingsOptions) {
+  /** `maxBytes`: the size of a mapped payload at most, as UTF-8. */
+  constructor(parts: JmespathMappingsParts, maxBytes: number) {
     this.#parts = parts;
     this.#startPause = new Pause(parts.clock);
-    this.#options = options;
-    this.#most = Math.max(2, options.processes);
+    this.#maxBytes = maxBytes;
   }
 
   async problemOf(tenantId: string, expression: string): Promise<string | null> {
@@ -126,7 +119,7 @@ export class JmespathMappings implements Mappings {
       }
       void this.#run(process, next);
     }
-    if (!this.#starting && this.#all.size < this.#most && !this.#queue.isEmpty) void this.#start();
+    if (!this.#starting && this.#all.size < mostProcesses && !this.#queue.isEmpty) void this.#start();
   }
 
   /** What still waits is refused, whether or not a process would take it; what runs may end. */
@@ -138,7 +131,7 @@ export class JmespathMappings implements Mappings {
   async #start(): Promise<void> {
     this.#starting = true;
     try {
-      const options = { timeoutMs, patienceMs: watchdogMs, maxBytes: this.#options.maxBytes };
+      const options = { timeoutMs, patienceMs: watchdogMs, maxBytes: this.#maxBytes };
       const process = await MappingProcess.start(options, (ended) => this.#forget(ended));
       this.#all.add(process);
       this.#idle.push(process);

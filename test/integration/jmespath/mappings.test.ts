@@ -51,7 +51,7 @@ describe("mappings in processes of their own", function () {
     const clock = new ManualClock();
     const metrics = { trouble: (kind: string) => troubles.push(kind) };
     const logger = { warn: (fields: object) => warnings.push(fields) };
-    const mappings = new JmespathMappings({ metrics, logger, clock }, { maxBytes, processes: 2 });
+    const mappings = new JmespathMappings({ metrics, logger, clock }, maxBytes);
     opened.push(mappings);
     return { mappings, troubles, warnings, clock };
   };
