@@ -11,7 +11,7 @@ export const processRoles = ["api", "forwarder", "delivery", "projector", "sweep
 export type ProcessRole = (typeof processRoles)[number];
 
 /** The words of `RELAY_LOG_LEVEL`, from everything to nothing. */
-export const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 /** The lowest level that is written; what is below it is dropped. */
 export type LogLevel = (typeof logLevels)[number];
 

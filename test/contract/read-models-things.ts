@@ -60,7 +60,7 @@ export const notes: CollectionDefinition = {
 export { position };
 export const id = (n: number) => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`;
 export const time = (n: number) => new Date(1_700_000_000_000 + n).toISOString();
-export const blank = { owner: null, label: null, size: null, on: null, at: null, extra: null };
+const blank = { owner: null, label: null, size: null, on: null, at: null, extra: null };
 export const thing = (n: number, fields: Document = {}): Document => ({ ...blank, id: id(n), ...fields });
 export const put = (document: Document): Change => ({
   op: "put",

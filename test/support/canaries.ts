@@ -59,7 +59,7 @@ export class Canaries {
 }
 
 /** Every file in a folder, however deep. */
-export function filesIn(folder: string): string[] {
+function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
 }

@@ -39,7 +39,7 @@ const ofAnothersDestination: Make = async ({ one, other }, { account }) => ({
 const nobodys = "0193a1b2-0000-7000-8000-00000000ffff";
 
 /** What else is asked of an operation than its good request, by the words of the matrix. */
-export const variants: Readonly<Record<string, Make>> = {
+const variants: Readonly<Record<string, Make>> = {
   "updateTenant for how long events are kept": ({ one }) => ({
     params: { id: one.tenantId }, json: { retentionDays: 9 },
   }),

@@ -94,7 +94,7 @@ export class Fleet implements Reachable {
 }
 
 /** All the ways a relay is put together in tests. */
-export const topologies: readonly Topology[] = [
+const topologies: readonly Topology[] = [
   { name: "embedded engines", engines: "embedded", start: (_context, receiver, env) => startTestRelay(receiver, env) },
   {
     name: "EventStoreDB, Kafka and MongoDB, one process", engines: "outside",

@@ -14,7 +14,7 @@ const startMs = Date.parse("2026-01-15T09:30:00.000Z");
 export const t = (seconds: number) => timestamp(startMs + seconds * 1000);
 /** A made-up UUID that ends in the digit. */
 export const id = (last: number) => `0193a1b2-c3d4-7000-8000-00000000000${last}`;
-export const ids = { eventId: id(5), tenantId: id(1), destinationId: id(3) };
+const ids = { eventId: id(5), tenantId: id(1), destinationId: id(3) };
 /** What a producer sent. */
 export const submission = {
   ...ids,

@@ -3,7 +3,7 @@ import { EntryTooLarge, UnacceptableEntry, type NewEntry } from "../../ports/eve
 import type { Message } from "./requests.ts";
 
 /** Bytes that one append may have, all its entries together. */
-export const appendBytesLimit = 1024 * 1024;
+const appendBytesLimit = 1024 * 1024;
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const nilUuid = "00000000-0000-0000-0000-000000000000";

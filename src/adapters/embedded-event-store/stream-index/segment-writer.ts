@@ -88,7 +88,7 @@ export class SegmentWriter {
 }
 
 /** The name under which a segment is written before it is whole. */
-export function temporary(path: string): string {
+function temporary(path: string): string {
   return `${path}.new`;
 }
 
