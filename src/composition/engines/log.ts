@@ -50,20 +50,25 @@ export function openLog(settings: LogSettings): Promise<OpenLog> {
 
 /** Opens the event store in another thread. */
 export async function joinLog(link: LogLink, use: LogUse): Promise<EventStore & { close(): Promise<void> }> {
-  const options = { codec: new JsonEventCodec(), clock: use.clock, onTrouble: repeatedTrouble(use, subscription) };
-  if (link.engine === "embedded") return EmbeddedEventStore.attach(link.port, options);
+  return link.engine === "embedded"
+    ? EmbeddedEventStore.attach(link.port, clientOptions(use))
+    : connectEventStoreDb(link.url, use);
+}
+
+function clientOptions(use: LogUse) {
+  return { codec: new JsonEventCodec(), clock: use.clock, onTrouble: repeatedTrouble(use, subscription) };
+}
+
+/** The driver is loaded only now: it takes a second, and memory. */
+async function connectEventStoreDb(url: string, use: LogUse) {
   const { EventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
-  return new EventStoreDb({ url: link.url, ...options });
+  return new EventStoreDb({ url, ...clientOptions(use) });
 }
 
 async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
-  const { config: { dataDir }, clock, onFatal } = settings;
-  const codec = new JsonEventCodec();
-  const store = await openEmbeddedEventStore({
-    dataDir, codec, clock, onFatal,
-    onTrouble: repeatedTrouble(settings, subscription),
-    onHousekeepingTrouble: repeatedTrouble(settings, housekeeping),
-  });
+  const { config: { dataDir }, onFatal } = settings;
+  const onHousekeepingTrouble = repeatedTrouble(settings, housekeeping);
+  const store = await openEmbeddedEventStore({ ...clientOptions(settings), dataDir, onFatal, onHousekeepingTrouble });
   return {
     store,
     engine: { name: "log", awayText: notWritten, ping: () => store.ping() },
@@ -86,12 +91,7 @@ function notWritten(reason: unknown): string {
 }
 
 async function openOutside(settings: LogSettings, url: string): Promise<OpenLog> {
-  // Drivers take a second to load, and memory: each is loaded only when used.
-  const { EventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
-  const codec = new JsonEventCodec();
-  const onTrouble = repeatedTrouble(settings, subscription);
-  const store = await asSaidBy("RELAY_EVENTSTOREDB_URL", () =>
-    new EventStoreDb({ url, codec, clock: settings.clock, onTrouble }));
+  const store = await asSaidBy("RELAY_EVENTSTOREDB_URL", () => connectEventStoreDb(url, settings));
   return {
     store,
     engine: { name: "EventStoreDB", ping: () => store.ping() },
