@@ -48,13 +48,13 @@ function createKoa(api: Api, fail: Fail): Koa {
     try {
       await next();
     } catch (error) {
-      const { status, text, body } = fail(error, requestId);
-      if (status === 413) {
+      const failure = fail(error, requestId);
+      if (failure.status === 413) {
         context.respond = false;
-        sendAndHangUp(context.req, context.res, { status, text, requestId }, api.clock);
+        sendAndHangUp(context.req, context.res, { ...failure, requestId }, api.clock);
       } else {
-        if (status === 401) context.set("WWW-Authenticate", "Bearer");
-        answer(context, { status, text, ...(body && { body }) });
+        if (failure.status === 401) context.set("WWW-Authenticate", "Bearer");
+        answer(context, failure);
       }
     }
   });

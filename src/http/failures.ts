@@ -4,7 +4,7 @@ import type { Api } from "./api.ts";
 import { errorAnswer, type ErrorAnswer } from "./errors.ts";
 
 /** What to answer to an error of the request with this id. */
-export type Fail = (error: unknown, requestId: string) => Pick<ErrorAnswer, "status" | "text" | "body">;
+export type Fail = (error: unknown, requestId: string) => Omit<ErrorAnswer, "unforeseen">;
 
 /**
  * The answer to an error. Unexpected ones are logged one by one, requests that could not be served once for each reason
@@ -21,11 +21,11 @@ export function createFailures({ logger, metrics, clock }: Pick<Api, "logger" | 
     );
   };
   return (error, requestId) => {
-    const { status, text, body, unforeseen } = errorAnswer(error);
+    const { unforeseen, ...answer } = errorAnswer(error);
     if (unforeseen) {
       metrics.trouble("request failed");
       logger.error({ err: error, requestId }, "a request failed");
-    } else if (status === 503) unserved(error, requestId);
-    return { status, text, ...(body && { body }) };
+    } else if (answer.status === 503) unserved(error, requestId);
+    return answer;
   };
 }
