@@ -3,29 +3,21 @@ import { DatabaseSync } from "node:sqlite";
 import { fileProblem, inFile } from "../file-system/in-file.ts";
 
 /**
- * Holds a data folder for this process alone. The lock is SQLite's own, on a file of its own: the operating
- * system releases it when the process ends, however it ends.
+ * Holds a data folder for this process alone, until the function it answers is called. The lock is SQLite's own, on a
+ * file of its own: the operating system releases it when the process ends, however it ends. Throws when another
+ * process, or another store of this one, has the folder.
  */
-export class DataFolderLock {
-  readonly #db: DatabaseSync;
-
-  /** Throws when another process, or another store of this one, has the folder. */
-  constructor(dataDir: string) {
-    const path = join(dataDir, "log.lock");
-    this.#db = inFile(path, () => new DatabaseSync(path, { timeout: 0 }));
-    try {
-      this.#db.exec("BEGIN EXCLUSIVE");
-    } catch (error) {
-      this.#db.close();
-      if (!isBusy(error)) throw fileProblem(path, error);
-      throw new Error(`the data folder ${dataDir} is in use by another process`, { cause: error });
-    }
+export function lockDataFolder(dataDir: string): () => void {
+  const path = join(dataDir, "log.lock");
+  const db = inFile(path, () => new DatabaseSync(path, { timeout: 0 }));
+  try {
+    db.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    db.close();
+    if (!isBusy(error)) throw fileProblem(path, error);
+    throw new Error(`the data folder ${dataDir} is in use by another process`, { cause: error });
   }
-
-  /** Lets another process have the folder; once only. */
-  release(): void {
-    this.#db.close();
-  }
+  return () => db.close();
 }
 
 /** SQLITE_BUSY: another connection has the lock. */

@@ -2,7 +2,7 @@ import { closeSync, openSync } from "node:fs";
 import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { makeFolder } from "../file-system/folder.ts";
 import { CommitEngine, type Outcome, type Write } from "./commit-engine.ts";
-import { DataFolderLock } from "./data-folder-lock.ts";
+import { lockDataFolder } from "./data-folder-lock.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { LogFile, logPath } from "./log-file.ts";
 import type {
@@ -38,7 +38,7 @@ const reads: WaitingReads[] = [];
 let readingOn: NodeJS.Immediate | undefined;
 
 makeFolder(dataDir);
-const lock = new DataFolderLock(dataDir);
+const unlock = lockDataFolder(dataDir);
 const path = logPath(dataDir);
 const log = new LogFile(path);
 // What was deleted right before a crash may still stand in the write-ahead log.
@@ -174,7 +174,7 @@ async function close(): Promise<void> {
   }
   log.close();
   closeSync(descriptor);
-  lock.release();
+  unlock();
   owner.close();
 }
 
