@@ -1,9 +1,8 @@
 import { once } from "node:events";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../../src/ports/outbound.ts";
+import { heldBytes } from "../../support/heap.ts";
 import { hostilities, type Hostility } from "../../support/hostile-receiver.ts";
 import { sized } from "../../support/size.ts";
 import { localClient, request } from "./setup.ts";
@@ -121,11 +120,3 @@ describe("S4 hostile receivers", () => {
     expect(Math.max(...looks)).to.be.below(50_000_000);
   });
 });
-
-/** What this thread's objects and buffers take after a collection. */
-function heldBytes(): number {
-  setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
-}

@@ -1,11 +1,10 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import { readJsonObject } from "../../../src/http/body.ts";
+import { heldBytes } from "../../support/heap.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -45,11 +44,3 @@ describe("reading a body", () => {
     expect((await reading).text).to.equal(text);
   });
 });
-
-/** What this thread's objects and buffers take after a collection. */
-function heldBytes(): number {
-  setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
-}

@@ -3,13 +3,12 @@ import streams from "@eventstore/db-client/generated/streams_pb.js";
 import { expect } from "chai";
 import { EventEmitter } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { AppendCalls } from "../../../../src/adapters/eventstoredb/append-calls.ts";
 import type { Connection } from "../../../../src/adapters/eventstoredb/connection.ts";
 import { defaultTuning } from "../../../../src/adapters/eventstoredb/tuning.ts";
 import { LogUnavailable } from "../../../../src/ports/event-store.ts";
 import { failureOf, until } from "../../../contract/event-store/harness.ts";
+import { collectGarbage } from "../../../support/heap.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 describe("appends while EventStoreDB is away", () => {
@@ -80,8 +79,3 @@ describe("appends while EventStoreDB is away", () => {
     await waiting;
   });
 });
-
-function collectGarbage(): void {
-  setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)();
-}
