@@ -1,31 +1,23 @@
-import type { Clock } from "../ports/clock/clock.ts";
 import { sleep } from "../ports/clock/sleep.ts";
-import type { Logger, Metrics } from "../ports/telemetry.ts";
 import { Loop } from "../workers/loop.ts";
-import type { WatchedEngine } from "./engines/settings.ts";
+import type { Instruments, WatchedEngine } from "./engines/settings.ts";
 
 const everyMs = 1_000;
 const startPatienceMs = 60_000;
 
-interface EngineWatchParts {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
-}
-
 /** Asks the engines that may be away every second whether they are there, and can do their work. */
 export class EngineWatch {
   readonly #engines: readonly WatchedEngine[];
-  readonly #parts: EngineWatchParts;
+  readonly #instruments: Instruments;
   /** One for each engine: none waits for another's answer. */
   readonly #loops: readonly Loop[];
   /** The engines that did not answer when last asked, each with its error. */
   readonly #away = new Map<string, unknown>();
 
-  constructor(engines: readonly WatchedEngine[], parts: EngineWatchParts) {
+  constructor(engines: readonly WatchedEngine[], instruments: Instruments) {
     this.#engines = engines;
-    this.#parts = parts;
-    this.#loops = engines.map((engine) => new Loop(parts.clock, async () => {
+    this.#instruments = instruments;
+    this.#loops = engines.map((engine) => new Loop(instruments.clock, async () => {
       await this.#look(engine);
       return everyMs;
     }));
@@ -33,7 +25,7 @@ export class EngineWatch {
 
   /** Waits until all that are needed answer, and watches on. Rejects after a minute, naming those that do not. */
   async start(needed: readonly WatchedEngine[]): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock } = this.#instruments;
     const end = clock.monotonic() + startPatienceMs;
     const missing = () => needed.filter((engine) => !this.answers(engine)).map(({ name }) => name);
     for (await this.#lookAtAll(); missing().length > 0; await this.#lookAtAll()) {
@@ -64,7 +56,7 @@ export class EngineWatch {
 
   async #look(engine: WatchedEngine): Promise<void> {
     const { name } = engine;
-    const { logger, metrics } = this.#parts;
+    const { logger, metrics } = this.#instruments;
     try {
       await engine.ping();
       if (this.#away.delete(name)) logger.info({ engine: name }, "an engine is back");

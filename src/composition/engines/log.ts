@@ -6,7 +6,7 @@ import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import { asSaidBy } from "../variable-problem.ts";
 import { repeatedTrouble } from "./repeated-trouble.ts";
-import type { EngineSettings, WatchedEngine } from "./settings.ts";
+import type { EngineSettings, Instruments, WatchedEngine } from "./settings.ts";
 
 /** How another thread of this process reaches the log. */
 export type LogLink =
@@ -38,8 +38,7 @@ const housekeeping = {
   more: "housekeeping of the log failed again",
 } as const;
 
-type LogUse = Pick<EngineSettings, "clock" | "logger" | "metrics">;
-type LogSettings = LogUse & Pick<EngineSettings, "config" | "onFatal">;
+type LogSettings = Instruments & Pick<EngineSettings, "config" | "onFatal">;
 
 /** Opens the event store that the configuration asks for. */
 export function openLog(settings: LogSettings): Promise<OpenLog> {
@@ -49,18 +48,18 @@ export function openLog(settings: LogSettings): Promise<OpenLog> {
 }
 
 /** Opens the event store in another thread. */
-export async function joinLog(link: LogLink, use: LogUse): Promise<EventStore & { close(): Promise<void> }> {
+export async function joinLog(link: LogLink, use: Instruments): Promise<EventStore & { close(): Promise<void> }> {
   return link.engine === "embedded"
     ? EmbeddedEventStore.attach(link.port, clientOptions(use))
     : connectEventStoreDb(link.url, use);
 }
 
-function clientOptions(use: LogUse) {
+function clientOptions(use: Instruments) {
   return { codec: new JsonEventCodec(), clock: use.clock, onTrouble: repeatedTrouble(use, subscription) };
 }
 
 /** The driver is loaded only now: it takes a second, and memory. */
-async function connectEventStoreDb(url: string, use: LogUse) {
+async function connectEventStoreDb(url: string, use: Instruments) {
   const { EventStoreDb } = await import("../../adapters/eventstoredb/event-store-db.ts");
   return new EventStoreDb({ url, ...clientOptions(use) });
 }

@@ -1,15 +1,14 @@
 import type { MongoConnection } from "../../adapters/mongodb/connection.ts";
-import type { Clock } from "../../ports/clock/clock.ts";
-import type { Logger } from "../../ports/telemetry.ts";
 import { asSaidBy } from "../variable-problem.ts";
+import type { Instruments } from "./settings.ts";
 
 /**
  * Opens a connection to the database that RELAY_MONGODB_URL names, whether the server answers or not. Rejects with an
  * Error that names the variable where the URL is none. The driver is loaded only now: it takes a second, and memory.
  */
 export async function openMongoDb(
-  url: string, parts: { readonly clock: Clock; readonly logger: Logger },
+  url: string, instruments: Pick<Instruments, "clock" | "logger">,
 ): Promise<MongoConnection> {
   const { connectMongoDb } = await import("../../adapters/mongodb/connection.ts");
-  return asSaidBy("RELAY_MONGODB_URL", () => connectMongoDb(url, parts));
+  return asSaidBy("RELAY_MONGODB_URL", () => connectMongoDb(url, instruments));
 }

@@ -1,6 +1,6 @@
 import { EmbeddedQueue } from "../../adapters/embedded-queue/embedded-queue.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
-import type { EngineSettings, WatchedEngine } from "./settings.ts";
+import type { EngineSettings, Instruments, WatchedEngine } from "./settings.ts";
 
 /** Messages not yet taken by a worker, by partition. */
 export type Lag = () => Promise<Readonly<Record<string, number>>>;
@@ -16,7 +16,7 @@ export interface OpenQueue {
   readonly close: () => Promise<void>;
 }
 
-type QueueSettings = Pick<EngineSettings, "config" | "secrets" | "clock" | "logger" | "metrics">;
+type QueueSettings = Instruments & Pick<EngineSettings, "config" | "secrets">;
 
 /** Opens the work queue that the configuration asks for. */
 export async function openQueue({ config, secrets, clock, logger, metrics }: QueueSettings): Promise<OpenQueue> {

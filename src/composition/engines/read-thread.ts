@@ -4,9 +4,10 @@ import { AesSealing } from "../../adapters/aes-sealing/aes-sealing.ts";
 import { SystemClock } from "../../adapters/system/system-clock.ts";
 import { EmailOpener } from "../../application/accounts/email-opener.ts";
 import { Vault } from "../../application/keys/vault.ts";
-import type { Logger, Trouble } from "../../ports/telemetry.ts";
+import type { Logger } from "../../ports/telemetry.ts";
 import { ProjectionRunner } from "../../workers/projection/projection-runner.ts";
 import { joinLog } from "./log.ts";
+import type { Instruments } from "./settings.ts";
 import { openStores } from "./stores.ts";
 import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
 
@@ -16,7 +17,6 @@ import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread
  */
 const { log: link, readModels, masterKey, oldMasterKeys } = workerData as ReadThreadData;
 const parent = parentPort as MessagePort;
-const clock = new SystemClock();
 const keysInMemory = 10_000;
 
 function tell(message: FromReadThread): void {
@@ -34,20 +34,21 @@ function plain(fields: object): object {
   return Object.fromEntries(shown);
 }
 
-const logger: Logger = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
-const metrics = { trouble: (of: Trouble) => tell({ kind: "trouble", of }) };
-const log = await joinLog(link, { clock, logger, metrics });
-const stores = await openStores(readModels, { clock, logger, metrics });
+const instruments: Instruments = {
+  clock: new SystemClock(),
+  logger: { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") },
+  metrics: { trouble: (of) => tell({ kind: "trouble", of }) },
+};
+const log = await joinLog(link, instruments);
+const stores = await openStores(readModels, instruments);
 const sealing = new AesSealing(masterKey, oldMasterKeys);
 const vault = new Vault(sealing);
 const emails = new EmailOpener({ store: log, sealing, vault }, { max: keysInMemory });
 const runner = new ProjectionRunner({
+  ...instruments,
   log,
   writer: stores.writer,
   readModels: stores.writer,
-  clock,
-  logger,
-  metrics,
   prepare: (entries) => emails.prepare(entries),
   lingerMs: stores.lingerMs,
   // A scavenge goes chunk by chunk, and leaves the one being written alone.

@@ -1,6 +1,6 @@
 import { Condensed } from "../../application/condensed.ts";
-import type { Clock } from "../../ports/clock/clock.ts";
-import type { Logger, Metrics, Trouble } from "../../ports/telemetry.ts";
+import type { Trouble } from "../../ports/telemetry.ts";
+import type { Instruments } from "./settings.ts";
 
 /** A trouble that is tried again, and what the log says of the first and of those of the same reason after it. */
 interface RepeatedTrouble {
@@ -11,12 +11,7 @@ interface RepeatedTrouble {
 
 /** A listener that counts each error as the trouble, and logs it in few lines. */
 export function repeatedTrouble(
-  { clock, logger, metrics }: {
-    readonly clock: Clock;
-    readonly logger: Logger;
-    readonly metrics: Pick<Metrics, "trouble">;
-  },
-  { kind, first, more }: RepeatedTrouble,
+  { clock, logger, metrics }: Instruments, { kind, first, more }: RepeatedTrouble,
 ): (error: unknown) => void {
   const condensed = new Condensed(clock);
   return (error) => {

@@ -13,16 +13,20 @@ export interface WatchedEngine {
   ping(): Promise<void>;
 }
 
+/** A clock, and where troubles are told. */
+export interface Instruments {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
+}
+
 /** What engines are opened with. */
-export interface EngineSettings {
+export interface EngineSettings extends Instruments {
   readonly config: Pick<Config, "dataDir" | "eventStore" | "queue" | "readModels">;
   readonly secrets: Pick<Secrets, "oldMasterKeys" | "kafkaPassword">;
   readonly masterKey: Uint8Array;
   /** Whether this process projects the log. */
   readonly projects: boolean;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
   /** Called when a thread has died: the process should then end. */
   readonly onFatal: (error: Error) => void;
 }

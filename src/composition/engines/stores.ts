@@ -3,14 +3,13 @@ import { SqliteExpiringState } from "../../adapters/embedded-expiring-state/sqli
 import { SqliteReadModels } from "../../adapters/embedded-read-models/sqlite-read-models.ts";
 import { inFile } from "../../adapters/file-system/in-file.ts";
 import { serve } from "../../adapters/message-port/calls.ts";
-import type { Clock } from "../../ports/clock/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
-import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { openMongoDb } from "./mongodb.ts";
 import type { ReadModelsLink } from "./read-thread-protocol.ts";
 import { repeatedTrouble } from "./repeated-trouble.ts";
+import type { Instruments } from "./settings.ts";
 
 /** The read models as the read thread works with them. */
 export interface Stores {
@@ -26,12 +25,6 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-interface StoresParts {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
-}
-
 const housekeeping = {
   kind: "housekeeping",
   first: "the read models' write-ahead log cannot be moved into their file; it is tried again",
@@ -42,16 +35,16 @@ const embeddedLingerMs = 200;
 const outsideLingerMs = 10;
 
 /** Opens the read models in the read thread; embedded ones are served to the main thread from here. */
-export async function openStores(link: ReadModelsLink, parts: StoresParts): Promise<Stores> {
-  return link.engine === "embedded" ? openEmbedded(link, parts) : openOutside(link.url, parts);
+export async function openStores(link: ReadModelsLink, instruments: Instruments): Promise<Stores> {
+  return link.engine === "embedded" ? openEmbedded(link, instruments) : openOutside(link.url, instruments);
 }
 
 function openEmbedded(
-  { dataDir, ports }: Extract<ReadModelsLink, { engine: "embedded" }>, parts: StoresParts,
+  { dataDir, ports }: Extract<ReadModelsLink, { engine: "embedded" }>, instruments: Instruments,
 ): Stores {
-  const { clock } = parts;
+  const { clock } = instruments;
   const files = { readModels: join(dataDir, "read-models.db"), state: join(dataDir, "state.db") };
-  const onTrouble = repeatedTrouble(parts, housekeeping);
+  const onTrouble = repeatedTrouble(instruments, housekeeping);
   const readModels = inFile(files.readModels, () => new SqliteReadModels(files.readModels, clock, onTrouble));
   const state = inFile(files.state, () => new SqliteExpiringState(files.state, clock));
   serve<ReadModels>(ports.readModels, readModels);
@@ -68,9 +61,9 @@ function openEmbedded(
   };
 }
 
-async function openOutside(url: string, parts: StoresParts): Promise<Stores> {
+async function openOutside(url: string, instruments: Instruments): Promise<Stores> {
   const { MongoReadModelWriter } = await import("../../adapters/mongodb/read-model-writer.ts");
-  const connection = await openMongoDb(url, parts);
+  const connection = await openMongoDb(url, instruments);
   const writer = new MongoReadModelWriter(connection);
   return {
     writer,
