@@ -11,7 +11,7 @@ interface Form {
   /** The longest part of it that no encoding escapes, and where that begins: what to look for first. */
   readonly anchor: string;
   readonly anchorAt: number;
-  /** Whether no escape can stand for its first and last character: as it is it is whole. */
+  /** Whether no escape can stand for its first and last character, nor for any of its signs: as it is it is whole. */
   readonly whole: boolean;
   /** How many characters it has at most with escapes. */
   readonly room: number;
@@ -59,7 +59,7 @@ function formOf(text: string): Form {
     text,
     anchor,
     anchorAt: text.indexOf(anchor),
-    whole: /^[A-Za-z0-9]/.test(text) && /[A-Za-z0-9]$/.test(text),
+    whole: /^[A-Za-z0-9][^\\%&]*[A-Za-z0-9]$/.test(text),
     room: unescaped + longestEscape * (text.length - unescaped),
   };
 }

@@ -111,6 +111,11 @@ describe("an answer that sends a secret back", () => {
     expect(maskedAnswer(answer("said -+--+--+-, or so"), ["-+--+-"]).body).to.equal("said ***, or so");
   });
 
+  it("shows no end of an escape in which a secret seems to end", () => {
+    expect(maskedAnswer(answer("§aa&amp;a§"), ["aa&a"]).body).to.equal("§***§");
+    expect(maskedAnswer(answer("§key%2525§"), ["key%25"]).body).to.equal("§***§");
+  });
+
   it("is read in time that grows with its length alone, whatever the receiver makes of both", () => {
     const signs = "-".repeat(40_000);
     const said = `said %41&amp;\\n${signs}`;
