@@ -107,6 +107,17 @@ describe("token cache", () => {
     expect(await tokenOf(short.cache)).to.equal("short-2");
   });
 
+  it("takes a token's end for not said, five minutes then, where it is missing or no number", async () => {
+    for (const end of [undefined, null, "soon", {}]) {
+      const { cache, advance } = setUp((_request, count) => json({ access_token: `token-${count}`, expires_in: end }));
+      await cache.token(grant);
+      advance(239_999);
+      expect(await tokenOf(cache), String(end)).to.equal("token-1");
+      advance(1);
+      expect(await tokenOf(cache), String(end)).to.equal("token-2");
+    }
+  });
+
   it("fetches once for all who ask at the same time, and once for each grant", async () => {
     const { cache, requests } = setUp(numbered);
     const tokens = await Promise.all(Array.from({ length: 50 }, () => tokenOf(cache)));
