@@ -115,6 +115,15 @@ describe("leadership", () => {
     }
   });
 
+  it("stops the role at the next look when another has the lease: the engine lost it", async () => {
+    candidate("a");
+    await settle();
+    await state.release("role/work", "a");
+    candidate("b");
+    expect(await settle()).to.deep.equal(["b1 starts"]);
+    expect(await pass(2_000)).to.deep.equal(["a1 stops"]);
+  });
+
   it("does not take the role up on a lease that it gave back, while the engine does not answer", async () => {
     startFails = true;
     candidate("a");
