@@ -217,6 +217,53 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
+  /** What an event's stream began with: its acceptance, and the claim of its first attempt where there was one. */
+  const begun = async (id: string) => (await loadWebhook(relay.store, id)).facts.map(({ type }) => type).slice(0, 2);
+
+  it("claims no first attempt while a half-open circuit is tried with another event", async () => {
+    const staged = await stage();
+    const { aggregates, destinationId, sent, take, tell } = staged;
+    await staged.patch({ serverRateLimit: 2 });
+    const ids = [await staged.post()];
+    take({ kind: "wake", destinationId, position: "" });
+    await staged.answered(1);
+    await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
+    await tell(attemptEnded("another", false));
+    await until(() => isHeld(aggregates, destinationId));
+    relay.clock.advance(301_000);
+    await tell({ type: "HalfOpen", leaseOver: false });
+    await until(() => !isHeld(aggregates, destinationId));
+    ids.push(await staged.post());
+    expect(await begun(ids[1]!)).to.deep.equal(["EventAccepted"]);
+    expect(sent).to.have.length(1);
+    await staged.worker.stop(60_000);
+  });
+
+  it("forgets a destination after half a minute without work, and takes it up again", async () => {
+    const staged = await stage();
+    const { destinationId, take, clock } = staged;
+    const ids = [await staged.post()];
+    take({ kind: "wake", destinationId, position: "" });
+    await staged.answered(1);
+    await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
+    clock.advance(29_000);
+    ids.push(await staged.post());
+    expect(await begun(ids[1]!), "still known").to.deep.equal(["EventAccepted", "DeliveryAttemptStarted"]);
+    await staged.answered(2);
+    await eventually(() => loadWebhook(relay.store, ids[1]!), ({ state }) => state?.status === "Succeeded");
+    clock.advance(29_000);
+    ids.push(await staged.post());
+    expect(await begun(ids[2]!), "known by what it did since").to.deep.equal(["EventAccepted", "DeliveryAttemptStarted"]);
+    await staged.answered(3);
+    await eventually(() => loadWebhook(relay.store, ids[2]!), ({ state }) => state?.status === "Succeeded");
+    clock.advance(35_000);
+    ids.push(await staged.post());
+    expect(await begun(ids[3]!)).to.deep.equal(["EventAccepted"]);
+    take({ kind: "wake", destinationId, position: "" });
+    expect(await staged.answered(4)).to.deep.equal(ids);
+    await staged.worker.stop(60_000);
+  });
+
   it("passes over what the due index names and the log does not hold, when it looks for a probe", async () => {
     const staged = await stage();
     await staged.tell(attemptEnded("another", false));
