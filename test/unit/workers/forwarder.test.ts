@@ -45,15 +45,31 @@ describe("forwarder", () => {
 
   it("publishes what was accepted since it last ran, and what it may have published already", async () => {
     const first = await open();
-    const before = await accept();
+    const before = [await accept()];
     await all(1);
+    before.push(await accept());
+    await all(2);
     await first.stop();
     const meanwhile = await accept();
     const second = await open();
     const after = await accept();
-    await all(3);
+    await all(4);
     await second.stop();
-    expect(published).to.deep.equal([before, meanwhile, after]);
+    expect(published).to.deep.equal([...before, meanwhile, after]);
+  });
+
+  it("begins at the log's head where it has no checkpoint, or one of a log that was longer", async () => {
+    await accept();
+    const first = await open();
+    const after = [await accept()];
+    await all(1);
+    await first.stop();
+    await state.put("forwarder/checkpoint", `9${await log.head()}`, null);
+    const second = await open();
+    after.push(await accept());
+    await all(2);
+    await second.stop();
+    expect(published).to.deep.equal(after);
   });
 
   it("publishes nothing for an event whose first attempt was claimed by the append that accepted it", async () => {
