@@ -132,6 +132,19 @@ describe("master key rotation", () => {
     await requireRotated();
   });
 
+  it("waits for read models that are behind: the old key is needed by what they do not show yet", async () => {
+    const { readModels } = engines;
+    const [caughtUp, distinct] = [readModels.caughtUp.bind(readModels), readModels.distinct.bind(readModels)];
+    const waits: boolean[] = [];
+    readModels.caughtUp = async (position, patienceMs) => {
+      waits.push(waits.length > 0 && (await caughtUp(position, patienceMs)));
+      return waits.at(-1) === true;
+    };
+    readModels.distinct = async (...asked) => (waits.includes(true) ? distinct(...asked) : []);
+    expect(await rotate()).to.deep.equal({ rewrapped: 3, left: 0 });
+    await requireRotated();
+  });
+
   it("neither disturbs a process that was given the new key as an old one, nor is undone by it", async () => {
     const { rotation, keys, aggregates, vault } = processWith(first, second);
     await rotation.begin();
