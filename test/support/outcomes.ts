@@ -34,13 +34,14 @@ export class Deliveries {
     this.#world = world;
   }
 
-  /** An attempt begins; answers its number, which follows `former` where that is given. */
-  async start(eventId: string, former?: number): Promise<number> {
-    const at = timestamp(this.#world.clock.now());
+  /** An attempt begins, leased for `leaseMs`; answers its number, which follows `former` where that is given. */
+  async start(eventId: string, former?: number, leaseMs = 0): Promise<number> {
+    const now = this.#world.clock.now();
+    const at = timestamp(now);
     await this.#apply(eventId, {
       type: "StartAttempt",
       with: {
-        leaseUntil: at,
+        leaseUntil: timestamp(now + leaseMs),
         worker: "test",
         url: "https://receiver.example/hook",
         authType: "BearerToken",

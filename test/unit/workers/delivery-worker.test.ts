@@ -239,6 +239,41 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
+  it("counts what an earlier owner left under way, and goes on by itself once that must be over", async () => {
+    const staged = await stage();
+    const { sent, clock } = staged;
+    const ids = [await staged.post(), await staged.post()];
+    await relay.deliveries.start(ids[0]!, undefined, 16_000);
+    await relay.drained();
+    staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
+    const sentIn = async (ms: number) => {
+      clock.advance(ms);
+      for (let turn = 0; sent.length === 0 && turn < 200; turn += 1) await new Promise(setImmediate);
+      return sent.map(({ eventId }) => eventId);
+    };
+    expect(await sentIn(0)).to.deep.equal([]);
+    expect(await sentIn(15_999)).to.deep.equal([]);
+    expect(await sentIn(1)).to.deep.equal([ids[1]]);
+    sent[0]?.answer();
+    await staged.worker.stop(60_000);
+  });
+
+  it("keeps to a destination's limit, however long an attempt is under way", async () => {
+    const staged = await stage();
+    const { sent, take, clock } = staged;
+    const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
+    const ids = [await staged.post()];
+    take(wake);
+    await until(() => sent.length === 1);
+    clock.advance(60_000);
+    ids.push(await staged.post());
+    take(wake);
+    for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+    expect(sent).to.have.length(1);
+    expect(await staged.answered(2)).to.deep.equal(ids);
+    await staged.worker.stop(60_000);
+  });
+
   it("forgets a destination after half a minute without work, and takes it up again", async () => {
     const staged = await stage();
     const { destinationId, take, clock } = staged;
