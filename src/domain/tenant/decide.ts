@@ -178,8 +178,8 @@ function changeUser(state: Tenant, command: Extract<TenantCommand, { type: "Chan
   const { by, at } = command;
   const user = state.users.get(command.userId) ?? refuse("not-found", "user not found");
   const self = by.userId === user.id;
-  const newRole = command.role !== undefined && command.role !== user.role ? command.role : undefined;
-  const newStatus = command.status !== undefined && command.status !== user.status ? command.status : undefined;
+  const newRole = command.role === user.role ? undefined : command.role;
+  const newStatus = command.status === user.status ? undefined : command.status;
   if (!self && !atLeast(by.role, "Admin")) refuse("forbidden", `${by.role} may change only itself`);
   if (user.role === "Owner" && !atLeast(by.role, "Owner") && !self) {
     refuse("forbidden", "only an Owner may change an Owner");
