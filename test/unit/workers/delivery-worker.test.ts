@@ -6,7 +6,7 @@ import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
-import { LogUnavailable, logStart, RevisionConflict } from "../../../src/ports/event-store.ts";
+import { LogUnavailable, logStart, noStream, RevisionConflict } from "../../../src/ports/event-store.ts";
 import type { WorkItem } from "../../../src/ports/work-queue.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
@@ -112,15 +112,19 @@ describe("a delivery worker", () => {
     }), room);
     const { worker, session } = working;
     await worker.start();
+    const ask = (key?: string) => {
+      const headers = { "x-api-key": apiKey, ...(key !== undefined && { "x-idempotency-key": key }) };
+      return http("POST", relay.api.url + path, { json: {}, headers });
+    };
     return {
       ...working, patch, sent, destinationId,
       take: (...items: WorkItem[]) => worker.take(items, session),
       tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
         tellCircuit(relay.api.world, { tenantId, destinationId }, ...commands),
       purge: () => owner.client.post("/api/v1/events/purge", {}),
+      ask,
       post: async (key?: string) => {
-        const headers = { "x-api-key": apiKey, ...(key !== undefined && { "x-idempotency-key": key }) };
-        const answer = await http("POST", relay.api.url + path, { json: {}, headers });
+        const answer = await ask(key);
         expect(answer.status).to.equal(202);
         await relay.drained();
         return String(answer.json["eventId"]);
@@ -236,6 +240,35 @@ describe("a delivery worker", () => {
     ids.push(await staged.post());
     expect(await begun(ids[1]!)).to.deep.equal(["EventAccepted"]);
     expect(sent).to.have.length(1);
+    await staged.worker.stop(60_000);
+  });
+
+  for (const [title, written] of [
+    ["carries out a first attempt", true],
+    ["gives the place of a first attempt back", false],
+  ] as const) it(`${title} once the log ${written ? "shows" : "does not show"} what it left unanswered`, async () => {
+    const staged = await stage();
+    const { sent, clock } = staged;
+    const ids = [await staged.post()];
+    staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
+    await staged.answered(1);
+    await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
+    let asked = 0;
+    relay.store.beforeAppend = async (stream, entries) => {
+      if (entries[0]?.event.type !== "EventAccepted" || (asked += 1) > 1) return;
+      if (written) await relay.store.append(stream, noStream, entries);
+      throw new LogUnavailable("no answer");
+    };
+    expect((await staged.ask()).status).to.equal(503);
+    expect(asked, "nothing is accepted twice").to.equal(written ? 2 : 1);
+    for (let look = 0; look < 2; look += 1) {
+      clock.advance(250);
+      for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+    }
+    expect(sent).to.have.length(written ? 2 : 1);
+    sent[1]?.answer();
+    if (!written) expect(await begun(await staged.post())).to.include("DeliveryAttemptStarted");
+    for (const { answer } of sent) answer();
     await staged.worker.stop(60_000);
   });
 
