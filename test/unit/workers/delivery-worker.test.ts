@@ -291,6 +291,32 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
+  it("starts nothing of a destination that became another's, and counts what that one left when it comes back", async () => {
+    const staged = await stage();
+    const { worker, sent, destinationId } = staged;
+    const wake = { kind: "wake", destinationId, position: "" } as const;
+    const ids = [await staged.post(), await staged.post()];
+    const quietTurns = async () => {
+      for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+    };
+    staged.take(wake);
+    await until(() => sent.length === 1);
+    worker.reassign((id) => id === destinationId, staged.session);
+    await staged.answered(1);
+    await quietTurns();
+    expect(await begun(ids[1]!)).to.deep.equal(["EventAccepted"]);
+    await relay.deliveries.start(ids[1]!, undefined, 16_000);
+    ids.push(await staged.post());
+    worker.take([wake], { alive: true });
+    await quietTurns();
+    expect(sent).to.have.length(1);
+    staged.clock.advance(16_000);
+    await quietTurns();
+    expect(sent.map(({ eventId }) => eventId)).to.deep.equal([ids[0], ids[2]]);
+    sent[1]?.answer();
+    await worker.stop(60_000);
+  });
+
   it("keeps to a destination's limit, however long an attempt is under way", async () => {
     const staged = await stage();
     const { sent, take, clock } = staged;
