@@ -140,14 +140,13 @@ function tokenIn(outcome: OutboundAnswer | OutboundFailure): Fetched {
   if (typeof token !== "string" || !/^[!-~]{1,12288}$/.test(token)) {
     return { error: "the token endpoint's answer holds no usable access_token" };
   }
-  const stated = seconds === undefined || seconds === null ? unstatedMs : Number(seconds) * 1000;
+  const stated = Number(seconds ?? Number.NaN) * 1000;
   return { token, lifetimeMs: Number.isFinite(stated) ? stated : unstatedMs };
 }
 
 function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(Buffer.from(body).toString());
-    return typeof value === "object" && value !== null ? { ...value } : {};
+    return { ...(JSON.parse(Buffer.from(body).toString()) as object | null) };
   } catch {
     return {};
   }
