@@ -86,7 +86,7 @@ describe("a window of work", () => {
 
   it("lets nothing newer go before what it let go, or what came to nothing", async () => {
     expect(window.clear).to.equal(true);
-    for (const lose of [() => window.hold(), () => window.lookAgain()]) {
+    for (const lose of [() => window.hold(), () => window.lookAgain(), () => window.end("e1", "not ours")]) {
       window.offer(item(1));
       window.take();
       window.end("e1", undefined);
