@@ -1,65 +1,17 @@
 import { expect } from "chai";
-import { circuits, destinations, serveAll } from "../../../src/application/aggregate-types.ts";
-import { Aggregates } from "../../../src/application/aggregates.ts";
-import type { DeliveryClient } from "../../../src/application/delivery/delivery-client.ts";
-import { DueIndex } from "../../../src/application/delivery/due-index.ts";
-import { Outcomes, type Outcome } from "../../../src/application/delivery/outcomes.ts";
+import { destinations } from "../../../src/application/aggregate-types.ts";
+import type { Outcome } from "../../../src/application/delivery/outcomes.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
-import { LogUnavailable, logStart, noStream, RevisionConflict } from "../../../src/ports/event-store.ts";
-import type { WorkItem } from "../../../src/ports/work-queue.ts";
-import { Attempts } from "../../../src/workers/delivery/attempts.ts";
-import { Claims } from "../../../src/workers/delivery/claims.ts";
-import { DeliveryWorker } from "../../../src/workers/delivery/delivery-worker.ts";
+import { LogUnavailable, logStart, RevisionConflict } from "../../../src/ports/event-store.ts";
 import { workOf } from "../../../src/workers/forwarder.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
+import { attemptEnded } from "../../support/circuits.ts";
 import { http } from "../../support/http.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 import { success } from "../../support/outcomes.ts";
 import { eventually } from "../../support/relay.ts";
-import { quiet, uncounted } from "../../support/telemetry.ts";
-
-function isHeld(aggregates: Aggregates, destinationId: string): boolean {
-  const circuit = aggregates.peek(circuits, destinationId)?.state;
-  return !aggregates.peek(destinations, destinationId)?.state?.active || circuit?.position === "Open";
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise(setImmediate);
-}
-
-/** A delivery worker beside a relay, its membership, and what it knows of the log: it forgets nothing. */
-function workerOf(
-  { api: { world }, store, models }: ManualRelay,
-  send: DeliveryClient["send"],
-  room?: { readonly sendingCharacters: number },
-) {
-  const clock = new ManualClock();
-  const aggregates = new Aggregates(store, { clock, ids: world.ids }, { max: 100 });
-  serveAll(aggregates);
-  const following = { after: logStart, categories: aggregates.categories };
-  const feed = store.subscribe(following, (entries) => aggregates.follow(entries));
-  const session = { alive: true };
-  const queue = {
-    publish: async () => undefined,
-    consume: async () => ({
-      stop: async () => {
-        session.alive = false;
-        await feed.stop();
-      },
-    }),
-  };
-  const known = { ...world, clock, aggregates, logger: quiet };
-  const outcomes = new Outcomes({ ...known, retry: { scheduleMs: [1], jitter: 0 } });
-  const parts = { ...known, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000, outcomes };
-  const attempts = new Attempts({ ...parts, client: { send } as unknown as DeliveryClient });
-  const worker = new DeliveryWorker(queue, world.firstAttempts, {
-    ...parts, log: store, dueIndex: new DueIndex(models), claims: new Claims(parts), attempts,
-  }, room);
-  return { worker, session, aggregates, clock, feed };
-}
+import { isHeld, stage, until, workerOf, type Stage } from "../../support/staged-worker.ts";
 
 describe("a delivery worker", () => {
   let relay: ManualRelay;
@@ -100,54 +52,12 @@ describe("a delivery worker", () => {
     expect((await loadWebhook(relay.store, eventId)).state?.status).to.equal("Succeeded");
   });
 
-  /** A destination that takes one request at a time, its worker, and what was sent to it. */
-  async function stage(room?: { readonly sendingCharacters: number }) {
-    const { owner, tenantId } = await createTenant(relay.api.url);
-    const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
-    const patch = (changes: object) => owner.client.patch(`/api/v1/destinations/${destinationId}`, changes);
-    await patch({ serverRateLimit: 1 });
-    const sent: { eventId: string; answer: () => void }[] = [];
-    const working = workerOf(relay, ({ webhook }) => new Promise<Outcome>((resolve) => {
-      sent.push({ eventId: webhook.id, answer: () => resolve(success) });
-    }), room);
-    const { worker, session } = working;
-    await worker.start();
-    const ask = (key?: string) => {
-      const headers = { "x-api-key": apiKey, ...(key !== undefined && { "x-idempotency-key": key }) };
-      return http("POST", relay.api.url + path, { json: {}, headers });
-    };
-    return {
-      ...working, patch, sent, destinationId,
-      take: (...items: WorkItem[]) => worker.take(items, session),
-      tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
-        tellCircuit(relay.api.world, { tenantId, destinationId }, ...commands),
-      purge: () => owner.client.post("/api/v1/events/purge", {}),
-      ask,
-      post: async (key?: string) => {
-        const answer = await ask(key);
-        expect(answer.status).to.equal(202);
-        await relay.drained();
-        return String(answer.json["eventId"]);
-      },
-      /** Answers 2xx, one after the other; who was asked. */
-      answered: async (count: number) => {
-        for (let n = 0; n < count; n += 1) {
-          await until(() => sent.length > n);
-          sent[n]?.answer();
-        }
-        return sent.map(({ eventId }) => eventId);
-      },
-    };
-  }
-
-  type Stage = Awaited<ReturnType<typeof stage>>;
-
   for (const [title, hold] of [
     ["was Inactive", ({ patch }) => patch({ status: "inactive" })],
     ["was Suspended", ({ tell }) => tell(attemptEnded("another", false))],
   ] as const satisfies [string, (stage: Stage) => Promise<unknown>][]) {
     it(`lets nothing go before what was held while its destination ${title}`, async () => {
-      const staged = await stage();
+      const staged = await stage(relay);
       const { destinationId, aggregates, sent, take, post, patch } = staged;
       const wake = { kind: "wake", destinationId, position: "" } as const;
       const ids = [await post()];
@@ -168,7 +78,7 @@ describe("a delivery worker", () => {
   }
 
   it("has no more payloads under way to a destination than leave room for those of others", async () => {
-    const staged = await stage({ sendingCharacters: 2 * "{}".length });
+    const staged = await stage(relay, { sendingCharacters: 2 * "{}".length });
     const { destinationId, aggregates, sent, take, post, patch } = staged;
     const wake = { kind: "wake", destinationId, position: "" } as const;
     await patch({ serverRateLimit: 3 });
@@ -184,7 +94,7 @@ describe("a delivery worker", () => {
   });
 
   it("keeps no place for an attempt whose event cannot be read any more", async () => {
-    const staged = await stage();
+    const staged = await stage(relay);
     const { sent, take, post, destinationId } = staged;
     const wake = { kind: "wake", destinationId, position: "" } as const;
     const spoiled = await post();
@@ -209,7 +119,7 @@ describe("a delivery worker", () => {
   });
 
   it("tries a half-open circuit with the oldest event, whichever it hears of first", async () => {
-    const staged = await stage();
+    const staged = await stage(relay);
     await staged.tell(attemptEnded("another", false));
     relay.clock.advance(301_000);
     await staged.tell({ type: "HalfOpen", leaseOver: false });
@@ -221,11 +131,8 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
-  /** What an event's stream began with: its acceptance, and the claim of its first attempt where there was one. */
-  const begun = async (id: string) => (await loadWebhook(relay.store, id)).facts.map(({ type }) => type).slice(0, 2);
-
   it("claims no first attempt while a half-open circuit is tried with another event", async () => {
-    const staged = await stage();
+    const staged = await stage(relay);
     const { aggregates, destinationId, sent, take, tell } = staged;
     await staged.patch({ serverRateLimit: 2 });
     const ids = [await staged.post()];
@@ -238,103 +145,13 @@ describe("a delivery worker", () => {
     await tell({ type: "HalfOpen", leaseOver: false });
     await until(() => !isHeld(aggregates, destinationId));
     ids.push(await staged.post());
-    expect(await begun(ids[1]!)).to.deep.equal(["EventAccepted"]);
+    expect(await staged.begun(ids[1]!)).to.deep.equal(["EventAccepted"]);
     expect(sent).to.have.length(1);
-    await staged.worker.stop(60_000);
-  });
-
-  for (const [title, written] of [
-    ["carries out a first attempt", true],
-    ["gives the place of a first attempt back", false],
-  ] as const) it(`${title} once the log ${written ? "shows" : "does not show"} what it left unanswered`, async () => {
-    const staged = await stage();
-    const { sent, clock } = staged;
-    const ids = [await staged.post()];
-    staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
-    await staged.answered(1);
-    await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
-    let asked = 0;
-    relay.store.beforeAppend = async (stream, entries) => {
-      if (entries[0]?.event.type !== "EventAccepted" || (asked += 1) > 1) return;
-      if (written) await relay.store.append(stream, noStream, entries);
-      throw new LogUnavailable("no answer");
-    };
-    expect((await staged.ask()).status).to.equal(503);
-    expect(asked, "nothing is accepted twice").to.equal(written ? 2 : 1);
-    for (let look = 0; look < 2; look += 1) {
-      clock.advance(250);
-      for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
-    }
-    expect(sent).to.have.length(written ? 2 : 1);
-    sent[1]?.answer();
-    if (!written) expect(await begun(await staged.post())).to.include("DeliveryAttemptStarted");
-    for (const { answer } of sent) answer();
-    await staged.worker.stop(60_000);
-  });
-
-  it("counts what an earlier owner left under way, and goes on by itself once that must be over", async () => {
-    const staged = await stage();
-    const { sent, clock } = staged;
-    const ids = [await staged.post(), await staged.post()];
-    await relay.deliveries.start(ids[0]!, undefined, 16_000);
-    await relay.drained();
-    staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
-    const sentIn = async (ms: number) => {
-      clock.advance(ms);
-      for (let turn = 0; sent.length === 0 && turn < 200; turn += 1) await new Promise(setImmediate);
-      return sent.map(({ eventId }) => eventId);
-    };
-    expect(await sentIn(0)).to.deep.equal([]);
-    expect(await sentIn(15_999)).to.deep.equal([]);
-    expect(await sentIn(1)).to.deep.equal([ids[1]]);
-    sent[0]?.answer();
-    await staged.worker.stop(60_000);
-  });
-
-  it("starts nothing of a destination that became another's, and counts what that one left when it comes back", async () => {
-    const staged = await stage();
-    const { worker, sent, destinationId } = staged;
-    const wake = { kind: "wake", destinationId, position: "" } as const;
-    const ids = [await staged.post(), await staged.post()];
-    const quietTurns = async () => {
-      for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
-    };
-    staged.take(wake);
-    await until(() => sent.length === 1);
-    worker.reassign((id) => id === destinationId, staged.session);
-    await staged.answered(1);
-    await quietTurns();
-    expect(await begun(ids[1]!)).to.deep.equal(["EventAccepted"]);
-    await relay.deliveries.start(ids[1]!, undefined, 16_000);
-    ids.push(await staged.post());
-    worker.take([wake], { alive: true });
-    await quietTurns();
-    expect(sent).to.have.length(1);
-    staged.clock.advance(16_000);
-    await quietTurns();
-    expect(sent.map(({ eventId }) => eventId)).to.deep.equal([ids[0], ids[2]]);
-    sent[1]?.answer();
-    await worker.stop(60_000);
-  });
-
-  it("keeps to a destination's limit, however long an attempt is under way", async () => {
-    const staged = await stage();
-    const { sent, take, clock } = staged;
-    const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
-    const ids = [await staged.post()];
-    take(wake);
-    await until(() => sent.length === 1);
-    clock.advance(60_000);
-    ids.push(await staged.post());
-    take(wake);
-    for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
-    expect(sent).to.have.length(1);
-    expect(await staged.answered(2)).to.deep.equal(ids);
     await staged.worker.stop(60_000);
   });
 
   it("forgets a destination after half a minute without work, and takes it up again", async () => {
-    const staged = await stage();
+    const staged = await stage(relay);
     const { destinationId, take, clock } = staged;
     const ids = [await staged.post()];
     take({ kind: "wake", destinationId, position: "" });
@@ -342,24 +159,24 @@ describe("a delivery worker", () => {
     await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
     clock.advance(29_000);
     ids.push(await staged.post());
-    expect(await begun(ids[1]!), "still known").to.deep.equal(["EventAccepted", "DeliveryAttemptStarted"]);
+    expect(await staged.begun(ids[1]!), "still known").to.deep.equal(["EventAccepted", "DeliveryAttemptStarted"]);
     await staged.answered(2);
     await eventually(() => loadWebhook(relay.store, ids[1]!), ({ state }) => state?.status === "Succeeded");
     clock.advance(29_000);
     ids.push(await staged.post());
-    expect(await begun(ids[2]!), "known by what it did since").to.deep.equal(["EventAccepted", "DeliveryAttemptStarted"]);
+    expect(await staged.begun(ids[2]!), "worked since").to.deep.equal(["EventAccepted", "DeliveryAttemptStarted"]);
     await staged.answered(3);
     await eventually(() => loadWebhook(relay.store, ids[2]!), ({ state }) => state?.status === "Succeeded");
     clock.advance(35_000);
     ids.push(await staged.post());
-    expect(await begun(ids[3]!)).to.deep.equal(["EventAccepted"]);
+    expect(await staged.begun(ids[3]!)).to.deep.equal(["EventAccepted"]);
     take({ kind: "wake", destinationId, position: "" });
     expect(await staged.answered(4)).to.deep.equal(ids);
     await staged.worker.stop(60_000);
   });
 
   it("passes over what the due index names and the log does not hold, when it looks for a probe", async () => {
-    const staged = await stage();
+    const staged = await stage(relay);
     await staged.tell(attemptEnded("another", false));
     relay.clock.advance(301_000);
     await staged.tell({ type: "HalfOpen", leaseOver: false });
@@ -371,7 +188,7 @@ describe("a delivery worker", () => {
   });
 
   it("claims nothing once its membership is over, however long it took to read the event", async () => {
-    const staged = await stage();
+    const staged = await stage(relay);
     const id = await staged.post();
     const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
     const readStream = relay.store.readStream.bind(relay.store);
@@ -398,7 +215,7 @@ describe("a delivery worker", () => {
     ["at once", false],
     ["after a pause, the log being away,", true],
   ] as const) it(`goes on ${title} where a wake-up comes before the fact that calls for it`, async () => {
-    const staged = await stage();
+    const staged = await stage(relay);
     const { destinationId, aggregates, sent, take, post, patch, clock } = staged;
     const wake = { kind: "wake", destinationId } as const;
     const ids = [await post()];
@@ -426,7 +243,7 @@ describe("a delivery worker", () => {
   });
 
   it("is left a first attempt whose key's purged event had to be cleared away first", async () => {
-    const staged = await stage();
+    const staged = await stage(relay);
     const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
     const ids = [await staged.post("key")];
     staged.take(wake);
@@ -445,7 +262,7 @@ describe("a delivery worker", () => {
   });
 
   it("delivers new events while the due index is behind, once no earlier attempt can be under way", async () => {
-    const staged = await stage();
+    const staged = await stage(relay);
     let asked = 0;
     relay.models.caughtUp = async () => {
       asked += 1;

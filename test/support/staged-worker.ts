@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import { circuits, destinations, serveAll } from "../../src/application/aggregate-types.ts";
+import { Aggregates } from "../../src/application/aggregates.ts";
+import type { DeliveryClient } from "../../src/application/delivery/delivery-client.ts";
+import { DueIndex } from "../../src/application/delivery/due-index.ts";
+import { Outcomes, type Outcome } from "../../src/application/delivery/outcomes.ts";
+import { loadWebhook } from "../../src/application/events/webhooks.ts";
+import { logStart } from "../../src/ports/event-store.ts";
+import type { WorkItem } from "../../src/ports/work-queue.ts";
+import { Attempts } from "../../src/workers/delivery/attempts.ts";
+import { Claims } from "../../src/workers/delivery/claims.ts";
+import { DeliveryWorker } from "../../src/workers/delivery/delivery-worker.ts";
+import { createTenant, openIngest } from "./accounts.ts";
+import { tellCircuit } from "./circuits.ts";
+import { http } from "./http.ts";
+import { ManualClock } from "./manual-clock.ts";
+import type { ManualRelay } from "./manual-relay.ts";
+import { success } from "./outcomes.ts";
+import { quiet, uncounted } from "./telemetry.ts";
+
+/** Whether a destination is known to be Inactive or Suspended. */
+export function isHeld(aggregates: Aggregates, destinationId: string): boolean {
+  const circuit = aggregates.peek(circuits, destinationId)?.state;
+  return !aggregates.peek(destinations, destinationId)?.state?.active || circuit?.position === "Open";
+}
+
+/** Resolves once it is so. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise(setImmediate);
+}
+
+/** A delivery worker beside a relay, its membership, and what it knows of the log: it forgets nothing. */
+export function workerOf(
+  { api: { world }, store, models }: ManualRelay,
+  send: DeliveryClient["send"],
+  room?: { readonly sendingCharacters: number },
+) {
+  const clock = new ManualClock();
+  const aggregates = new Aggregates(store, { clock, ids: world.ids }, { max: 100 });
+  serveAll(aggregates);
+  const following = { after: logStart, categories: aggregates.categories };
+  const feed = store.subscribe(following, (entries) => aggregates.follow(entries));
+  const session = { alive: true };
+  const queue = {
+    publish: async () => undefined,
+    consume: async () => ({
+      stop: async () => {
+        session.alive = false;
+        await feed.stop();
+      },
+    }),
+  };
+  const known = { ...world, clock, aggregates, logger: quiet };
+  const outcomes = new Outcomes({ ...known, retry: { scheduleMs: [1], jitter: 0 } });
+  const parts = { ...known, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000, outcomes };
+  const attempts = new Attempts({ ...parts, client: { send } as unknown as DeliveryClient });
+  const worker = new DeliveryWorker(queue, world.firstAttempts, {
+    ...parts, log: store, dueIndex: new DueIndex(models), claims: new Claims(parts), attempts,
+  }, room);
+  return { worker, session, aggregates, clock, feed };
+}
+
+/** A destination that takes one request at a time, its worker, and what was sent to it. */
+export async function stage(relay: ManualRelay, room?: { readonly sendingCharacters: number }) {
+  const { owner, tenantId } = await createTenant(relay.api.url);
+  const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
+  const patch = (changes: object) => owner.client.patch(`/api/v1/destinations/${destinationId}`, changes);
+  await patch({ serverRateLimit: 1 });
+  const sent: { eventId: string; answer: () => void }[] = [];
+  const working = workerOf(relay, ({ webhook }) => new Promise<Outcome>((resolve) => {
+    sent.push({ eventId: webhook.id, answer: () => resolve(success) });
+  }), room);
+  const { worker, session } = working;
+  await worker.start();
+  const ask = (key?: string) => {
+    const headers = { "x-api-key": apiKey, ...(key !== undefined && { "x-idempotency-key": key }) };
+    return http("POST", relay.api.url + path, { json: {}, headers });
+  };
+  return {
+    ...working, patch, sent, destinationId,
+    take: (...items: WorkItem[]) => worker.take(items, session),
+    tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
+      tellCircuit(relay.api.world, { tenantId, destinationId }, ...commands),
+    /** What an event's stream began with: its acceptance, and the claim of its first attempt where there was one. */
+    begun: async (id: string) => (await loadWebhook(relay.store, id)).facts.map(({ type }) => type).slice(0, 2),
+    purge: () => owner.client.post("/api/v1/events/purge", {}),
+    ask,
+    post: async (key?: string) => {
+      const answer = await ask(key);
+      expect(answer.status).to.equal(202);
+      await relay.drained();
+      return String(answer.json["eventId"]);
+    },
+    /** Answers 2xx, one after the other; who was asked. */
+    answered: async (count: number) => {
+      for (let n = 0; n < count; n += 1) {
+        await until(() => sent.length > n);
+        sent[n]?.answer();
+      }
+      return sent.map(({ eventId }) => eventId);
+    },
+  };
+}
+
+export type Stage = Awaited<ReturnType<typeof stage>>;

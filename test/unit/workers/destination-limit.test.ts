@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import { loadWebhook } from "../../../src/application/events/webhooks.ts";
+import { LogUnavailable, noStream } from "../../../src/ports/event-store.ts";
+import { ManualRelay } from "../../support/manual-relay.ts";
+import { eventually } from "../../support/relay.ts";
+import { stage, until } from "../../support/staged-worker.ts";
+
+describe("a delivery worker keeps to a destination's limit, and", () => {
+  let relay: ManualRelay;
+
+  beforeEach(async () => {
+    relay = await ManualRelay.open();
+  });
+  afterEach(() => relay.close());
+
+  for (const [title, written] of [
+    ["carries out a first attempt", true],
+    ["gives the place of a first attempt back", false],
+  ] as const) it(`${title} once the log ${written ? "shows" : "does not show"} what it left unanswered`, async () => {
+    const staged = await stage(relay);
+    const { sent, clock } = staged;
+    const ids = [await staged.post()];
+    staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
+    await staged.answered(1);
+    await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
+    let asked = 0;
+    relay.store.beforeAppend = async (stream, entries) => {
+      if (entries[0]?.event.type !== "EventAccepted" || (asked += 1) > 1) return;
+      if (written) await relay.store.append(stream, noStream, entries);
+      throw new LogUnavailable("no answer");
+    };
+    expect((await staged.ask()).status).to.equal(503);
+    expect(asked, "nothing is accepted twice").to.equal(written ? 2 : 1);
+    for (let look = 0; look < 2; look += 1) {
+      clock.advance(250);
+      for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+    }
+    expect(sent).to.have.length(written ? 2 : 1);
+    sent[1]?.answer();
+    if (!written) expect(await staged.begun(await staged.post())).to.include("DeliveryAttemptStarted");
+    for (const { answer } of sent) answer();
+    await staged.worker.stop(60_000);
+  });
+
+  it("counts what an earlier owner left under way, and goes on by itself once that must be over", async () => {
+    const staged = await stage(relay);
+    const { sent, clock } = staged;
+    const ids = [await staged.post(), await staged.post()];
+    await relay.deliveries.start(ids[0]!, undefined, 16_000);
+    await relay.drained();
+    staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
+    const sentIn = async (ms: number) => {
+      clock.advance(ms);
+      for (let turn = 0; sent.length === 0 && turn < 200; turn += 1) await new Promise(setImmediate);
+      return sent.map(({ eventId }) => eventId);
+    };
+    expect(await sentIn(0)).to.deep.equal([]);
+    expect(await sentIn(15_999)).to.deep.equal([]);
+    expect(await sentIn(1)).to.deep.equal([ids[1]]);
+    sent[0]?.answer();
+    await staged.worker.stop(60_000);
+  });
+
+  it("starts nothing that became another's, and counts what that one left when it comes back", async () => {
+    const staged = await stage(relay);
+    const { worker, sent, destinationId } = staged;
+    const wake = { kind: "wake", destinationId, position: "" } as const;
+    const ids = [await staged.post(), await staged.post()];
+    const quietTurns = async () => {
+      for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+    };
+    staged.take(wake);
+    await until(() => sent.length === 1);
+    worker.reassign((id) => id === destinationId, staged.session);
+    await staged.answered(1);
+    await quietTurns();
+    expect(await staged.begun(ids[1]!)).to.deep.equal(["EventAccepted"]);
+    await relay.deliveries.start(ids[1]!, undefined, 16_000);
+    ids.push(await staged.post());
+    worker.take([wake], { alive: true });
+    await quietTurns();
+    expect(sent).to.have.length(1);
+    staged.clock.advance(16_000);
+    await quietTurns();
+    expect(sent.map(({ eventId }) => eventId)).to.deep.equal([ids[0], ids[2]]);
+    sent[1]?.answer();
+    await worker.stop(60_000);
+  });
+
+  it("forgets no attempt, however long it is under way", async () => {
+    const staged = await stage(relay);
+    const { sent, take, clock } = staged;
+    const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
+    const ids = [await staged.post()];
+    take(wake);
+    await until(() => sent.length === 1);
+    clock.advance(60_000);
+    ids.push(await staged.post());
+    take(wake);
+    for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+    expect(sent).to.have.length(1);
+    expect(await staged.answered(2)).to.deep.equal(ids);
+    await staged.worker.stop(60_000);
+  });
+});
