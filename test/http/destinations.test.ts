@@ -254,6 +254,18 @@ describeOnEngines("destinations", (freshEngines) => {
       expect(await refusal()).to.equal("the destination is inactive");
     });
 
+    it("keeps its circuit open whatever else is changed of it, until it is set active", async () => {
+      const { destinationId: id } = await openIngest(one.owner.client, one.tenantId);
+      await tellCircuit(api.world, { destinationId: id, tenantId: one.tenantId }, attemptEnded(nowhere, false));
+      const position = async () => (await api.world.aggregates.current(circuits, id)).state?.position;
+      for (const change of [{ serverRateLimit: 2 }, { status: "inactive" }]) {
+        expect((await one.owner.client.patch(path(id), change)).status).to.equal(200);
+        expect(await position()).to.equal("Open");
+      }
+      expect((await one.owner.client.patch(path(id), { status: "active" })).status).to.equal(200);
+      expect(await position()).to.equal("Closed");
+    });
+
     const bad: [object, string][] = [
       [{ status: "suspended" }, "status"],
       [{ status: "Active" }, "status"],
