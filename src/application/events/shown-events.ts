@@ -10,9 +10,9 @@ import { sleep } from "../../ports/clock/sleep.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Freshness } from "../freshness.ts";
-import { nearest } from "../queries/event-places.ts";
 import type { Slice } from "../queries/paging.ts";
 import { everyDocument } from "../scans.ts";
+import { nearest } from "./event-places.ts";
 
 const patienceMs = 2_000;
 const lookAgainMs = 20;

@@ -1,10 +1,9 @@
 import { LRUCache } from "lru-cache";
-import { destinationStanding, type Standing } from "../../../projections/destinations/destinations.ts";
+import type { Standing } from "../../../projections/destinations/destinations.ts";
 import { keyHashes, tokenHashes } from "../../../projections/directory/directory.ts";
 import { senderTokenHashes } from "../../../projections/senders/senders.ts";
 import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
 import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
-import type { Circuit } from "../../domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../../domain/destination/events.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -17,11 +16,7 @@ import type { CollectionDefinition, ReadModels } from "../../ports/read-models.t
 import { apiKeys, circuits, destinations, senders } from "../aggregate-types.ts";
 import type { Aggregates, AggregateType } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
-
-/** Active unless a person set it Inactive, or its circuit is open. */
-export function standingOf({ active }: Destination, circuit: Circuit | undefined): Standing {
-  return destinationStanding({ active, circuit: circuit?.position ?? "Closed", openUntil: circuit?.openUntil ?? null });
-}
+import { standingOf } from "../standing.ts";
 
 /** How far a process has seen what others changed. */
 export interface Following {
