@@ -40,17 +40,22 @@ export class ShownEvents {
     const end = clock.monotonic() + patienceMs;
     // First of all: read models that are built anew may meanwhile go through purges that these were through with.
     const head = await freshness.wait();
-    let before = await this.#purgesOf(tenantId);
+    const look = async () => {
+      const [underWay, reached] = await Promise.all([this.#purgesOf(tenantId), readModels.checkpoint()]);
+      // They were new enough and are no longer: what they do not show may be there all the same.
+      return { underWay, areLost: reached < head };
+    };
+    let before = await look();
     for (;;) {
       const answer = await question(head);
-      const [after, reached] = await Promise.all([this.#purgesOf(tenantId), readModels.checkpoint()]);
-      // They were new enough and are no longer: what they do not show may be there all the same.
-      const isLost = reached < head;
-      // One that began meanwhile may be through already: only if nothing changed was none seen half done.
-      if (!isLost && !after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
+      const after = await look();
+      const { underWay, areLost } = after;
+      // One that began meanwhile may be through already, and what was lost be there again: only if nothing changed was
+      // none seen half done.
+      if (!areLost && !underWay.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
       before = after;
       if (clock.monotonic() >= end) {
-        const reason = isLost ? "the read models are being built again" : "a purge is not through yet";
+        const reason = areLost ? "the read models are being built again" : "a purge is not through yet";
         throw new Refusal("unavailable", `${reason}; try again`);
       }
       await sleep(clock, lookAgainMs);
@@ -69,10 +74,9 @@ export class ShownEvents {
     const end = clock.monotonic() + patienceMs;
     return this.ask(tenantId, async (head) => {
       for (;;) {
-        const reached = await readModels.checkpoint();
-        const upTo = reached < head ? head : reached;
+        const upTo = await readModels.checkpoint();
         const counts = await Promise.all(filters.map((filter) => this.count(filter)));
-        const isExact = await readModels.standsAt(upTo);
+        const isExact = upTo >= head && (await readModels.standsAt(upTo));
         if (isExact || clock.monotonic() >= end) return { count: counts.reduce((sum, one) => sum + one, 0), upTo };
         await sleep(clock, lookAgainMs);
       }

@@ -98,6 +98,45 @@ describe("events as they are shown", () => {
       expect(await models.checkpoint()).to.equal(position(1));
     });
 
+    it("are not shown as they were found before these were built again", async () => {
+      await cover();
+      const shown = new ShownEvents({ readModels: models, freshness: covered, clock });
+      const seen: string[] = [];
+      const reached = await inTime(shown.ask(tenantId, async () => {
+        const found = await models.checkpoint();
+        seen.push(found);
+        await (seen.length === 1 ? lose() : cover());
+        return found;
+      }));
+      expect(seen).to.deep.equal([position(1), logStart, position(1)]);
+      expect(reached).to.equal(position(1));
+    });
+
+    it("are not counted as they were found before these were built again", async () => {
+      const event = {
+        position: position(1),
+        changes: counted(tenantId, idOf("destination", 0), "2026-01-15T09:30:00.000Z"),
+      };
+      const build = () => models.apply([event], position(1));
+      await build();
+      const checkpoint = models.checkpoint.bind(models);
+      let looks = 0;
+      models.checkpoint = async () => {
+        looks += 1;
+        if (looks === 2) await lose();
+        return checkpoint();
+      };
+      const sum = models.sum.bind(models);
+      models.sum = async (...asked) => {
+        const answer = await sum(...asked);
+        if ((await checkpoint()) === logStart) await build();
+        return answer;
+      };
+      const { count } = await inTime(new ShownEvents({ readModels: models, freshness: covered, clock })
+        .countUpTo(tenantId, [{ tenantId }]));
+      expect(count).to.equal(1);
+    });
+
     it("are not shown while these are behind", async () => {
       await cover();
       const refused = await asked(lose, covered).catch((error: unknown) => error);
