@@ -140,7 +140,8 @@ function tokenIn(outcome: OutboundAnswer | OutboundFailure): Fetched {
   if (typeof token !== "string" || !/^[!-~]{1,12288}$/.test(token)) {
     return { error: "the token endpoint's answer holds no usable access_token" };
   }
-  const stated = Number(seconds ?? Number.NaN) * 1000;
+  // Number would throw for some objects, and what throws here ends the process.
+  const stated = typeof seconds === "number" || typeof seconds === "string" ? Number(seconds) * 1000 : Number.NaN;
   return { token, lifetimeMs: Number.isFinite(stated) ? stated : unstatedMs };
 }
 
