@@ -35,13 +35,13 @@ describe("an attempt that is held for lost", () => {
   });
   afterEach(() => relay.close());
 
-  /** An event whose attempt is under way; its lease lasts no time at all. */
-  const underWay = async () => {
+  /** An event whose attempt is under way; its lease lasts no time at all, or so long. */
+  const underWay = async (leaseMs = 0) => {
     const answer = await http("POST", relay.api.url + target.path, {
       json: {}, headers: { "x-api-key": target.apiKey },
     });
     const eventId = String(answer.json["eventId"]);
-    await relay.deliveries.start(eventId);
+    await relay.deliveries.start(eventId, undefined, leaseMs);
     const { state, revision } = await loadWebhook(relay.store, eventId);
     if (!state) throw new Error(`${eventId} is not stored`);
     return { eventId, state, revision };
@@ -52,15 +52,15 @@ describe("an attempt that is held for lost", () => {
   const metrics = { ...uncounted, attempt };
   let lines: object[];
   const logger = { ...quiet, warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
-  /** One who has seen every attempt under way; the answer gives up all that is lost a second later. */
+  /** One who has seen every attempt under way; the answer gives up all that is lost `afterMs` later. */
   const watching = async () => {
     await relay.drained();
     const clock = new ManualClock();
     const { store } = relay;
     const lost = new LostAttempts({ store, dueIndex: new DueIndex(relay.models), outcomes, clock, logger, metrics });
     await lost.giveUp();
-    return () => {
-      clock.advance(1_000);
+    return (afterMs = 1_000) => {
+      clock.advance(afterMs);
       return lost.giveUp();
     };
   };
@@ -204,5 +204,26 @@ describe("an attempt that is held for lost", () => {
     await giveUp();
     for (const { eventId } of [one, other]) expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
     expect((await circuit())?.failures).to.equal(2);
+  });
+
+  it("whose event cannot be read has another lease's time, and holds up no other", async () => {
+    const [spoiled, other] = [await underWay(1_000), await underWay(1_000)];
+    const giveUp = await watching();
+    const readStream = relay.store.readStream.bind(relay.store);
+    let looks = 0;
+    relay.store.readStream = async (stream, options) => {
+      const entries = await readStream(stream, options);
+      if (stream !== streams.event(spoiled.eventId)) return entries;
+      looks += 1;
+      return entries.map((entry) => ({ ...entry, unreadable: "spoiled" }));
+    };
+    await giveUp();
+    await giveUp(999);
+    expect(looks).to.equal(1);
+    await giveUp(1);
+    expect(looks).to.equal(2);
+    expect(ended).to.deep.equal(["failed: outcome unknown, null s"]);
+    relay.store.readStream = readStream;
+    expect(await endsOf(other.eventId)).to.deep.equal(["DeliveryFailed"]);
   });
 });
