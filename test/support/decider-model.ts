@@ -35,7 +35,7 @@ export function met<State, Command, Event extends DomainEvent, Step extends { re
   const outcomes = new Set<string>();
   const row = fc.tuple(fc.constantFrom(...pauses), step);
   fc.assert(
-    fc.property(fc.array(row, { maxLength: 40, size: "max" }), (rows) => {
+    fc.property(fc.array(row, { maxLength: 40 }), (rows) => {
       let state = decider.initial();
       let now = start;
       const model = begin();

@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { watch } from "./watchdog.ts";
 
-// Without, a random property says on which input it failed, but not how.
-fc.configureGlobal({ includeErrorInReport: true });
+fc.configureGlobal({
+  // Without, a random property says on which input it failed, but not how.
+  includeErrorInReport: true,
+  // Without, it draws no more than some ten of whatever it may have, be the maximum it names forty or three hundred.
+  defaultSizeToMaxWhenMaxSpecified: true,
+});
 
 /** Mocha lets unhandled rejections pass; thrown, they fail the test that runs. */
 function rethrow(reason: unknown): never {

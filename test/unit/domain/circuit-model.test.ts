@@ -35,7 +35,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
     ),
     event: fc.constantFrom("1", "2", "3"),
   }),
-  { maxLength: 80, size: "max" },
+  { maxLength: 80 },
 );
 
 /** The circuit breaker as decisions.md tells it, with the probe's lease timed by a clock that never errs. */

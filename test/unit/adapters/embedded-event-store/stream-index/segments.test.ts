@@ -63,7 +63,7 @@ describe("index segments", () => {
   after(() => folder.remove());
 
   const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 700 })), {
-    minLength: 1, maxLength: 60,
+    minLength: 1, maxLength: 20,
   });
 
   it("find every entry again, and none of a stream they do not hold", () => {
