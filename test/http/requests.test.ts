@@ -110,6 +110,12 @@ describeOnEngines("requests", (freshEngines) => {
         ]) {
           expect((await post(path, "{}", type)).status, path).to.equal(415);
         }
+        const head =
+          `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Api-Key: ${ingest.apiKey}\r\n` +
+          `Authorization: Bearer ${one.owner.client.token ?? ""}\r\n`;
+        for (const body of ["Content-Length: 2\r\n\r\n{}", "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"]) {
+          expect(statusOf(await raw(head + body)), `${path}, of no type`).to.equal(415);
+        }
       }
     });
 
