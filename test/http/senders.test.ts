@@ -214,6 +214,7 @@ describeOnEngines("senders", (freshEngines) => {
       const { id: plain } = await created();
       expect((await test(plain, "[]")).text).to.equal("payload: must be a JSON object");
       expect((await test(plain, deep)).text).to.equal("payload: must not be nested deeper than 128");
+      expect((await test(plain, '{"a":"\ud800"}')).text).to.equal("payload: must be well-formed Unicode");
       const { id: list } = await created({ mapping: jmespath("lines") });
       const answer = await test(list, { lines: [] });
       expect([answer.status, answer.text]).to.deep.equal([400, "payload: the mapping yields an array, not an object"]);
