@@ -106,6 +106,19 @@ describe("outbound client", () => {
     expect(receiver.requestsTo("/too-late")).to.be.empty;
   });
 
+  it("does not connect any more where it gave up connecting before the name was resolved", async () => {
+    const { promise, resolve } = Promise.withResolvers<readonly string[]>();
+    const sink = await startSink();
+    const hasty = localClient(receiver.caPem, { connectTimeoutMs: 100, resolve: () => promise });
+    const post = (host: string) => hasty.post(request(`https://${host}:${sink.port}/`));
+    expect(await post("localhost")).to.include({ error: "no connection within 100 ms" });
+    resolve(["127.0.0.1"]);
+    await post("127.0.0.1");
+    expect(sink.connections, "but for the later one's").to.equal(1);
+    await hasty.close();
+    await sink.close();
+  });
+
   it("does not let a receiver that never answers delay another, or its own other requests", async () => {
     const silent = await startHostileReceiver("silent handshake", makeAuthority());
     receiver.on("/never", () => "silence");
