@@ -56,6 +56,8 @@ describe("answer meter", () => {
         const meter = new AnswerMeter();
         const text = `${head("200 OK", "Transfer-Encoding: chunked", ...lines(130))}1\r\nx\r\n0\r\n\r\n`;
         for (const written of [1, 2, 3]) expect(admitted(text, size, meter, written)).to.equal(text.length);
+        const plain = `${head("200 OK")}${"x\n".repeat(900)}`;
+        expect(admitted(plain, size, meter, 4), "no chunks of the former").to.equal(plain.length);
       });
     });
   }
