@@ -6,6 +6,7 @@ import {
 import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
 import type { BatchHandler, RecordedEvent } from "../../../../src/ports/event-store.ts";
 import { note, until } from "../../../contract/event-store/harness.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
 
 function recorded(sequence: number): RecordedEvent {
   const { id, event, metadata } = note(String(sequence));
@@ -24,9 +25,9 @@ class Scene {
   onRead: () => void = () => undefined;
   readonly subscription: LogSubscription;
 
-  constructor(handle: BatchHandler, bufferEntries = 10) {
+  constructor(handle: BatchHandler, bufferEntries = 10, clock: LogSource["clock"] = new SystemClock()) {
     const source: LogSource = {
-      clock: new SystemClock(),
+      clock,
       head: () => this.log.length,
       read: (after, limit) => {
         this.reads += 1;
@@ -143,5 +144,23 @@ describe("a subscription to the embedded log", () => {
     scene.commit(2);
     await scene.sawAll();
     expect(scene.troubles).to.have.length(2);
+  });
+
+  it("waits ever longer, up to five seconds, for a log that cannot be read", async () => {
+    const clock = new ManualClock();
+    const scene = new Scene(() => undefined, 10, clock);
+    scene.onRead = () => {
+      throw new Error("busy");
+    };
+    scene.commit(1);
+    const waits: number[] = [];
+    for (let wait = 0; wait < 9; wait += 1) {
+      await until("it waits", () => clock.pending.length === 1);
+      waits.push(...clock.pending);
+      clock.advance(clock.pending[0]!);
+    }
+    expect(waits).to.deep.equal([50, 100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+    scene.onRead = () => undefined;
+    await scene.sawAll();
   });
 });
