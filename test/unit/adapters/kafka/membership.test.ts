@@ -62,9 +62,9 @@ class ScriptedConsumer {
     return JSON.parse(/\[.*\]/.exec(metadata.toString())?.[0] ?? "") as number[];
   }
 
-  joins(memberId: string, partitions: readonly number[]): void {
+  joins(memberId: string, partitions: readonly number[], ageMs = 0): void {
     this.asksToJoin();
-    this.emit("REQUEST", { apiName: "SyncGroup", duration: 0 });
+    this.emit("REQUEST", { apiName: "SyncGroup", duration: ageMs });
     this.emit("GROUP_JOIN", { memberId, memberAssignment: { [topic]: partitions } });
   }
 
@@ -130,7 +130,12 @@ describe("a member of the group", () => {
     expect(owned()).to.deep.equal([]);
   });
 
-  it("owns nothing once the group may have given its share away, reckoned from when a heartbeat was sent", () => {
+  it("owns nothing once the group may have given its share away, reckoned from when a request was sent", () => {
+    consumer.joins("m", [0], 1_500);
+    clock.advance(3_400);
+    expect(owned()).to.have.length(1);
+    clock.advance(200);
+    expect(owned()).to.deep.equal([]);
     consumer.joins("m", [0]);
     clock.advance(4_000);
     consumer.heartbeat(1_500);
