@@ -222,6 +222,13 @@ describe("configuration", () => {
     const warnings = (env: Environment) => configWarnings(env, readConfig(env));
     expect(warnings({ ...scale, RELAY_KAFKA_CA_FILE: "/ca.pem", RELAY_KAFKA_TLS: "false" })).to.deep.equal(
       ["RELAY_KAFKA_CA_FILE: has no effect, since RELAY_KAFKA_TLS is not true"]);
+    for (const [url, engine] of [
+      ["RELAY_EVENTSTOREDB_URL", "RELAY_EVENT_STORE is not eventstoredb"],
+      ["RELAY_MONGODB_URL", "RELAY_READ_MODELS is not mongodb"],
+    ] as const) {
+      expect(warnings({ [url]: "any" })).to.deep.equal([`${url}: has no effect, since ${engine}`]);
+    }
+    expect(warnings(scale)).to.deep.equal([]);
     expect(warnings({ RELAY_CONNECT_TIMEOUT: "20s" })).to.deep.equal(
       ["RELAY_CONNECT_TIMEOUT: has no effect, since RELAY_DELIVERY_TIMEOUT, the time for everything, is shorter"]);
     expect(warnings({ RELAY_DELIVERY_TIMEOUT: "2s" })).to.deep.equal([]);
