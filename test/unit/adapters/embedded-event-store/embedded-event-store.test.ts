@@ -372,6 +372,13 @@ describe("the embedded event store's own ways", () => {
       expect((await store.readLog("", 1000)).entries).to.have.length(500);
     });
 
+    it("finishes appends that still wait for those under way", async () => {
+      await open({ batchAppends: 1, batchesInFlight: 1 });
+      const appends = appendMany(500);
+      await store.close();
+      expect(await appends).to.have.length(500);
+    });
+
     it("answers what was asked of any of its threads", async () => {
       await open();
       const stream = freshStream();
