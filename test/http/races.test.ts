@@ -138,6 +138,21 @@ describeOnEngines("R4 races of 50", (freshEngines) => {
     }
   });
 
+  it("between different new names of one tenant leave none taken but the one in force", async () => {
+    const { owner, tenantId } = await createTenant(url(0));
+    const names = crowd.slice(0, 10).map((index) => unique(`Name ${index} `));
+    await Promise.all(
+      names.map((name, index) => owner.client.at(url(index)).patch(`/api/v1/tenants/${tenantId}`, { name })),
+    );
+    const { name: now } = (await owner.client.get(`/api/v1/tenants/${tenantId}`)).json;
+    const others = names.filter((name) => name !== now);
+    expect(others).to.have.length(names.length - 1);
+    for (const name of others) {
+      const json = { name, ownerEmail: freshEmail(), ownerPassword: password };
+      expect((await http("POST", `${url(0)}/api/v1/tenants`, { json })).status, name).to.equal(201);
+    }
+  });
+
   it("never leave a tenant without an active Owner", async () => {
     const { owner } = await createTenant(url(0));
     const second = await createUser(owner.client, "owner");
