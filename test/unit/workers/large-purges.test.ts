@@ -1,0 +1,26 @@
+import { expect } from "chai";
+import { createTenant, openIngest } from "../../support/accounts.ts";
+import { http } from "../../support/http.ts";
+import { ManualRelay } from "../../support/manual-relay.ts";
+
+describe("a purge of more events than are forgotten at a time", () => {
+  let relay: ManualRelay;
+
+  beforeEach(async () => {
+    relay = await ManualRelay.open();
+  });
+  afterEach(() => relay.close());
+
+  it("leaves nothing of them in the read models", async () => {
+    const { owner, tenantId } = await createTenant(relay.api.url);
+    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    await Promise.all(Array.from({ length: 501 }, async () => {
+      const { json } = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      await relay.deliveries.succeed(String(json["eventId"]));
+    }));
+    expect((await owner.client.post("/api/v1/events/purge", {})).status).to.equal(204);
+    await relay.settle();
+    expect(relay.store.deleted).to.equal(501);
+    expect(await relay.models.count({ collection: "purging" })).to.equal(0);
+  });
+});
