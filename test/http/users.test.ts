@@ -86,8 +86,8 @@ describeOnEngines("users", (freshEngines) => {
   });
 
   describe("change", () => {
-    it("is dated when it is recorded, however long its password took to be hashed", async () => {
-      const person = await createUser(one.owner.client, "developer");
+    /** Asks for a new password of somebody; resolves while that is being hashed. The answer lets it go on. */
+    const changesPassword = async (person: Person) => {
       const { passwords } = api.world;
       const hash = passwords.hash.bind(passwords);
       const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -96,13 +96,31 @@ describeOnEngines("users", (freshEngines) => {
         await held.promise;
         return hash(...asked);
       };
-      const slow = one.owner.client.patch(path(person), { password: "another password" });
+      const answer = one.owner.client.patch(path(person), { password: "another password" });
       await begun.promise;
       passwords.hash = hash;
+      return () => {
+        held.resolve();
+        return answer;
+      };
+    };
+
+    it("is dated when it is recorded, however long its password took to be hashed", async () => {
+      const person = await createUser(one.owner.client, "developer");
+      const slow = await changesPassword(person);
       engines.clock.advance(1_000);
       const quick = (await one.owner.client.patch(path(person), { role: 20 })).json;
-      held.resolve();
-      expect(Date.parse(String((await slow).json["updatedAt"]))).to.be.at.least(Date.parse(String(quick["updatedAt"])));
+      const { json } = await slow();
+      expect(Date.parse(String(json["updatedAt"]))).to.be.at.least(Date.parse(String(quick["updatedAt"])));
+    });
+
+    it("of a password is not in the way of another email", async () => {
+      const person = await createUser(one.owner.client, "developer");
+      const slow = await changesPassword(person);
+      const email = freshEmail();
+      expect((await one.owner.client.patch(path(person), { email })).status).to.equal(200);
+      expect((await slow()).json["email"]).to.equal(email);
+      expect(await loginStatus(email, "another password")).to.equal(200);
     });
 
     it("changes only the fields present", async () => {
