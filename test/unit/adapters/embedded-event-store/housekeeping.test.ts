@@ -131,6 +131,7 @@ describe("housekeeping", () => {
       );
       expect(index.segments).to.have.length(1);
       expect(openSegments(), "left open").to.have.length(1);
+      expect(readdirSync(join(folder.path, "index")), "left on disk").to.have.length(1);
       for (let stream = 1; stream <= streams; stream++) expect(index.stateOf(`event-${stream}`)).to.equal(0);
     });
   }
