@@ -125,6 +125,14 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  it("gives every enumeration and constant its type, without which generated clients take anything for it", () => {
+    const untyped = [...within(apiDocument)].filter(([place, value]) => {
+      const { type, enum: values, const: only } = (value ?? {}) as Schema;
+      return !place.includes("examples") && (values !== undefined || only !== undefined) && type === undefined;
+    });
+    expect(untyped.map(([place]) => place.join("."))).to.deep.equal([]);
+  });
+
   it("names at each history every type that its facts can have, and no other", () => {
     const described = {
       listTenantHistory: "tenant", listPurgeHistory: "purges", listApiKeyHistory: "apiKey",

@@ -14,14 +14,14 @@ export const healthDescriptions: Descriptions = {
     ...shared,
     id: "getHealth",
     summary: "Whether the process lives",
-    answers: { 200: file("text/plain", "It serves.", { const: "ok" }) },
+    answers: { 200: file("text/plain", "It serves.", { type: "string", const: "ok" }) },
   },
   "GET /readyz": {
     ...shared,
     id: "getReadiness",
     summary: "Whether requests can be served",
     answers: {
-      200: file("text/plain", "They can.", { const: "ready" }),
+      200: file("text/plain", "They can.", { type: "string", const: "ready" }),
       503: problem("They cannot; the body says why.", "an engine has failed"),
     },
   },
