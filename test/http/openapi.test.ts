@@ -10,7 +10,7 @@ import { descriptions } from "../../src/http/openapi/descriptions.ts";
 import { renderPage } from "../../src/http/openapi/page/page.ts";
 import type { Schema } from "../../src/http/openapi/schemas.ts";
 import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
-import { apiDocument, operations } from "../support/document.ts";
+import { apiDocument, closedDocument, operations } from "../support/document.ts";
 import { http } from "../support/http.ts";
 
 const documented = Object.entries(apiDocument.paths).flatMap(([path, methods]) =>
@@ -82,7 +82,7 @@ describe("the OpenAPI document", () => {
   it("shows examples that are what their schemas ask for, of every body and answer that has fields", () => {
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
-    ajv.addSchema(apiDocument, "document");
+    ajv.addSchema(closedDocument, "document");
     let checked = 0;
     for (const [place, value] of within(apiDocument)) {
       if (place.at(-2) !== "content") continue;
@@ -123,6 +123,12 @@ describe("the OpenAPI document", () => {
       const check = ajv.compile({ $ref: `document#/components/schemas/${schema}` });
       expect(check(body), `${schema} ${JSON.stringify(body)}`).to.equal(taken);
     }
+  });
+
+  it("forbids no further fields, which later versions may add: clients made strictly by it would refuse them", () => {
+    const closed = [...within(apiDocument)].filter(([place, value]) =>
+      place.at(-1) === "additionalProperties" && value === false);
+    expect(closed.map(([place]) => place.join("."))).to.deep.equal([]);
   });
 
   it("gives every enumeration and constant its type, without which generated clients take anything for it", () => {

@@ -40,6 +40,5 @@ function page(list: string, title: string, description: string, item = list): Sc
       },
     },
     required: ["total", "items"],
-    additionalProperties: false,
   };
 }
