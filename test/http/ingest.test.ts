@@ -176,6 +176,7 @@ describeOnEngines("ingest", (freshEngines) => {
       expect(eventId).to.equal(first["eventId"]);
       expect(event).to.include({ id: eventId, payload: '{"n":1}', status: "Succeeded", idempotencyKey: key });
       expect(event["acceptedAt"]).to.equal(first["acceptedAt"]);
+      expect(event).to.deep.equal((await one.owner.client.get(`/api/v1/events/${String(eventId)}`)).json);
     });
 
     it("is per tenant", async () => {

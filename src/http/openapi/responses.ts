@@ -18,11 +18,20 @@ export const responses: readonly SchemaObject[] = [
   page("user", "Page of users", "Users, and how many the filters match."),
 ].sort(({ $id: one = "" }, { $id: other = "" }) => (one < other ? -1 : 1));
 
-/** A file's schema. Where the file `extends` another, it has only what differs. */
+/** A schema as a file has it. */
+interface ResponseFile extends SchemaObject {
+  /** The file that this one extends: it has only what differs. */
+  readonly extends?: string;
+  /** All that is required of it, where that is less than of what it extends. */
+  readonly always?: readonly string[];
+}
+
 function schemaOf(name: string): SchemaObject {
   const text = readFileSync(new URL(`${name}.json`, folder), "utf8");
-  const { extends: base, ...own } = JSON.parse(text) as SchemaObject & { readonly extends?: string };
-  return base === undefined ? own : extended(schemaOf(base), own);
+  const { extends: base, always, ...own } = JSON.parse(text) as ResponseFile;
+  if (base === undefined) return own;
+  const whole = extended(schemaOf(base), own);
+  return always === undefined ? whole : { ...whole, required: always };
 }
 
 function page(list: string, title: string, description: string, item = list): SchemaObject {
