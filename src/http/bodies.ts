@@ -35,7 +35,7 @@ export const bodies = {
   updateDestination: validator<DestinationChange>(updateDestination),
   createSender: validator<NewSender>(createSender),
   updateSender: validator<SenderChange>(updateSender),
-  testMapping: validator<{ readonly payload: object | string }>(testMapping),
+  testMapping: validator<{ readonly payload: unknown }>(testMapping),
   login: validator<{ readonly email: string; readonly password: string }>(login),
   createInvite: validator<NewInvite>(createInvite),
   register: validator<{ readonly password: string }>(register),

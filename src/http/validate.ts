@@ -7,7 +7,7 @@ export interface Validator<Shape> {
   readonly schema: SchemaObject;
 }
 
-const ajv = new Ajv2020({ useDefaults: true, allowUnionTypes: true });
+const ajv = new Ajv2020({ useDefaults: true });
 ajv.addFormat("uuid", /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
 // The application's own rules check these more strictly, and with better words.
 for (const name of ["email", "uri", "date-time", "password"]) ajv.addFormat(name, true);

@@ -107,6 +107,7 @@ describeOnEngines("destinations", (freshEngines) => {
       [{ authType: "BearerToken", credentials: null }, "credentials"],
       [{ authType: "BearerToken", credentials: {} }, "credentials.token"],
       [{ authType: "BearerToken", credentials: { token: "" } }, "credentials.token"],
+      [{ authType: "BearerToken", credentials: { token: "t", username: 5 } }, "credentials.username"],
       [{ authType: "BearerToken", credentials: { token: 5 } }, "credentials.token"],
       [{ authType: "BearerToken", credentials: { token: "a\r\nX-Evil: 1" } }, "credentials.token"],
       [{ authType: "BearerToken", credentials: { token: "ü" } }, "credentials.token"],

@@ -143,6 +143,17 @@ describe("the OpenAPI document", () => {
     expect(check(acceptance), ajv.errorsText(check.errors)).to.equal(true);
   });
 
+  it("says in words of generated clients what is an object of any fields, and what may be of several types", () => {
+    const unclear = [...within(apiDocument)].filter(([place, value]) => {
+      if (place.includes("examples")) return false;
+      const { type = [], properties, additionalProperties } = (value ?? {}) as Schema;
+      const types = [type].flat().filter((one) => one !== "null");
+      const isBare = types.includes("object") && properties === undefined && additionalProperties === undefined;
+      return isBare || types.length > 1;
+    });
+    expect(unclear.map(([place]) => place.join("."))).to.deep.equal([]);
+  });
+
   it("gives every enumeration and constant its type, without which generated clients take anything for it", () => {
     const untyped = [...within(apiDocument)].filter(([place, value]) => {
       const { type, enum: values, const: only } = (value ?? {}) as Schema;

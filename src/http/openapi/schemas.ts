@@ -17,6 +17,7 @@ export interface Schema {
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
   readonly format?: string;
   readonly pattern?: string;
   readonly minimum?: number;

@@ -48,8 +48,8 @@ export function senderRoutes({ commands, queries }: Services): Route[] {
 }
 
 /** The text of a payload given as an object or as its text. Throws a Refusal (invalid). */
-function payloadText(payload: object | string): string {
-  if (typeof payload !== "string") return JSON.stringify(payload);
-  if (!payload.isWellFormed()) refuse("invalid", "payload: must be well-formed Unicode");
-  return parseJsonObject(Buffer.from(payload), "payload").text;
+function payloadText(payload: unknown): string {
+  const text = typeof payload === "string" ? payload : JSON.stringify(payload);
+  if (!text.isWellFormed()) refuse("invalid", "payload: must be well-formed Unicode");
+  return parseJsonObject(Buffer.from(text), "payload").text;
 }
