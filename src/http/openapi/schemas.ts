@@ -4,6 +4,7 @@ import { responses } from "./responses.ts";
 interface SchemaFile extends Schema {
   readonly $id?: string;
   readonly $schema?: string;
+  readonly title?: string;
 }
 
 /** The part of JSON Schema that our schemas use and the page shows. */
@@ -49,9 +50,9 @@ export function withComponents<Value>(value: Value): Value {
   ) as Value;
 }
 
-/** Without what only a file of its own needs. */
+/** Without what only a file of its own needs: by a title some generated clients would name the type anew. */
 function plain(schema: SchemaFile): Schema {
-  const { $schema: _dialect, $id: _id, ...rest } = schema;
+  const { $schema: _dialect, $id: _id, title: _title, ...rest } = schema;
   return withComponents(rest);
 }
 
