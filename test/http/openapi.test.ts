@@ -240,6 +240,11 @@ describe("what describes the API", () => {
       expect(page).not.to.match(/<script|<link|<img|<iframe|\sstyle=|\son\w+=|url\(|@import/i);
     });
 
+    it("tells links in text by more than their colour", () => {
+      const plain = [...page.matchAll(/^([^{\n]*\ba\b[^{\n]*)\{[^}]*text-decoration: none/gm)].map(([, where]) => where);
+      expect(plain).to.deep.equal(["nav a, h2 a, h3 a "]);
+    });
+
     it("links to itself and the document only, and every link leads somewhere", () => {
       const links = [...page.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, link = ""]) => link);
       const ids = [...page.matchAll(/\sid="([^"]*)"/g)].map(([, id = ""]) => id);

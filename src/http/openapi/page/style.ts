@@ -17,8 +17,9 @@ export const style = `
 html { scroll-padding-top: 1rem; }
 body { margin: 0; background: var(--ground); color: var(--text); }
 body { display: grid; grid-template-columns: 19rem minmax(0, 1fr); }
-a { color: var(--link); text-decoration: none; }
-a:hover { text-decoration: underline; }
+a { color: var(--link); }
+nav a, h2 a, h3 a { text-decoration: none; }
+:is(nav, h2, h3) a:hover { text-decoration: underline; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--ground); padding: .5rem; }
