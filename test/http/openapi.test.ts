@@ -171,7 +171,7 @@ describe("the OpenAPI document", () => {
     const described = {
       listTenantHistory: "tenant", listPurgeHistory: "purges", listApiKeyHistory: "apiKey",
       listInviteHistory: "invite", listDestinationHistory: "destination", listCircuitHistory: "circuit",
-      listSenderHistory: "sender", listHistory: "event",
+      listSenderHistory: "sender", listEventHistory: "event",
     } as const;
     const ofHistories = documented.filter(({ path }) => path.endsWith("/history"));
     expect(ofHistories.map(({ operation }) => operation.operationId)).to.have.members(Object.keys(described));

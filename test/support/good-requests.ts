@@ -124,7 +124,7 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   countEvents: () => ({}),
   getEvent: async (scene) => ({ params: { id: await acceptedEvent(scene) } }),
   listAttempts: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
-  listHistory: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
+  listEventHistory: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   replayEvent: async (scene) => ({ params: { id: await givenUpEvent(scene) } }),
   replayEvents: async (scene) => {
     await givenUpEvent(scene);

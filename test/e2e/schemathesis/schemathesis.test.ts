@@ -96,7 +96,7 @@ async function furnish(relayUrl: string, url: string): Promise<{ account: Accoun
     getTenant: tenant, updateTenant: tenant, getWebhookSecret: tenant, regenerateWebhookSecret: tenant,
     verifySignature: tenant, getUser: user, updateUser: user, getDestination: kept, updateDestination: changed,
     regenerateDestinationToken: changed, getSender: sender, updateSender: sender, testMapping: sender, getEvent: event,
-    listAttempts: event, listHistory: event, replayEvent: event, cancelEvent: event,
+    listAttempts: event, listEventHistory: event, replayEvent: event, cancelEvent: event,
     register: { token: text(invite, "inviteToken") },
     deleteDestination: spare.destination, deleteSender: spare.sender, deleteUser: spare.user,
     revokeInvite: spare.invite, deleteApiKey: spare.apiKey,

@@ -50,7 +50,7 @@ export const eventDescriptions: Descriptions = {
     },
   },
   "GET /api/v1/events/:id/history": {
-    id: "listHistory",
+    id: "listEventHistory",
     tag,
     summary: "List every fact about an event",
     description:
