@@ -38,10 +38,17 @@ export interface Reference {
   readonly $ref: string;
 }
 
+interface Info {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: { readonly name: string; readonly identifier: string };
+}
+
 /** The part of OpenAPI 3.1 that we use. */
 export interface ApiDocument {
   readonly openapi: "3.1.0";
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly info: Info;
   readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
@@ -104,7 +111,12 @@ export function createDocument(operations: readonly Operation[]): ApiDocument {
   const requests = described.flatMap(({ body }) => (body?.schema["$id"] === undefined ? [] : [body.schema]));
   return {
     openapi: "3.1.0",
-    info: { title: "Webhook Relay", version: packageJson.version, description: introduction },
+    info: {
+      title: "Webhook Relay",
+      version: packageJson.version,
+      description: introduction,
+      license: { name: packageJson.license, identifier: packageJson.license },
+    },
     servers: [{ url: "/", description: "This relay." }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths: pathsOf(described),
