@@ -14,8 +14,8 @@ import { pageBody } from "./page-body.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { bulkRoutes } from "./routes/bulk.ts";
-import { descriptionRoutes } from "./routes/description.ts";
 import { destinationRoutes } from "./routes/destinations.ts";
+import { docsRoutes } from "./routes/docs.ts";
 import { eventRoutes } from "./routes/events.ts";
 import { healthRoutes } from "./routes/health.ts";
 import { inviteRoutes } from "./routes/invites.ts";
@@ -79,7 +79,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...eventRoutes(services),
     ...bulkRoutes(services),
   ];
-  return [...routes, ...descriptionRoutes([...routes, ingestOperation])];
+  return [...routes, ...docsRoutes([...routes, ingestOperation])];
 }
 
 /** A literal path is never taken for one with an id in it: methods that it lacks give 405. */

@@ -7,7 +7,7 @@ import { histories } from "../../src/application/queries/shown-facts.ts";
 import { failureReasons } from "../../src/domain/event/events.ts";
 import { ingestOperation, ingestPath } from "../../src/http/ingest.ts";
 import type { DescribedAnswer } from "../../src/http/openapi/description.ts";
-import { descriptions } from "../../src/http/openapi/descriptions.ts";
+import { descriptions } from "../../src/http/openapi/descriptions/index.ts";
 import { renderPage } from "../../src/http/openapi/page/page.ts";
 import type { Schema } from "../../src/http/openapi/schemas.ts";
 import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";

@@ -5,7 +5,7 @@ import {
   challenge, problem, tags, type DescribedAnswer, type DescribedParameter, type Description, type Examples,
   type MediaType,
 } from "./description.ts";
-import { descriptions } from "./descriptions.ts";
+import { descriptions } from "./descriptions/index.ts";
 import { introduction } from "./introduction.ts";
 import { referenceTo, schemaComponents, withComponents, type Schema } from "./schemas.ts";
 

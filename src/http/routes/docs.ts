@@ -4,7 +4,7 @@ import { renderPage } from "../openapi/page/page.ts";
 import { open, type Operation, type Route } from "../route.ts";
 
 /** The description of the API, its own routes included, made once: for machines, for people, and where to find it. */
-export function descriptionRoutes(others: readonly Operation[]): Route[] {
+export function docsRoutes(others: readonly Operation[]): Route[] {
   const pointer = "a webhook relay; its API is described at /docs, for machines at /openapi.json";
   const routes = [
     open("GET", "/openapi.json", async () => ({ status: 200, text: forMachines, type: json })),

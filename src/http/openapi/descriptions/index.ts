@@ -1,0 +1,27 @@
+import type { Descriptions } from "../description.ts";
+import { apiKeyDescriptions } from "./api-keys.ts";
+import { bulkDescriptions } from "./bulk.ts";
+import { destinationDescriptions } from "./destinations.ts";
+import { eventDescriptions } from "./events.ts";
+import { healthDescriptions } from "./health.ts";
+import { ingestDescriptions } from "./ingest.ts";
+import { inviteDescriptions } from "./invites.ts";
+import { senderDescriptions } from "./senders.ts";
+import { sessionDescriptions } from "./sessions.ts";
+import { tenantDescriptions } from "./tenants.ts";
+import { userDescriptions } from "./users.ts";
+
+/** Every operation, described beside its routes: `routes/users.ts` by `descriptions/users.ts`, and so on. */
+export const descriptions: Descriptions = {
+  ...tenantDescriptions,
+  ...sessionDescriptions,
+  ...userDescriptions,
+  ...inviteDescriptions,
+  ...apiKeyDescriptions,
+  ...destinationDescriptions,
+  ...senderDescriptions,
+  ...ingestDescriptions,
+  ...eventDescriptions,
+  ...bulkDescriptions,
+  ...healthDescriptions,
+};
