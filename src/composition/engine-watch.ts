@@ -1,6 +1,7 @@
 import { sleep } from "../ports/clock/sleep.ts";
+import type { Instruments } from "../ports/telemetry.ts";
 import { Loop } from "../workers/loop.ts";
-import type { Instruments, WatchedEngine } from "./engines/settings.ts";
+import type { WatchedEngine } from "./engines/settings.ts";
 
 const everyMs = 1_000;
 const startPatienceMs = 60_000;

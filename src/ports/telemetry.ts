@@ -1,5 +1,6 @@
 import type { FailureReason } from "../domain/event/events.ts";
 import type { FinishedStatus } from "../domain/event/purge.ts";
+import type { Clock } from "./clock/clock.ts";
 
 /** One structured line; pino has this shape. Secrets never get here. */
 export interface Logger {
@@ -49,4 +50,11 @@ export interface Metrics {
   login(result: LoginResult): void;
   /** Something odd that an operator should look at. */
   trouble(kind: Trouble): void;
+}
+
+/** What work in the background needs: a clock, and where its troubles are told. */
+export interface Instruments {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, "trouble">;
 }

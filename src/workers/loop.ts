@@ -1,6 +1,6 @@
 import type { Clock } from "../ports/clock/clock.ts";
 import { Pause } from "../ports/clock/pause.ts";
-import type { Logger, Metrics, Trouble } from "../ports/telemetry.ts";
+import type { Instruments, Trouble } from "../ports/telemetry.ts";
 import type { Role } from "./role.ts";
 
 /** A task done again and again in the background, one time after the other, from its start to its stop. */
@@ -46,19 +46,12 @@ export class Loop {
   }
 }
 
-/** What times a repeated task, and reports its failures. */
-export interface RepeatingParts {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
-}
-
 /**
  * A role that repeats its task `everyMs` after each time, beginning after `firstMs`, even when it failed: a failure is
  * trouble of this name. A long task asks `isOver` now and then, to stop early.
  */
 export function repeating(
-  { clock, logger, metrics }: RepeatingParts,
+  { clock, logger, metrics }: Instruments,
   { name, everyMs, firstMs = everyMs }: { readonly name: Trouble; readonly everyMs: number; readonly firstMs?: number },
   task: (isOver: () => boolean) => Promise<void>,
 ): Role {

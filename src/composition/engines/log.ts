@@ -4,9 +4,10 @@ import {
 } from "../../adapters/embedded-event-store/embedded-event-store.ts";
 import { JsonEventCodec } from "../../adapters/event-codec/event-codec.ts";
 import type { EventStore } from "../../ports/event-store.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
 import { asSaidBy } from "../variable-problem.ts";
 import { repeatedTrouble } from "./repeated-trouble.ts";
-import type { EngineSettings, Instruments, WatchedEngine } from "./settings.ts";
+import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
 /** How another thread of this process reaches the log. */
 export type LogLink =

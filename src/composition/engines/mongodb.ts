@@ -1,6 +1,6 @@
 import type { MongoConnection } from "../../adapters/mongodb/connection.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
 import { asSaidBy } from "../variable-problem.ts";
-import type { Instruments } from "./settings.ts";
 
 /**
  * Opens a connection to the database that RELAY_MONGODB_URL names, whether the server answers or not. Rejects with an

@@ -1,6 +1,7 @@
 import { EmbeddedQueue } from "../../adapters/embedded-queue/embedded-queue.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
-import type { EngineSettings, Instruments, WatchedEngine } from "./settings.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
+import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
 /** Messages not yet taken by a worker, by partition. */
 export type Lag = () => Promise<Readonly<Record<string, number>>>;

@@ -4,10 +4,9 @@ import { AesSealing } from "../../adapters/aes-sealing/aes-sealing.ts";
 import { SystemClock } from "../../adapters/system/system-clock.ts";
 import { EmailOpener } from "../../application/accounts/email-opener.ts";
 import { Vault } from "../../application/keys/vault.ts";
-import type { Logger } from "../../ports/telemetry.ts";
+import type { Instruments, Logger } from "../../ports/telemetry.ts";
 import { ProjectionRunner } from "../../workers/projection/projection-runner.ts";
 import { joinLog } from "./log.ts";
-import type { Instruments } from "./settings.ts";
 import { openStores } from "./stores.ts";
 import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
 

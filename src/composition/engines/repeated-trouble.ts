@@ -1,6 +1,5 @@
 import { Condensed } from "../../application/condensed.ts";
-import type { Trouble } from "../../ports/telemetry.ts";
-import type { Instruments } from "./settings.ts";
+import type { Instruments, Trouble } from "../../ports/telemetry.ts";
 
 /** A trouble that is tried again, and what the log says of the first and of those of the same reason after it. */
 interface RepeatedTrouble {

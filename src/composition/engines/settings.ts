@@ -1,7 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import type { Secrets } from "../../config/secrets.ts";
-import type { Clock } from "../../ports/clock/clock.ts";
-import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
 
 /** An engine that may be away: outside of this process, or on a disk that cannot be written. */
 export interface WatchedEngine {
@@ -11,13 +10,6 @@ export interface WatchedEngine {
   readonly awayText?: (reason: unknown) => string;
   /** Rejects when it does not answer soon, or cannot do its work. */
   ping(): Promise<void>;
-}
-
-/** A clock, and where troubles are told. */
-export interface Instruments {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
 }
 
 /** What engines are opened with. */

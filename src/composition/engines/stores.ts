@@ -6,10 +6,10 @@ import { serve } from "../../adapters/message-port/calls.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
 import { openMongoDb } from "./mongodb.ts";
 import type { ReadModelsLink } from "./read-thread-protocol.ts";
 import { repeatedTrouble } from "./repeated-trouble.ts";
-import type { Instruments } from "./settings.ts";
 
 /** The read models as the read thread works with them. */
 export interface Stores {
