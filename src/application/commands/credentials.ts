@@ -4,6 +4,9 @@ import type { OutboundClient } from "../../ports/outbound.ts";
 import { isSettableHeader } from "../delivery/request.ts";
 import { checkOutboundUrl, checkPlainText } from "./input-rules.ts";
 
+/** Fields of credentials as a body has them, of whatever type of authentication; others may be among them. */
+export type GivenCredentials = Readonly<Record<string, string>>;
+
 /** How requests to a destination are to be authenticated, as a caller gives it. */
 export interface AuthInput {
   readonly type: AuthType;
@@ -35,21 +38,19 @@ const shapes: Readonly<Record<AuthType, readonly Field[]>> = {
  * a Refusal (invalid) that names the field at fault and never quotes a value.
  */
 export function readAuth(
-  body: { readonly authType?: string | undefined; readonly credentials?: object | undefined },
+  body: { readonly authType?: string | undefined; readonly credentials?: GivenCredentials | undefined },
   outbound: Pick<OutboundClient, "refusalOf">,
 ): AuthInput | undefined {
   const { authType, credentials } = body;
   if (authType === undefined || credentials === undefined) return undefined;
   const type = authTypes.find((known) => known === authType);
   if (!type) refuse("invalid", `authType: must be one of ${authTypes.join(", ")}`);
-  const given = credentials as Readonly<Record<string, unknown>>;
   const kept: Record<string, string> = {};
   for (const { name, optional, check } of shapes[type]) {
     const field = `credentials.${name}`;
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    const value = Object.hasOwn(credentials, name) ? credentials[name] : undefined;
     if (value === undefined && optional) continue;
     if (value === undefined) refuse("invalid", `${field}: is required`);
-    if (typeof value !== "string") refuse("invalid", `${field}: must be a string`);
     if (value.length > mostCharacters) refuse("invalid", `${field}: must be at most ${mostCharacters} characters long`);
     check(field, value, outbound);
     kept[name] = value;

@@ -17,7 +17,7 @@ import { places, type Vault } from "../keys/vault.ts";
 import type { Origin } from "../origin.ts";
 import type { DestinationQueries } from "../queries/destinations.ts";
 import type { DestinationView } from "../views.ts";
-import { readAuth, type AuthInput } from "./credentials.ts";
+import { readAuth, type AuthInput, type GivenCredentials } from "./credentials.ts";
 import { checkOutboundUrl } from "./input-rules.ts";
 
 /** A destination to register; limits are in docs/api.md. `serverRateLimit`, requests at once, left out is 5. */
@@ -25,7 +25,7 @@ export interface NewDestination {
   readonly url: string;
   readonly serverRateLimit?: number;
   readonly authType?: string;
-  readonly credentials?: object;
+  readonly credentials?: GivenCredentials;
 }
 
 /** What is to change; what is left out stays. `authType` comes with `credentials`, and not with `removeAuth`. */
@@ -34,7 +34,7 @@ export interface DestinationChange {
   readonly serverRateLimit?: number;
   readonly status?: "active" | "inactive";
   readonly authType?: string;
-  readonly credentials?: object;
+  readonly credentials?: GivenCredentials;
   readonly removeAuth?: boolean;
 }
 
