@@ -36,6 +36,20 @@ export class Freshness {
     return head;
   }
 
+  /**
+   * Asks the read models once they cover all that was in the log at the call; again where they were lost before the
+   * answer, since what they did not show may be there all the same. So `question`, told where the log ended, must be
+   * free of side effects. A Refusal (unavailable) where the read models are behind for 2 s.
+   */
+  async ask<Answer>(question: (head: Position) => Promise<Answer>): Promise<Answer> {
+    const head = await this.wait();
+    for (;;) {
+      const answer = await question(head);
+      if ((await this.#readModels.checkpoint()) >= head) return answer;
+      await this.cover(head);
+    }
+  }
+
   /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after `withinMs`. */
   async cover(position: Position, withinMs = patienceMs): Promise<void> {
     if (!(await this.#readModels.caughtUp(position, withinMs))) {

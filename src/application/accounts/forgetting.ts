@@ -1,5 +1,5 @@
 import { forgetting, type ForgettingDocument } from "../../../projections/forgetting/forgetting.ts";
-import { invites as inviteDocuments } from "../../../projections/invites/invites.ts";
+import { invites as inviteDocuments, type InviteDocument } from "../../../projections/invites/invites.ts";
 import { decide as decideInvite } from "../../domain/invite/invite.ts";
 import { comparableEmail } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
@@ -13,7 +13,7 @@ import { invites, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
 import type { Origin } from "../origin.ts";
-import { pagesOf } from "../scans.ts";
+import { everyDocument } from "../scans.ts";
 import type { People } from "./people.ts";
 
 interface ForgettingParts {
@@ -75,18 +75,19 @@ export class Forgetting {
     const { aggregates, people, readModels, freshness, clock } = this.#parts;
     const addresses = await this.#addressesIn(facts, tenant, userId);
     if (addresses.size === 0) return;
-    await freshness.wait();
+    const lettingIn = ({ id, email, createdAt }: InviteDocument) => {
+      const givenUp = email === null || id === userId ? undefined : addresses.get(comparableEmail(email));
+      return givenUp !== undefined && millis(createdAt) < givenUp;
+    };
     const where = { tenantId: tenant.id };
-    for await (const found of pagesOf(readModels, inviteDocuments, { where, size: page })) {
-      for (const { id, email, createdAt } of found) {
-        const givenUp = email === null || id === userId ? undefined : addresses.get(comparableEmail(email));
-        if (givenUp === undefined || millis(createdAt) >= givenUp) continue;
-        const command = { type: "ForgetInvite", at: timestamp(clock.now()) } as const;
-        const { state } = await aggregates.current(invites, id);
-        if (state?.status === "Accepted") continue;
-        await aggregates.change(invites, id, origin, (current) => decideInvite(current, command));
-        await people.forget(id);
-      }
+    const found = await freshness.ask(async () =>
+      (await everyDocument(readModels, inviteDocuments, { where })).filter(lettingIn));
+    for (const { id } of found) {
+      const command = { type: "ForgetInvite", at: timestamp(clock.now()) } as const;
+      const { state } = await aggregates.current(invites, id);
+      if (state?.status === "Accepted") continue;
+      await aggregates.change(invites, id, origin, (current) => decideInvite(current, command));
+      await people.forget(id);
     }
   }
 

@@ -173,11 +173,7 @@ export class InviteCommands {
     const { aggregates, readModels, freshness } = this.#parts;
     const hash = sha256(token);
     const lookUp = () => documentOf(readModels, inviteHashes, hash);
-    let known = await lookUp();
-    if (!known) {
-      await freshness.wait();
-      known = await lookUp();
-    }
+    const known = (await lookUp()) ?? (await freshness.ask(lookUp));
     if (!known) return undefined;
     const { state } = await aggregates.current(invites, known.inviteId);
     return state?.tokenHash === hash ? state : undefined;

@@ -31,35 +31,11 @@ export class ShownEvents {
   }
 
   /**
-   * Asks about a tenant's events, repeatedly until no purge of that tenant's was half done before or after, nor the
-   * read models lost; so `question`, told where the log ended, must be free of side effects. Throws a Refusal
-   * (unavailable) after 2 s.
+   * Asks about a tenant's events as {@link Freshness.ask} does, and again until no purge of that tenant's was half done
+   * before or after. Throws a Refusal (unavailable) where that takes more than 2 s, too.
    */
-  async ask<Answer>(tenantId: string, question: (head: Position) => Promise<Answer>): Promise<Answer> {
-    const { readModels, freshness, clock } = this.#parts;
-    const end = clock.monotonic() + patienceMs;
-    // First of all: read models that are built anew may meanwhile go through purges that these were through with.
-    const head = await freshness.wait();
-    const look = async () => {
-      const [underWay, reached] = await Promise.all([this.#purgesOf(tenantId), readModels.checkpoint()]);
-      // They were new enough and are no longer: what they do not show may be there all the same.
-      return { underWay, areLost: reached < head };
-    };
-    let before = await look();
-    for (;;) {
-      const answer = await question(head);
-      const after = await look();
-      const { underWay, areLost } = after;
-      // One that began meanwhile may be through already, and what was lost be there again: only if nothing changed was
-      // none seen half done.
-      if (!areLost && !underWay.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
-      before = after;
-      if (clock.monotonic() >= end) {
-        const reason = areLost ? "the read models are being built again" : "a purge is not through yet";
-        throw new Refusal("unavailable", `${reason}; try again`);
-      }
-      await sleep(clock, lookAgainMs);
-    }
+  ask<Answer>(tenantId: string, question: (head: Position) => Promise<Answer>): Promise<Answer> {
+    return this.#parts.freshness.ask((head) => this.#betweenPurges(tenantId, () => question(head)));
   }
 
   /**
@@ -103,6 +79,22 @@ export class ShownEvents {
     const order = eventsOrdered(descending);
     const found = await readModels.find({ ...eventsSelected(place.filter), order, offset: place.offset, limit });
     return found as readonly EventDocument[];
+  }
+
+  async #betweenPurges<Answer>(tenantId: string, question: () => Promise<Answer>): Promise<Answer> {
+    const { clock } = this.#parts;
+    const end = clock.monotonic() + patienceMs;
+    // Only now, when the read models are new enough: built anew, they go through old purges once more.
+    let before = await this.#purgesOf(tenantId);
+    for (;;) {
+      const answer = await question();
+      const after = await this.#purgesOf(tenantId);
+      // One that began meanwhile may be through already: only if nothing changed was none seen half done.
+      if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
+      before = after;
+      if (clock.monotonic() >= end) throw new Refusal("unavailable", "a purge is not through yet; try again");
+      await sleep(clock, lookAgainMs);
+    }
   }
 
   /** The purges of a tenant that are under way, and which of them are half done. */

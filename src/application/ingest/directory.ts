@@ -150,10 +150,7 @@ export class Directory {
 
   async #ownerOf<Owner>({ owners, collection, field }: Secrets<Owner>, hash: string): Promise<string | undefined> {
     const lookUp = async () => (await this.#readModels.get(collection.name, hash))?.[field] as string | undefined;
-    const id = await lookUp();
-    if (id !== undefined) return id;
-    await this.#freshness.wait();
-    return owners.get(hash) ?? (await lookUp());
+    return (await lookUp()) ?? this.#freshness.ask(async () => owners.get(hash) ?? lookUp());
   }
 
   async #renewed(): Promise<void> {

@@ -59,7 +59,7 @@ export function pageOf<Item>(items: readonly Item[], request: PageRequest): Page
  * counter has their number; where none does (null), they are counted. Throws a Refusal (unavailable) when the read
  * models are behind.
  */
-export async function listed<Shape extends Document, Item>(
+export function listed<Shape extends Document, Item>(
   { readModels, freshness }: { readonly readModels: ReadModels; readonly freshness: Freshness },
   { name: collection }: Collection<Shape>,
   asked: Narrowing & { readonly counter: string | null; readonly page: PageRequest },
@@ -67,10 +67,11 @@ export async function listed<Shape extends Document, Item>(
 ): Promise<Page<Item>> {
   const { counter, page, ...narrowing } = asked;
   const selection = { ...narrowing, collection };
-  await freshness.wait();
-  const total = counter === null ? readModels.count(selection) : readModels.sum(counter);
-  return pageFrom(page, total, async () => {
-    const found = await readModels.find({ ...selection, ...sliceOf(page) });
-    return (found as readonly Shape[]).map(view);
+  return freshness.ask(() => {
+    const total = counter === null ? readModels.count(selection) : readModels.sum(counter);
+    return pageFrom(page, total, async () => {
+      const found = await readModels.find({ ...selection, ...sliceOf(page) });
+      return (found as readonly Shape[]).map(view);
+    });
   });
 }

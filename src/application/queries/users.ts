@@ -28,8 +28,8 @@ export class UserQueries {
   /** Throws the Refusal for a user the caller's tenant does not have: forbidden where another has it. */
   async refuseUnknown(id: string): Promise<never> {
     const { readModels, freshness } = this.#parts;
-    await freshness.wait();
-    if (await readModels.get(users.name, id)) refuse("forbidden", "the user belongs to another tenant");
+    const other = await freshness.ask(() => readModels.get(users.name, id));
+    if (other) refuse("forbidden", "the user belongs to another tenant");
     return refuse("not-found", "user not found");
   }
 

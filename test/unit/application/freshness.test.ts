@@ -66,3 +66,60 @@ describe("waiting for the read models", () => {
     expect(heads).to.have.length(0);
   });
 });
+
+describe("asking the read models", () => {
+  /** A log that ends at 1, and read models that a test takes there and back. */
+  function following() {
+    const clock = new ManualClock();
+    let reached = "1";
+    const waiting: (() => void)[] = [];
+    const models = {
+      checkpoint: async () => reached,
+      caughtUp: (position: string, timeoutMs: number) => new Promise<boolean>((resolve) => {
+        if (reached >= position) resolve(true);
+        waiting.push(() => resolve(true));
+        clock.schedule(timeoutMs, () => resolve(false));
+      }),
+    };
+    const move = (to: string) => {
+      reached = to;
+      if (to === "1") for (const resolve of waiting.splice(0)) resolve();
+    };
+    const log = { head: async () => "1" };
+    const freshness = new Freshness(log as unknown as EventLog, models as unknown as ReadModels, clock);
+    return { clock, move, freshness };
+  }
+
+  it("is answered at once where they cover the log, which is said to end there", async () => {
+    const heads: string[] = [];
+    expect(await following().freshness.ask(async (head) => heads.push(head))).to.equal(1);
+    expect(heads).to.deep.equal(["1"]);
+  });
+
+  it("is answered from those that are there again, where they are lost meanwhile", async () => {
+    const { move, freshness } = following();
+    const seen: string[] = [];
+    const answer = freshness.ask(async () => {
+      if (seen.length === 0) move("0");
+      seen.push("asked");
+      return seen.length;
+    });
+    await soon();
+    expect(seen).to.have.length(1);
+    move("1");
+    expect(await answer).to.equal(2);
+  });
+
+  it("is refused where they are lost and not there again within 2 s", async () => {
+    const { clock, move, freshness } = following();
+    let refused: Refusal | undefined;
+    void freshness.ask(async () => move("0")).catch((error: Refusal) => (refused = error));
+    await soon();
+    clock.advance(1_999);
+    await soon();
+    expect(refused).to.equal(undefined);
+    clock.advance(1);
+    await soon();
+    expect(refused).to.include({ kind: "unavailable" });
+  });
+});
