@@ -89,7 +89,7 @@ export class Node {
     );
     const emails = new EmailOpener({ store, sealing, vault }, { max: kept });
     const runner = new ProjectionRunner({
-      log: store, writer: readModels, readModels, clock, logger, metrics, lingerMs: settings.lingerMs,
+      log: store, readModels, clock, logger, metrics, lingerMs: settings.lingerMs,
       prepare: (entries) => emails.prepare(entries), leavesRemains: false,
     });
     const shared = { log: settings.several, readModels: settings.several, queue: settings.several };

@@ -14,7 +14,7 @@ export function projectorOf(
     & Partial<ProjectionParts>,
 ): ProjectionRunner {
   return new ProjectionRunner({
-    writer: models, readModels: models, logger: quiet, metrics: uncounted, prepare: async (entries) => entries,
+    readModels: models, logger: quiet, metrics: uncounted, prepare: async (entries) => entries,
     lingerMs: 0, leavesRemains: false, ...parts,
   });
 }

@@ -46,8 +46,7 @@ const emails = new EmailOpener({ store: log, sealing, vault }, { max: keysInMemo
 const runner = new ProjectionRunner({
   ...instruments,
   log,
-  writer: stores.writer,
-  readModels: stores.writer,
+  readModels: stores.readModels,
   prepare: (entries) => emails.prepare(entries),
   lingerMs: stores.lingerMs,
   // A scavenge goes chunk by chunk, and leaves the one being written alone.

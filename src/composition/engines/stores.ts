@@ -13,8 +13,8 @@ import { repeatedTrouble } from "./repeated-trouble.ts";
 
 /** The read models as the read thread works with them. */
 export interface Stores {
-  /** Also answers, from its own view. */
-  readonly writer: ReadModelWriter & Pick<ReadModels, "find" | "get">;
+  /** Answers from the writer's own view. */
+  readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
   /** An event accepted, attempted and delivered within this time costs one write; a waiting caller may end it. */
   readonly lingerMs: number;
   /** Calls the listener with positions that somebody waits for. */
@@ -50,7 +50,7 @@ function openEmbedded(
   serve<ReadModels>(ports.readModels, readModels);
   serve<ExpiringState>(ports.state, state);
   return {
-    writer: readModels,
+    readModels,
     lingerMs: embeddedLingerMs,
     onWanted: (listener) => readModels.onWanted(listener),
     onDamage: (listener) => readModels.onDamage(listener),
@@ -64,9 +64,8 @@ function openEmbedded(
 async function openOutside(url: string, instruments: Instruments): Promise<Stores> {
   const { MongoReadModelWriter } = await import("../../adapters/mongodb/read-model-writer.ts");
   const connection = await openMongoDb(url, instruments);
-  const writer = new MongoReadModelWriter(connection);
   return {
-    writer,
+    readModels: new MongoReadModelWriter(connection),
     lingerMs: outsideLingerMs,
     onWanted: () => undefined,
     onDamage: () => undefined,

@@ -13,8 +13,7 @@ import type { Change, ReadModels, ReadModelWriter } from "../../ports/read-model
 const slice = 500;
 
 interface PurgesParts {
-  readonly readModels: Pick<ReadModels, "find" | "get">;
-  readonly writer: Pick<ReadModelWriter, "amend">;
+  readonly readModels: Pick<ReadModels, "find" | "get"> & Pick<ReadModelWriter, "amend">;
   /** Whether a stream is set aside: its event's fate is unknown, so it stays. */
   readonly isAside: (stream: string) => boolean;
 }
@@ -101,19 +100,19 @@ export class Purges {
   }
 
   async #hide(purge: PurgeDocument): Promise<void> {
-    const { writer, isAside } = this.#parts;
+    const { readModels, isAside } = this.#parts;
     const search = this.#searches.get(purge.id) ?? { pages: this.#search(purge), leases: await this.#leases() };
     this.#searches.set(purge.id, search);
     const { value: page } = await search.pages.next();
     if (!page) {
-      await writer.amend([set(purges, purge.id, { hiding: false })]);
+      await readModels.amend([set(purges, purge.id, { hiding: false })]);
       this.#searches.delete(purge.id);
       await this.load();
       return;
     }
     const taken = page.filter((event) => this.#fallsTo(purge, event) && !isAside(streams.event(event.id)));
     if (taken.length === 0) return;
-    await writer.amend(taken.flatMap((event) => hidden(event, purge, search.leases.get(event.id) ?? [])));
+    await readModels.amend(taken.flatMap((event) => hidden(event, purge, search.leases.get(event.id) ?? [])));
   }
 
   /**
@@ -132,13 +131,13 @@ export class Purges {
   }
 
   async #forget(purge: PurgeDocument): Promise<void> {
-    const { readModels, writer } = this.#parts;
+    const { readModels } = this.#parts;
     const order = { field: purging.key, descending: false };
     const where = { purgeId: purge.id };
     const found = await readModels.find({ collection: purging.name, where, order, limit: slice });
     const changes = found.map((document) => remove(purging, document[purging.key] as string));
     const isLast = found.length < slice;
-    await writer.amend(isLast ? [...changes, remove(purges, purge.id)] : changes);
+    await readModels.amend(isLast ? [...changes, remove(purges, purge.id)] : changes);
     if (isLast) await this.load();
   }
 

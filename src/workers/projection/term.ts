@@ -20,12 +20,11 @@ const smallBatch = 1_000;
 const firstPauseMs = 50;
 const longestPauseMs = 5_000;
 
-/** What is read, written and asked; `writer` and `readModels` belong to one store. */
+/** What is read, written and asked. */
 export interface ProjectionParts {
   readonly log: EventLog & Pick<EventStore, "readStream">;
-  readonly writer: ReadModelWriter;
-  /** The writer's own view. */
-  readonly readModels: Pick<ReadModels, "find" | "get">;
+  /** Questions are answered from the writer's own view. */
+  readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, "trouble">;
@@ -109,12 +108,12 @@ export class Term {
   /** Once what purges took is out of sight, as it is in the read models that answer until then. */
   async #publish(options: { readonly alone?: boolean } = {}): Promise<void> {
     while (this.#purging) await this.#purging;
-    await this.#persist(() => this.#parts.writer.publish(options));
+    await this.#persist(() => this.#parts.readModels.publish(options));
   }
 
   async #begin(): Promise<void> {
-    const { log, writer, logger, metrics } = this.#parts;
-    const state = await writer.state();
+    const { log, readModels, logger, metrics } = this.#parts;
+    const state = await readModels.state();
     if (state?.fingerprint === fingerprint && state.checkpoint <= (await log.end())) {
       this.#progress.reach(state.checkpoint);
       const streams = await this.#aside.load();
@@ -128,7 +127,7 @@ export class Term {
   }
 
   async #reset(): Promise<void> {
-    await this.#parts.writer.reset(collections, fingerprint);
+    await this.#parts.readModels.reset(collections, fingerprint);
     this.#progress.reach(logStart);
     await this.#aside.load();
     await this.#purges.load();
@@ -168,7 +167,7 @@ export class Term {
 
   async #apply({ changes, upTo }: Batch): Promise<void> {
     if (upTo <= this.#progress.applied) return;
-    await this.#persist(() => this.#parts.writer.apply(changes, upTo));
+    await this.#persist(() => this.#parts.readModels.apply(changes, upTo));
     this.#purges.applied();
     this.#progress.reach(upTo);
   }

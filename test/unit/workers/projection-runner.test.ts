@@ -174,7 +174,7 @@ describe("projection runner", () => {
     runner.start();
     await runner.drained(await log.head());
     const again = new WatchedReadModels();
-    await newRunner({ writer: again, readModels: again }).rebuild();
+    await newRunner({ readModels: again }).rebuild();
     expect(models.contents()).to.deep.equal(again.contents());
   });
 
@@ -252,7 +252,7 @@ describe("projection runner", () => {
       expect(pauses).to.deep.equal([50, 100, 200]);
       expect(troubles).to.deep.equal(["projection", "projection", "projection"]);
       const plain = new WatchedReadModels();
-      const other = newRunner({ writer: plain, readModels: plain });
+      const other = newRunner({ readModels: plain });
       other.start();
       await other.drained(await log.head());
       expect(models.contents()).to.deep.equal(plain.contents());

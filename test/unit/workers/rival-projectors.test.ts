@@ -1,5 +1,7 @@
 import { expect } from "chai";
-import { ReadModelsTakenOver, type PositionedChanges, type ReadModelWriter } from "../../../src/ports/read-models.ts";
+import {
+  ReadModelsTakenOver, type PositionedChanges, type ReadModels, type ReadModelWriter,
+} from "../../../src/ports/read-models.ts";
 import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import { acceptEvent } from "../../support/accepted-event.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
@@ -16,13 +18,15 @@ class SharedReadModels extends InMemoryReadModels {
   resets = 0;
   #writers = 0;
 
-  writer(): ReadModelWriter {
+  writer(): ReadModelWriter & Pick<ReadModels, "find" | "get"> {
     let own = 0;
     const write = async (action: () => Promise<void>) => {
       if (own !== this.#writers) throw new ReadModelsTakenOver("another writes");
       return action();
     };
     return {
+      find: (query) => this.find(query),
+      get: (collection, key) => this.get(collection, key),
       state: async () => {
         own = this.#writers += 1;
         return this.state();
@@ -60,7 +64,7 @@ describe("projectors of the same read models", () => {
   afterEach(() => Promise.all(runners.map((runner) => runner.stop())));
 
   const begin = () => {
-    const runner = projectorOf({ log, models, clock, writer: models.writer() });
+    const runner = projectorOf({ log, models: models.writer(), clock });
     runners.push(runner);
     runner.start();
     return runner;
