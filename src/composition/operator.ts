@@ -11,7 +11,7 @@ import { Aggregates } from "../application/aggregates.ts";
 import { resetOwnerPassword } from "../application/commands/owner-password.ts";
 import { KeyRotation } from "../application/keys/key-rotation.ts";
 import { PlatformKeys } from "../application/keys/platform-keys.ts";
-import type { Logger, Metrics, Trouble } from "../ports/telemetry.ts";
+import type { Instruments, Trouble } from "../ports/telemetry.ts";
 import { alone } from "./alone.ts";
 import { openEngines, type Engines } from "./engines/engines.ts";
 import type { Projector } from "./engines/projector.ts";
@@ -20,12 +20,9 @@ import type { RelaySettings } from "./relay.ts";
 import { projectingRole } from "./roles.ts";
 
 /** What an operator's command works with. Embedded engines are this process's alone; others a relay may be using. */
-export interface OperatorDesk extends Engines {
+export interface OperatorDesk extends Engines, Instruments {
   readonly projector: Projector;
-  readonly clock: SystemClock;
   readonly ids: SystemIds;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
   readonly sealing: AesSealing;
   readonly aggregates: Aggregates;
   readonly keys: PlatformKeys;

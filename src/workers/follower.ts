@@ -1,7 +1,6 @@
 import { categoryOf } from "../domain/streams.ts";
-import type { Clock } from "../ports/clock/clock.ts";
 import type { EventLog, LogEntry, Position, Subscription } from "../ports/event-store.ts";
-import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { Instruments } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";
 
 const beatMs = 200;
@@ -13,11 +12,8 @@ const patienceMs = 50;
 /** Entries read where it has not: more than come on a quiet log. A process that lags by more is not fresh. */
 const gapEntries = 1_000;
 
-interface FollowerParts {
+interface FollowerParts extends Instruments {
   readonly log: EventLog;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
   /** Which streams are followed. */
   readonly categories: readonly string[];
   /** Called with entries in the order of the log; now and then with one a second time. */

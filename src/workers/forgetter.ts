@@ -1,19 +1,15 @@
 import type { Forgetting } from "../application/accounts/forgetting.ts";
 import { serviceOrigin } from "../application/origin.ts";
 import { timestamp } from "../domain/time.ts";
-import type { Clock } from "../ports/clock/clock.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { Instruments } from "../ports/telemetry.ts";
 
 /** The process that deletes a user forgets it, too; only what it left undone is done here. */
 const graceMs = 2_000;
 
-interface ForgetterParts {
+interface ForgetterParts extends Instruments {
   readonly forgetting: Forgetting;
-  readonly clock: Clock;
   readonly ids: Ids;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
 }
 
 /** Finishes forgetting deleted users where a process died before it had. */

@@ -1,15 +1,11 @@
 import type { KeyRotation } from "../application/keys/key-rotation.ts";
-import type { Clock } from "../ports/clock/clock.ts";
-import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { Instruments } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";
 
 const retryMs = 5_000;
 
-interface KeyRotatorParts {
+interface KeyRotatorParts extends Instruments {
   readonly rotation: KeyRotation;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
 }
 
 /** Re-wraps keys in the background until all are under the newest master key; an operator learns when that is. */

@@ -1,7 +1,6 @@
-import type { Clock } from "../ports/clock/clock.ts";
 import { late, within } from "../ports/clock/within.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
-import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { Instruments } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";
 import type { Role } from "./role.ts";
 
@@ -13,11 +12,8 @@ const marginMs = 1_000;
 const stopPatienceMs = 2_000;
 
 /** What leading works with; the leases are in the expiring state, under `role/<name>`. */
-export interface LeadershipParts {
+export interface LeadershipParts extends Instruments {
   readonly state: Pick<ExpiringState, "lease" | "release">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
 }
 
 /**

@@ -3,11 +3,10 @@ import type { PurgeCommands } from "../application/commands/purge.ts";
 import { serviceOrigin } from "../application/origin.ts";
 import { pagesOf } from "../application/scans.ts";
 import { millis, timestamp } from "../domain/time.ts";
-import type { Clock } from "../ports/clock/clock.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { ReadModels } from "../ports/read-models.ts";
-import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { Instruments } from "../ports/telemetry.ts";
 
 const dayMs = 86_400_000;
 /** A tenant's events are looked through no more often than this. */
@@ -16,14 +15,11 @@ const pageSize = 100;
 
 const lookedAfter = (tenantId: string) => `retention/${tenantId}`;
 
-interface RetentionParts {
+interface RetentionParts extends Instruments {
   readonly readModels: ReadModels;
   readonly purge: PurgeCommands;
   readonly state: ExpiringState;
-  readonly clock: Clock;
   readonly ids: Ids;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
 }
 
 /** Purges what tenants asked not to keep: finished events older than their `retentionDays`. */

@@ -1,5 +1,4 @@
-import type { Clock } from "../../ports/clock/clock.ts";
-import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
 import type { WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
 import { ensureTopic, KafkaAdmin, lagOf } from "./admin.ts";
 import { lines, type KafkaSettings } from "./client.ts";
@@ -13,13 +12,10 @@ const topicWithinMs = 5_000;
 /**
  * What the queue works with. `config.topicPrefix` names the topic and the group: `<prefix>.work`, `<prefix>.delivery`.
  */
-interface KafkaQueueParts {
+interface KafkaQueueParts extends Instruments {
   readonly config: KafkaSettings;
   /** Null without SASL. */
   readonly password: string | null;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
 }
 
 /** The work queue in a topic of Kafka, shared by all processes with the same brokers and prefix. */

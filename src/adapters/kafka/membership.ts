@@ -1,7 +1,7 @@
 import type { Consumer, EachBatchPayload, KafkaMessage } from "kafkajs";
-import type { Clock, Timer } from "../../ports/clock/clock.ts";
+import type { Timer } from "../../ports/clock/clock.ts";
 import { within } from "../../ports/clock/within.ts";
-import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
 import type { WorkConsumer, WorkItem } from "../../ports/work-queue.ts";
 import { keepingAssigner } from "./assigner.ts";
 import { retry, type Line } from "./client.ts";
@@ -22,14 +22,11 @@ const leaveWithinMs = 5_000;
 const metadataMaxAgeMs = 60_000;
 
 /** What the memberships of a process, one after the other, work with. */
-export interface MembershipParts {
+export interface MembershipParts extends Instruments {
   /** Makes the member's own connections; they are cut when it ends. */
   readonly connect: () => Line;
   readonly topic: string;
   readonly groupId: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
 }
 
 /**

@@ -1,10 +1,9 @@
 import pLimit from "p-limit";
 import { collections, fingerprint } from "../../../projections/index.ts";
-import type { Clock } from "../../ports/clock/clock.ts";
 import { Pause } from "../../ports/clock/pause.ts";
 import { logStart, type EventLog, type EventStore, type Position, type Subscription } from "../../ports/event-store.ts";
 import { ReadModelsTakenOver, type ReadModels, type ReadModelWriter } from "../../ports/read-models.ts";
-import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
 import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";
 import type { Progress } from "./progress.ts";
 import { Purges } from "./purges.ts";
@@ -21,13 +20,10 @@ const firstPauseMs = 50;
 const longestPauseMs = 5_000;
 
 /** What is read, written and asked. */
-export interface ProjectionParts {
+export interface ProjectionParts extends Instruments {
   readonly log: EventLog & Pick<EventStore, "readStream">;
   /** Questions are answered from the writer's own view. */
   readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
   readonly prepare: BatchesParts["prepare"];
   /**
    * How long a small batch waits for more, ms: an event accepted, attempted and delivered within this
