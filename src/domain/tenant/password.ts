@@ -7,18 +7,9 @@ const leastBytes = 8;
  * what bcrypt reads, and text that is not well-formed Unicode loses its difference in UTF-8.
  */
 export function passwordProblem(password: string): string | null {
-  const bytes = utf8Length(password);
+  const bytes = new TextEncoder().encode(password).length;
   if (bytes < leastBytes || bytes > mostBytes) return `must be ${leastBytes} to ${mostBytes} bytes of UTF-8 long`;
   if (password.includes("\0")) return "must not contain a NUL character";
   if (!password.isWellFormed()) return "must be well-formed Unicode";
   return null;
-}
-
-function utf8Length(text: string): number {
-  let bytes = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-  }
-  return bytes;
 }
