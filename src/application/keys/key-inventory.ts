@@ -41,7 +41,8 @@ export async function keysUnderOldMasterKeys(
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-async function wrappingKeys(readModels: Pick<ReadModels, "distinct">): Promise<readonly string[]> {
+/** The ids of all master keys that wrap anything, as far as the log was projected. */
+export async function wrappingKeys(readModels: Pick<ReadModels, "distinct">): Promise<readonly string[]> {
   return await readModels.distinct({ collection }, "masterKeyId", { limit: most }) as readonly string[];
 }
 

@@ -12,6 +12,7 @@ import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { entriesOf, serviceOrigin, type Origin } from "../origin.ts";
 import { pagesOf } from "../scans.ts";
+import { wrappingKeys } from "./key-inventory.ts";
 import {
   neededMasterKeys, openPlatformKeys, readPlatformKeys, wrapPlatformKeys, type StoredPlatformKeys,
 } from "./platform-keys.ts";
@@ -32,7 +33,6 @@ export class MasterKeyMissing extends Error {
 }
 
 const page = 100;
-const mostMasterKeys = 1_000;
 const patienceMs = 5_000;
 
 interface KeyRotationParts {
@@ -98,9 +98,8 @@ export class KeyRotation {
 
   async #pass(stopped: () => boolean): Promise<{ readonly rewrapped: number; readonly left: number }> {
     const { readModels } = this.#parts;
-    const found = await readModels.distinct({ collection: wrappedKeys.name }, "masterKeyId", { limit: mostMasterKeys });
     let [rewrapped, left] = [0, 0];
-    for (const masterKeyId of found) {
+    for (const masterKeyId of await wrappingKeys(readModels)) {
       if (masterKeyId === this.#current) continue;
       for await (const wrapped of pagesOf(readModels, wrappedKeys, { where: { masterKeyId }, size: page })) {
         for (const { tenantId } of wrapped) {
