@@ -1,8 +1,7 @@
-import type { DomainEvent } from "../domain/domain-event.ts";
 import { refuse } from "../domain/refusal.ts";
 import type { Tenant } from "../domain/tenant/state.ts";
 import { tenants } from "./aggregate-types.ts";
-import type { Aggregates, AggregateType } from "./aggregates.ts";
+import type { Aggregates } from "./aggregates.ts";
 import type { Caller } from "./caller.ts";
 
 /**
@@ -19,17 +18,4 @@ export async function ownTenant(aggregates: Aggregates, id: string, caller: Call
 /** Throws a Refusal (forbidden) unless the thing is the caller's tenant's. */
 export function requireOwn(thing: { readonly tenantId: string }, caller: Caller, name: string): void {
   if (thing.tenantId !== caller.tenantId) refuse("forbidden", `the ${name} belongs to another tenant`);
-}
-
-/** Throws a Refusal (not-found, forbidden) unless the thing is the caller's tenant's, or was before it was deleted. */
-export async function requireOnceOwn<State extends { readonly tenantId: string }, Event extends DomainEvent>(
-  aggregates: Aggregates,
-  type: AggregateType<State, Event>,
-  id: string,
-  caller: Caller,
-  name: string,
-): Promise<void> {
-  const { state } = await aggregates.current(type, id);
-  if (!state) return refuse("not-found", `${name} not found`);
-  requireOwn(state, caller, name);
 }

@@ -1,7 +1,7 @@
 import type { Actor, DomainEvent } from "../../domain/domain-event.ts";
-import { Refusal } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
-import { requireOnceOwn } from "../access.ts";
+import { requireOwn } from "../access.ts";
 import type { Aggregates, AggregateType } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { sliceOf, type Page, type PageRequest } from "./paging.ts";
@@ -59,6 +59,8 @@ export async function ownHistory<State extends { readonly tenantId: string }, Ev
   caller: Caller,
   page: PageRequest,
 ): Promise<Page<HistoryItem>> {
-  await requireOnceOwn(aggregates, type, id, caller, name);
+  const { state } = await aggregates.current(type, id);
+  if (!state) return refuse("not-found", `${name} not found`);
+  requireOwn(state, caller, name);
   return historyPage(store, stream, page);
 }
