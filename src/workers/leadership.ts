@@ -4,8 +4,9 @@ import type { Instruments } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";
 import type { Role } from "./role.ts";
 
-/** How long a lease holds from its last renewal, and how often it is renewed. */
+/** How long a lease holds from its last renewal. */
 export const leaseMs = 6_000;
+/** How often a lease is renewed. */
 export const renewEveryMs = 2_000;
 /** Before a lease could be over by the engine's clock, its holder must have stopped. */
 const marginMs = 1_000;

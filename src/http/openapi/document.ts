@@ -105,7 +105,7 @@ type SharedName = keyof typeof shared;
 
 type Described = Operation & Description;
 
-/** The OpenAPI document of the operations: what they check, and what descriptions.ts says of them. */
+/** The OpenAPI document of the operations: what they check, and what descriptions/ says of them. */
 export function createDocument(operations: readonly Operation[]): ApiDocument {
   const described = join(operations);
   const requests = described.flatMap(({ body }) => (body?.schema["$id"] === undefined ? [] : [body.schema]));

@@ -155,6 +155,7 @@ export const attempt = {
 const byOwner = { time: at, actor: { type: "user", id: user.id, role: user.role }, correlationId: "CHG-4711" };
 const byProducer = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0d";
 
+/** Of the tenant's history. */
 export const tenantFact = {
   type: "UserRoleChanged",
   revision: 5,
@@ -163,6 +164,7 @@ export const tenantFact = {
   data: { tenantId, userId: developer.id, from: developer.role, role: "Admin", status: "Active", at },
 };
 
+/** Of the tenant's history of purges. */
 export const purgeFact = {
   type: "EventsPurged",
   revision: 8,
@@ -174,6 +176,7 @@ export const purgeFact = {
   },
 };
 
+/** Of the API key's history. */
 export const apiKeyFact = {
   type: "ApiKeyRevoked",
   revision: 1,
@@ -182,6 +185,7 @@ export const apiKeyFact = {
   data: { keyId: apiKey.id, tenantId, at },
 };
 
+/** Of the invite's history. */
 export const inviteFact = {
   type: "InviteCreated",
   revision: 0,
@@ -190,7 +194,7 @@ export const inviteFact = {
   data: { inviteId: invite.id, tenantId, role: invite.role, expiresAt: invite.expiresAt, at },
 };
 
-/** The first fact of its history; the position is the embedded log's. */
+/** The first of the event's history; the position is the embedded log's. */
 export const fact = {
   type: "EventAccepted",
   revision: 0,
@@ -211,6 +215,7 @@ export const fact = {
   },
 };
 
+/** Of the destination's history. */
 export const destinationFact = {
   type: "DestinationUrlChanged",
   revision: 3,
@@ -219,6 +224,7 @@ export const destinationFact = {
   data: { destinationId, tenantId, url: destination.url, at },
 };
 
+/** Of the sender's history. */
 export const senderFact = {
   type: "SenderMappingChanged",
   revision: 1,
@@ -227,6 +233,7 @@ export const senderFact = {
   data: { senderId: sender.id, tenantId, mapping: sender.mapping, at },
 };
 
+/** Of the history of the destination's circuit. */
 export const circuitFact = {
   type: "CircuitOpened",
   revision: 12,
