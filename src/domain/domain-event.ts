@@ -1,3 +1,5 @@
+import type { Timestamp } from "./time.ts";
+
 /**
  * A fact of the domain. `type` names it, `data` is plain JSON. The version a fact is written under
  * is a property of its type (see the schema catalogue), so deciders do not repeat it.
@@ -22,5 +24,5 @@ export interface Metadata {
   /** The message id of the fact that led to this one, or null when a request did. */
   readonly causationId: string | null;
   /** When it was decided, ISO 8601 UTC. */
-  readonly at: string;
+  readonly at: Timestamp;
 }

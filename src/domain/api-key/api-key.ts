@@ -1,4 +1,5 @@
 import { refuse } from "../refusal.ts";
+import type { Timestamp } from "../time.ts";
 import type { ApiKeyEvent } from "./events.ts";
 
 /**
@@ -10,10 +11,10 @@ export interface ApiKey {
   /** SHA-256 of the whole key, hex. */
   readonly keyHash: string;
   /** The key is not valid from this time on; null: it is until it is revoked. */
-  readonly expiresAt: string | null;
+  readonly expiresAt: Timestamp | null;
   readonly revoked: boolean;
   /** The latest use recorded in the key's own stream. */
-  readonly usedAt: string | null;
+  readonly usedAt: Timestamp | null;
 }
 
 /** Undefined before the key was issued; a revoked one stays, marked. */
@@ -24,11 +25,11 @@ export type ApiKeyCommand =
   | {
       readonly type: "IssueApiKey";
       readonly key: Omit<Extract<ApiKeyEvent, { type: "ApiKeyIssued" }>["data"], "at">;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   /** Records the latest use before the event that shows it is purged. */
-  | { readonly type: "RecordUse"; readonly usedAt: string; readonly at: string }
-  | { readonly type: "RevokeApiKey"; readonly at: string };
+  | { readonly type: "RecordUse"; readonly usedAt: Timestamp; readonly at: Timestamp }
+  | { readonly type: "RevokeApiKey"; readonly at: Timestamp };
 
 /** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: ApiKeyState, command: ApiKeyCommand): ApiKeyEvent[] {
@@ -57,6 +58,6 @@ export function evolve(state: ApiKeyState, event: ApiKeyEvent): ApiKeyState {
 }
 
 /** Whether the key is valid at `now` (ISO 8601 UTC). */
-export function isUsable(key: ApiKeyState, now: string): key is ApiKey {
+export function isUsable(key: ApiKeyState, now: Timestamp): key is ApiKey {
   return key !== undefined && !key.revoked && (key.expiresAt === null || key.expiresAt > now);
 }

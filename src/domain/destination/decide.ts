@@ -1,4 +1,5 @@
 import { refuse } from "../refusal.ts";
+import type { Timestamp } from "../time.ts";
 import type { DestinationAuth, DestinationEvent } from "./events.ts";
 import type { DestinationState } from "./state.ts";
 
@@ -7,7 +8,7 @@ export type DestinationCommand =
   | {
       readonly type: "RegisterDestination";
       readonly destination: Omit<Extract<DestinationEvent, { type: "DestinationRegistered" }>["data"], "at">;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   | {
       readonly type: "ChangeDestination";
@@ -16,10 +17,10 @@ export type DestinationCommand =
       readonly active?: boolean | undefined;
       /** null removes the configured authentication. */
       readonly auth?: DestinationAuth | null | undefined;
-      readonly at: string;
+      readonly at: Timestamp;
     }
-  | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: string }
-  | { readonly type: "DeleteDestination"; readonly at: string };
+  | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: Timestamp }
+  | { readonly type: "DeleteDestination"; readonly at: Timestamp };
 
 /** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: DestinationState, command: DestinationCommand): DestinationEvent[] {

@@ -1,3 +1,4 @@
+import type { Timestamp } from "../time.ts";
 import type { DestinationAuth, DestinationEvent } from "./events.ts";
 
 /** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
@@ -13,8 +14,8 @@ export interface Destination {
   readonly auth: DestinationAuth | null;
   /** SHA-256 of the token, hex. */
   readonly ingestTokenHash: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
 }
 
 /** Undefined before it was registered; a deleted one stays, marked, and is never brought back. */

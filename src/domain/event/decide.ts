@@ -1,4 +1,5 @@
 import { refuse } from "../refusal.ts";
+import type { Timestamp } from "../time.ts";
 import type { Answer, FailureReason, WebhookEvent } from "./events.ts";
 import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
 import type { Webhook, WebhookState } from "./state.ts";
@@ -8,7 +9,7 @@ export type WebhookCommand =
   | {
       readonly type: "Accept";
       readonly event: Omit<Extract<WebhookEvent, { type: "EventAccepted" }>["data"], "at">;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   | {
       readonly type: "StartAttempt";
@@ -16,7 +17,7 @@ export type WebhookCommand =
         Extract<WebhookEvent, { type: "DeliveryAttemptStarted" }>["data"],
         "leaseUntil" | "worker" | "url" | "authType" | "destinationRevision" | "secretFingerprint" | "probe"
       >;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   | {
       readonly type: "Succeed";
@@ -24,7 +25,7 @@ export type WebhookCommand =
       readonly durationMs: number;
       readonly requestHeaders: Readonly<Record<string, string>>;
       readonly answer: Answer;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   | {
       readonly type: "Fail";
@@ -40,10 +41,10 @@ export type WebhookCommand =
       readonly destinationDeleted: boolean;
       /** 0 to 1, drawn by the caller. */
       readonly random: number;
-      readonly at: string;
+      readonly at: Timestamp;
     }
-  | { readonly type: "Replay"; readonly at: string }
-  | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: string };
+  | { readonly type: "Replay"; readonly at: Timestamp }
+  | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: Timestamp };
 
 /** Attempts from which on there is no replay: a look at an event reads them all, with the answers. */
 const replayLimit = 1_000;
@@ -140,7 +141,7 @@ function awaitsOutcome(state: Webhook, attempt: number): boolean {
   return state.open.includes(attempt) || state.lost.includes(attempt);
 }
 
-function moved(state: Webhook, to: Webhook["status"], at: string) {
+function moved(state: Webhook, to: Webhook["status"], at: Timestamp) {
   const { id, tenantId, destinationId, acceptedAt, status } = state;
   return { eventId: id, tenantId, destinationId, acceptedAt, from: status, to, at };
 }

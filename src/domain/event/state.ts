@@ -1,3 +1,4 @@
+import type { Timestamp } from "../time.ts";
 import type { EventStatus, WebhookEvent } from "./events.ts";
 
 /** One accepted webhook event, as its facts tell it. */
@@ -18,9 +19,9 @@ export interface Webhook {
   /** Attempts that were given up as "outcome unknown": their real outcome may still come in, late. */
   readonly lost: readonly number[];
   /** When the next attempt is due, and during one when it was; null when there is none to come. */
-  readonly nextAttemptAt: string | null;
-  readonly acceptedAt: string;
-  readonly deliveredAt: string | null;
+  readonly nextAttemptAt: Timestamp | null;
+  readonly acceptedAt: Timestamp;
+  readonly deliveredAt: Timestamp | null;
 }
 
 /** Undefined before the event was accepted, and once its stream is deleted. */

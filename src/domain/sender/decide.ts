@@ -1,4 +1,5 @@
 import { refuse } from "../refusal.ts";
+import type { Timestamp } from "../time.ts";
 import type { Mapping, SenderEvent } from "./events.ts";
 import type { SenderState } from "./state.ts";
 
@@ -7,7 +8,7 @@ export type SenderCommand =
   | {
       readonly type: "CreateSender";
       readonly sender: Omit<Extract<SenderEvent, { type: "SenderCreated" }>["data"], "at">;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   | {
       readonly type: "ChangeSender";
@@ -16,10 +17,10 @@ export type SenderCommand =
       readonly active?: boolean | undefined;
       /** null removes the mapping. */
       readonly mapping?: Mapping | null | undefined;
-      readonly at: string;
+      readonly at: Timestamp;
     }
-  | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: string }
-  | { readonly type: "DeleteSender"; readonly at: string };
+  | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: Timestamp }
+  | { readonly type: "DeleteSender"; readonly at: Timestamp };
 
 /** What a command changes; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: SenderState, command: SenderCommand): SenderEvent[] {

@@ -1,3 +1,4 @@
+import type { Timestamp } from "../time.ts";
 import type { Mapping, SenderEvent } from "./events.ts";
 
 /** A sender as folded from its own stream. */
@@ -13,8 +14,8 @@ export interface Sender {
   readonly deleted: boolean;
   /** SHA-256 of the token, hex. */
   readonly ingestTokenHash: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
 }
 
 /** Undefined before it was created; a deleted one stays, marked, and is never brought back. */

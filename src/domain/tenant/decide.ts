@@ -1,5 +1,6 @@
 import { refuse } from "../refusal.ts";
 import { atLeast, requireRole, type Role } from "../roles.ts";
+import type { Timestamp } from "../time.ts";
 import type { TenantEvent, UserStatus } from "./events.ts";
 import type { Tenant, TenantState, User } from "./state.ts";
 
@@ -15,7 +16,7 @@ export type TenantCommand =
       readonly type: "CreateTenant";
       readonly tenant: Omit<Extract<TenantEvent, { type: "TenantCreated" }>["data"], "at">;
       readonly owner: UserData;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   | {
       readonly type: "ChangeTenant";
@@ -26,28 +27,28 @@ export type TenantCommand =
       readonly circuitBreakerTimer?: number | undefined;
       /** null: events are kept. */
       readonly retentionDays?: number | null | undefined;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   | {
       readonly type: "RegenerateWebhookSecret";
       readonly by: ActingUser;
       readonly webhookSecret: string;
       readonly webhookSecretFingerprint: string;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   | {
       readonly type: "CreateUser";
       readonly by: ActingUser;
       readonly user: UserData & { readonly role: Role };
       readonly reservation?: string | undefined;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   /** A user with an invite: whoever asks for it was told the invite's token. */
   | {
       readonly type: "RegisterUser";
       readonly user: UserData & { readonly role: Role };
       readonly reservation?: string | undefined;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   | {
       readonly type: "ChangeUser";
@@ -59,21 +60,21 @@ export type TenantCommand =
       readonly passwordHash?: string | undefined;
       readonly role?: Role | undefined;
       readonly status?: UserStatus | undefined;
-      readonly at: string;
+      readonly at: Timestamp;
     }
-  | { readonly type: "DeleteUser"; readonly by: ActingUser; readonly userId: string; readonly at: string }
+  | { readonly type: "DeleteUser"; readonly by: ActingUser; readonly userId: string; readonly at: Timestamp }
   /** Nothing opens a deleted user's addresses any more. */
-  | { readonly type: "ForgetUser"; readonly userId: string; readonly at: string }
+  | { readonly type: "ForgetUser"; readonly userId: string; readonly at: Timestamp }
   /** An operator lets an Owner in again. */
   | {
       readonly type: "ResetOwnerPassword";
       readonly userId: string;
       readonly passwordHash: string;
-      readonly at: string;
+      readonly at: Timestamp;
     }
   /** `from`: the wrapped data key that `dataKey` replaces. */
-  | { readonly type: "RewrapDataKey"; readonly from: string; readonly dataKey: string; readonly at: string }
-  | { readonly type: "EraseTenant"; readonly at: string };
+  | { readonly type: "RewrapDataKey"; readonly from: string; readonly dataKey: string; readonly at: Timestamp }
+  | { readonly type: "EraseTenant"; readonly at: Timestamp };
 
 interface UserData {
   readonly userId: string;

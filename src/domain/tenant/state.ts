@@ -1,4 +1,5 @@
 import type { Role } from "../roles.ts";
+import type { Timestamp } from "../time.ts";
 import type { TenantEvent, UserStatus } from "./events.ts";
 
 /** A tenant's user, as folded from the tenant's stream; deleted ones are not there. */
@@ -14,8 +15,8 @@ export interface User {
   readonly status: UserStatus;
   /** Raised by every change that must end the user's sessions; tokens carry the one they were made under. */
   readonly sessionVersion: number;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
 }
 
 /** An account with its settings and its users, as folded from its own stream; secrets in it are sealed. */
@@ -36,8 +37,8 @@ export interface Tenant {
   readonly webhookSecret: string;
   /** 16 hex digits of its SHA-256: tells secrets apart and gives none away. */
   readonly webhookSecretFingerprint: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
   /** By user id. */
   readonly users: ReadonlyMap<string, User>;
   /** Reservations taken from this tenant as stale; a command that still relies on one must lose. */
