@@ -1,5 +1,5 @@
 import { isWaiting } from "../../src/domain/event/decide.ts";
-import type { WebhookEvent } from "../../src/domain/event/events.ts";
+import type { Moved } from "../../src/domain/event/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import { add, create, remove, type Collection, type Projection } from "../projection.ts";
 
@@ -57,8 +57,6 @@ export const leases: Collection<LeaseDocument> = {
 
 /** The scope whose one counter is the number of events that wait for an attempt. */
 export const backlogCounter = "due/backlog";
-
-type Moved = Exclude<WebhookEvent, { type: "EventAccepted" }>["data"];
 
 /** Removes an event from the waiting ones if a fact ends its wait. */
 function leave({ eventId, from, to }: Moved): Change[] {

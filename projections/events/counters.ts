@@ -1,4 +1,4 @@
-import { eventStatuses, type EventStatus } from "../../src/domain/event/events.ts";
+import { eventStatuses, type EventStatus, type Moved } from "../../src/domain/event/events.ts";
 import { millis } from "../../src/domain/time.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import type { EventDocument, EventFilter } from "./events.ts";
@@ -81,13 +81,7 @@ function comeOrGone(
 }
 
 /** Moves an event from the counters of one status to those of another. */
-export function moved(fact: {
-  readonly tenantId: string;
-  readonly destinationId: string;
-  readonly acceptedAt: string;
-  readonly from: EventStatus;
-  readonly to: EventStatus;
-}): Change[] {
+export function moved(fact: Omit<Moved, "eventId" | "at">): Change[] {
   const { byStatus } = scopesOf(fact.tenantId, fact.destinationId);
   const [fromOfTenant, fromOfDestination] = byStatus[fact.from];
   const [toOfTenant, toOfDestination] = byStatus[fact.to];

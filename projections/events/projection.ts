@@ -1,10 +1,11 @@
+import type { DataOf } from "../../src/domain/domain-event.ts";
 import type { WebhookEvent } from "../../src/domain/event/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
 import { create, set, type Projection } from "../projection.ts";
 import { counted, moved } from "./counters.ts";
 import { events } from "./events.ts";
 
-type Undelivered = Extract<WebhookEvent, { type: "DeliveryExhausted" | "EventCancelled" }>["data"];
+type Undelivered = DataOf<WebhookEvent, "DeliveryExhausted" | "EventCancelled">;
 
 function finished(fact: Undelivered, finishedIn: string): Change[] {
   return [set(events, fact.eventId, { status: fact.to, nextAttemptAt: null, finishedIn }), ...moved(fact)];

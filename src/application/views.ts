@@ -3,6 +3,7 @@ import type { InviteDocument } from "../../projections/invites/invites.ts";
 import type { SenderDocument } from "../../projections/senders/senders.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { AuthType } from "../domain/destination/events.ts";
+import type { DataOf } from "../domain/domain-event.ts";
 import type { EventStatus, FailureReason } from "../domain/event/events.ts";
 import type { Webhook } from "../domain/event/state.ts";
 import type { InviteStatus } from "../domain/invite/invite.ts";
@@ -97,7 +98,7 @@ export interface ApiKeyView {
 }
 
 /** The API's view of a key just issued. */
-export function apiKeyView(issued: Extract<ApiKeyEvent, { type: "ApiKeyIssued" }>["data"]): ApiKeyView {
+export function apiKeyView(issued: DataOf<ApiKeyEvent, "ApiKeyIssued">): ApiKeyView {
   const { keyId: id, tenantId, name, prefix, last4, expiresAt, at } = issued;
   return { id, tenantId, name, prefix, last4, createdAt: at, expiresAt, lastUsedAt: null };
 }

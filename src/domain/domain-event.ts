@@ -9,6 +9,9 @@ export interface DomainEvent<Type extends string = string, Data extends object =
   readonly data: Data;
 }
 
+/** The data of those facts that are of a type. */
+export type DataOf<Event extends DomainEvent, Type extends Event["type"]> = Extract<Event, DomainEvent<Type>>["data"];
+
 /** Who caused a fact: a person, a producer's key, a newcomer without an account, or a part of this service. */
 export type Actor =
   | { readonly type: "user"; readonly id: string; readonly role: string }

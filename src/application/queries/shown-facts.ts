@@ -1,7 +1,7 @@
 import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
 import type { CircuitEvent } from "../../domain/circuit/circuit.ts";
 import type { DestinationAuth, DestinationEvent } from "../../domain/destination/events.ts";
-import type { DomainEvent } from "../../domain/domain-event.ts";
+import type { DataOf, DomainEvent } from "../../domain/domain-event.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import type { InviteEvent } from "../../domain/invite/events.ts";
 import type { PurgesEvent } from "../../domain/purges/purges.ts";
@@ -10,7 +10,7 @@ import type { TenantEvent } from "../../domain/tenant/events.ts";
 
 /** By type of fact, the fields of its data that are shown: all, or those that are named. */
 type Shown<Event extends DomainEvent> = {
-  readonly [Type in Event["type"]]: "all" | readonly (keyof Extract<Event, { type: Type }>["data"])[];
+  readonly [Type in Event["type"]]: "all" | readonly (keyof DataOf<Event, Type>)[];
 };
 
 /** An erased tenant's history is gone: nobody is shown that last fact. */

@@ -1,3 +1,4 @@
+import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import type { Timestamp } from "../time.ts";
 import type { ApiKeyEvent } from "./events.ts";
@@ -24,7 +25,7 @@ export type ApiKeyState = ApiKey | undefined;
 export type ApiKeyCommand =
   | {
       readonly type: "IssueApiKey";
-      readonly key: Omit<Extract<ApiKeyEvent, { type: "ApiKeyIssued" }>["data"], "at">;
+      readonly key: Omit<DataOf<ApiKeyEvent, "ApiKeyIssued">, "at">;
       readonly at: Timestamp;
     }
   /** Records the latest use before the event that shows it is purged. */

@@ -1,3 +1,4 @@
+import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import type { Timestamp } from "../time.ts";
 import type { DestinationAuth, DestinationEvent } from "./events.ts";
@@ -7,7 +8,7 @@ import type { DestinationState } from "./state.ts";
 export type DestinationCommand =
   | {
       readonly type: "RegisterDestination";
-      readonly destination: Omit<Extract<DestinationEvent, { type: "DestinationRegistered" }>["data"], "at">;
+      readonly destination: Omit<DataOf<DestinationEvent, "DestinationRegistered">, "at">;
       readonly at: Timestamp;
     }
   | {

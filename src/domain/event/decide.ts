@@ -1,3 +1,4 @@
+import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import type { Timestamp } from "../time.ts";
 import type { Answer, FailureReason, WebhookEvent } from "./events.ts";
@@ -8,13 +9,13 @@ import type { Webhook, WebhookState } from "./state.ts";
 export type WebhookCommand =
   | {
       readonly type: "Accept";
-      readonly event: Omit<Extract<WebhookEvent, { type: "EventAccepted" }>["data"], "at">;
+      readonly event: Omit<DataOf<WebhookEvent, "EventAccepted">, "at">;
       readonly at: Timestamp;
     }
   | {
       readonly type: "StartAttempt";
       readonly with: Pick<
-        Extract<WebhookEvent, { type: "DeliveryAttemptStarted" }>["data"],
+        DataOf<WebhookEvent, "DeliveryAttemptStarted">,
         "leaseUntil" | "worker" | "url" | "authType" | "destinationRevision" | "secretFingerprint" | "probe"
       >;
       readonly at: Timestamp;

@@ -23,7 +23,7 @@ export type EventStatus = (typeof eventStatuses)[number];
  * What every fact after the first repeats, so that a projection or a counter needs no other fact:
  * whose event it is, and which status the fact leaves and enters (the same one where it moves nothing).
  */
-interface Moved {
+export interface Moved {
   eventId: string;
   tenantId: string;
   destinationId: string;

@@ -1,3 +1,4 @@
+import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import { atLeast, requireRole, type Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
@@ -32,7 +33,7 @@ export type InviteCommand =
   | {
       readonly type: "CreateInvite";
       readonly by: { readonly role: Role };
-      readonly invite: Omit<Extract<InviteEvent, { type: "InviteCreated" }>["data"], "at">;
+      readonly invite: Omit<DataOf<InviteEvent, "InviteCreated">, "at">;
       readonly at: Timestamp;
     }
   /** `abandoned`: the process that accepted it before died without creating the user, and can do so no more. */

@@ -1,3 +1,4 @@
+import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import type { Timestamp } from "../time.ts";
 import type { Mapping, SenderEvent } from "./events.ts";
@@ -7,7 +8,7 @@ import type { SenderState } from "./state.ts";
 export type SenderCommand =
   | {
       readonly type: "CreateSender";
-      readonly sender: Omit<Extract<SenderEvent, { type: "SenderCreated" }>["data"], "at">;
+      readonly sender: Omit<DataOf<SenderEvent, "SenderCreated">, "at">;
       readonly at: Timestamp;
     }
   | {

@@ -1,3 +1,4 @@
+import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import { atLeast, requireRole, type Role } from "../roles.ts";
 import type { Timestamp } from "../time.ts";
@@ -14,7 +15,7 @@ export interface ActingUser {
 export type TenantCommand =
   | {
       readonly type: "CreateTenant";
-      readonly tenant: Omit<Extract<TenantEvent, { type: "TenantCreated" }>["data"], "at">;
+      readonly tenant: Omit<DataOf<TenantEvent, "TenantCreated">, "at">;
       readonly owner: UserData;
       readonly at: Timestamp;
     }
