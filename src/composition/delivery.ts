@@ -1,7 +1,7 @@
 import type { Forgetting } from "../application/accounts/forgetting.ts";
 import { DueIndex } from "../application/delivery/due-index.ts";
 import type { FirstAttempts } from "../application/delivery/first-attempts.ts";
-import { Outcomes } from "../application/delivery/outcomes.ts";
+import { Outcomes } from "../application/delivery/recording.ts";
 import { userAgent } from "../application/delivery/request.ts";
 import { createTokenCache } from "../application/delivery/token-cache.ts";
 import type { Aggregates } from "../application/aggregates.ts";

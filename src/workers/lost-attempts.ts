@@ -1,7 +1,8 @@
 import pLimit from "p-limit";
 import type { LeaseDocument } from "../../projections/due/due.ts";
 import type { DueIndex } from "../application/delivery/due-index.ts";
-import { outcomeUnknown, type Outcomes, type Recording } from "../application/delivery/outcomes.ts";
+import { outcomeUnknown } from "../application/delivery/outcome.ts";
+import type { Outcomes, Recording } from "../application/delivery/recording.ts";
 import { loadWebhook } from "../application/events/webhooks.ts";
 import type { Origin } from "../application/origin.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../src/application/delivery/outcomes.ts";
+import type { Outcome } from "../../src/application/delivery/outcome.ts";
 import { loadWebhook } from "../../src/application/events/webhooks.ts";
 import { entriesOf } from "../../src/application/origin.ts";
 import type { ServiceParts } from "../../src/application/services.ts";

@@ -3,7 +3,8 @@ import { circuits, destinations, serveAll } from "../../src/application/aggregat
 import { Aggregates } from "../../src/application/aggregates.ts";
 import type { DeliveryClient } from "../../src/application/delivery/delivery-client.ts";
 import { DueIndex } from "../../src/application/delivery/due-index.ts";
-import { Outcomes, type Outcome } from "../../src/application/delivery/outcomes.ts";
+import type { Outcome } from "../../src/application/delivery/outcome.ts";
+import { Outcomes } from "../../src/application/delivery/recording.ts";
 import { loadWebhook } from "../../src/application/events/webhooks.ts";
 import { logStart } from "../../src/ports/event-store.ts";
 import type { WorkItem } from "../../src/ports/work-queue.ts";

@@ -7,7 +7,7 @@ import { Unsealable } from "../../ports/sealing.ts";
 import type { Vault } from "../keys/vault.ts";
 import { keptAnswer, keptBodyBytes, retryAfterMs } from "./answer.ts";
 import { maskedAnswer } from "./masking.ts";
-import { failed, type Outcome } from "./outcomes.ts";
+import { failed, type Outcome } from "./outcome.ts";
 import { attemptRequest, authHeader, bearer } from "./request.ts";
 import type { AttemptRequest, AuthHeader, ClientGrant, Credentials } from "./request.ts";
 import { signerOf, type Signer } from "./signature.ts";

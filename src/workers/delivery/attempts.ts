@@ -1,6 +1,7 @@
 import { Condensed } from "../../application/condensed.ts";
 import type { DeliveryClient } from "../../application/delivery/delivery-client.ts";
-import { failed, type Outcome, type Outcomes } from "../../application/delivery/outcomes.ts";
+import { failed, type Outcome } from "../../application/delivery/outcome.ts";
+import type { Outcomes } from "../../application/delivery/recording.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { millis } from "../../domain/time.ts";

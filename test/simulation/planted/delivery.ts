@@ -6,7 +6,7 @@ const attempts = "src/workers/delivery/attempts.ts";
 const lost = "src/workers/lost-attempts.ts";
 const lane = "src/workers/delivery/lane.ts";
 const probes = "src/workers/delivery/probes.ts";
-const outcomes = "src/application/delivery/outcomes.ts";
+const recording = "src/application/delivery/recording.ts";
 const client = "src/application/delivery/delivery-client.ts";
 const sweeper = "src/workers/sweeper.ts";
 
@@ -24,7 +24,7 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "an outcome is written though its event was purged",
     breaks: "facts are told of events there are",
-    file: outcomes,
+    file: recording,
     from: "const newer = await loadWebhook(store, state.id);",
     to: `const newer = await loadWebhook(store, state.id);
         if (error.actual < 0) await store.append(streams.event(state.id), -1, entriesOf(facts, origin, ids));`,
@@ -167,14 +167,14 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "an outcome is counted again when the log's answer was lost",
     breaks: "failures are counted from the last success",
-    file: outcomes,
+    file: recording,
     from: "if (again && (await this.#isCounted(destinationId, origin))) return;",
     to: "",
   },
   {
     name: "events of an inactive destination are cancelled",
     breaks: "cancelled for a deletion that was",
-    file: outcomes,
+    file: recording,
     from: "(await this.#parts.aggregates.read(destinations, destinationId)).state?.deleted ?? true;",
     to: "!((await this.#parts.aggregates.read(destinations, destinationId)).state?.active ?? false);",
   },

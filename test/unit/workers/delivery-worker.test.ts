@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { destinations } from "../../../src/application/aggregate-types.ts";
-import type { Outcome } from "../../../src/application/delivery/outcomes.ts";
+import type { Outcome } from "../../../src/application/delivery/outcome.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { LogUnavailable, logStart, RevisionConflict } from "../../../src/ports/event-store.ts";

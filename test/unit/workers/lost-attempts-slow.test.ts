@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { LeaseDocument } from "../../../projections/due/due.ts";
-import type { Outcomes } from "../../../src/application/delivery/outcomes.ts";
+import type { Outcomes } from "../../../src/application/delivery/recording.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import type { EventStore } from "../../../src/ports/event-store.ts";
 import { LostAttempts } from "../../../src/workers/lost-attempts.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { collections, fingerprint, project } from "../../../projections/index.ts";
 import { destinations } from "../../../src/application/aggregate-types.ts";
 import type { DeliveryClient } from "../../../src/application/delivery/delivery-client.ts";
-import { Outcomes } from "../../../src/application/delivery/outcomes.ts";
+import { Outcomes } from "../../../src/application/delivery/recording.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { logStart, type RecordedEvent } from "../../../src/ports/event-store.ts";

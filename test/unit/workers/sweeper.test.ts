@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { DeliveryClient } from "../../../src/application/delivery/delivery-client.ts";
 import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { FirstAttempts } from "../../../src/application/delivery/first-attempts.ts";
-import { Outcomes } from "../../../src/application/delivery/outcomes.ts";
+import { Outcomes } from "../../../src/application/delivery/recording.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import type { WorkItem } from "../../../src/ports/work-queue.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { DeliveryClient, type Delivery } from "../../../../src/application/delivery/delivery-client.ts";
-import type { Outcome } from "../../../../src/application/delivery/outcomes.ts";
+import type { Outcome } from "../../../../src/application/delivery/outcome.ts";
 import { webhookSecret } from "../../../../src/application/delivery/signature.ts";
 import { createTokenCache } from "../../../../src/application/delivery/token-cache.ts";
 import type { Vault } from "../../../../src/application/keys/vault.ts";

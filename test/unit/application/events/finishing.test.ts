@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { BulkReplay } from "../../../../src/application/commands/bulk-replay.ts";
 import { EventCommands } from "../../../../src/application/commands/events.ts";
-import { Outcomes, type Outcome } from "../../../../src/application/delivery/outcomes.ts";
+import type { Outcome } from "../../../../src/application/delivery/outcome.ts";
+import { Outcomes } from "../../../../src/application/delivery/recording.ts";
 import { ShownEvents } from "../../../../src/application/events/shown-events.ts";
 import { loadWebhook } from "../../../../src/application/events/webhooks.ts";
 import { LogUnavailable } from "../../../../src/ports/event-store.ts";

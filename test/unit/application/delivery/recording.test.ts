@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { circuits } from "../../../../src/application/aggregate-types.ts";
-import { Outcomes } from "../../../../src/application/delivery/outcomes.ts";
+import { Outcomes } from "../../../../src/application/delivery/recording.ts";
 import { loadWebhook } from "../../../../src/application/events/webhooks.ts";
 import { streams } from "../../../../src/domain/streams.ts";
 import { LogUnavailable } from "../../../../src/ports/event-store.ts";

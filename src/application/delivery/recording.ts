@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CircuitCommand } from "../../domain/circuit/circuit.ts";
 import { decide as decideWebhook } from "../../domain/event/decide.ts";
-import type { Answer, FailureReason, WebhookEvent } from "../../domain/event/events.ts";
+import type { WebhookEvent } from "../../domain/event/events.ts";
 import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { streams } from "../../domain/streams.ts";
@@ -16,47 +16,10 @@ import { countFinished } from "../events/finishing.ts";
 import { loadWebhook, type LoadedWebhook } from "../events/webhooks.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { changeCircuit } from "./circuits.ts";
+import type { Outcome, outcomeUnknown } from "./outcome.ts";
 
 /** How many of a circuit's newest facts are looked through for one whose append was not answered. */
 const looked = 100;
-
-/** How an attempt ended, as its worker saw it. */
-export type Outcome = {
-  readonly durationMs: number;
-  readonly requestHeaders: Readonly<Record<string, string>>;
-} & (
-  | { readonly ok: true; readonly answer: Answer }
-  | {
-      readonly ok: false;
-      readonly reason: FailureReason;
-      readonly error: string;
-      readonly answer: Answer | null;
-      readonly retryAfterMs: number | null;
-    }
-);
-
-/** The outcome of an attempt that got no answer. */
-export function failed(
-  reason: FailureReason,
-  error: string,
-  durationMs: number,
-  requestHeaders: Readonly<Record<string, string>>,
-): Outcome & { readonly ok: false } {
-  return { ok: false, reason, error, durationMs, requestHeaders, answer: null, retryAfterMs: null };
-}
-
-/** How an attempt ended whose worker was lost: nobody saw how long it took, what was sent, or what came back. */
-export const outcomeUnknown = {
-  ok: false,
-  reason: "outcome unknown",
-  error: "outcome unknown: the worker was lost in the middle of the attempt",
-  durationMs: null,
-  requestHeaders: null,
-  answer: null,
-  retryAfterMs: null,
-} as const;
-
-type Ending = Outcome | typeof outcomeUnknown;
 
 /** What came of recording an outcome. */
 export interface Recorded {
@@ -71,7 +34,7 @@ export interface Ended {
   /** Its event as it stood after the attempt's start. */
   readonly known: { readonly state: Webhook; readonly revision: number };
   readonly attempt: number;
-  readonly outcome: Ending;
+  readonly outcome: Outcome | typeof outcomeUnknown;
   /** The attempt's alone. */
   readonly origin: Origin;
 }
