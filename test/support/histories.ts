@@ -23,7 +23,8 @@ import { decide as decideSender, type SenderCommand } from "../../src/domain/sen
 import type { SenderEvent } from "../../src/domain/sender/events.ts";
 import { evolve as evolveSender, type SenderState } from "../../src/domain/sender/state.ts";
 import { streams } from "../../src/domain/streams.ts";
-import { decide as decideTenant, type TenantCommand } from "../../src/domain/tenant/decide.ts";
+import type { TenantCommand } from "../../src/domain/tenant/commands.ts";
+import { decide as decideTenant } from "../../src/domain/tenant/decide.ts";
 import type { TenantEvent } from "../../src/domain/tenant/events.ts";
 import { evolve as evolveTenant, type TenantState } from "../../src/domain/tenant/state.ts";
 import { timestamp } from "../../src/domain/time.ts";

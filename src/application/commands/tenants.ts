@@ -1,6 +1,7 @@
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
-import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
+import type { TenantCommand } from "../../domain/tenant/commands.ts";
+import { decide } from "../../domain/tenant/decide.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { noStream, RevisionConflict, type EventStore } from "../../ports/event-store.ts";

@@ -1,6 +1,7 @@
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
-import { decide, type TenantCommand } from "../../domain/tenant/decide.ts";
+import type { TenantCommand } from "../../domain/tenant/commands.ts";
+import { decide } from "../../domain/tenant/decide.ts";
 import type { UserStatus } from "../../domain/tenant/events.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
 import { timestamp } from "../../domain/time.ts";

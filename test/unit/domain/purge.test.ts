@@ -6,7 +6,8 @@ import { eventStatuses, type EventStatus } from "../../../src/domain/event/event
 import { finishedStatuses, isFinished, isMeant, isPurged } from "../../../src/domain/event/purge.ts";
 import type { Placed, Purge, PurgeFilter } from "../../../src/domain/event/purge.ts";
 import { roles } from "../../../src/domain/roles.ts";
-import { decide, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
+import type { TenantCommand } from "../../../src/domain/tenant/commands.ts";
+import { decide } from "../../../src/domain/tenant/decide.ts";
 import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
 import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
 import { specificationsOf } from "../../support/given.ts";

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { roles, type Role } from "../../../src/domain/roles.ts";
-import { decide, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
+import type { TenantCommand } from "../../../src/domain/tenant/commands.ts";
+import { decide } from "../../../src/domain/tenant/decide.ts";
 import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";
 import { met, type Expected } from "../../support/decider-model.ts";
 

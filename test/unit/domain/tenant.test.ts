@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { decide, type ActingUser, type TenantCommand } from "../../../src/domain/tenant/decide.ts";
+import type { ActingUser, TenantCommand } from "../../../src/domain/tenant/commands.ts";
+import { decide } from "../../../src/domain/tenant/decide.ts";
 import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
 import { roles, type Role } from "../../../src/domain/roles.ts";
 import { evolve, type TenantState } from "../../../src/domain/tenant/state.ts";

@@ -1,0 +1,84 @@
+import type { DataOf } from "../domain-event.ts";
+import type { Role } from "../roles.ts";
+import type { Timestamp } from "../time.ts";
+import type { TenantEvent, UserStatus } from "./events.ts";
+
+/** The user on whose behalf a command runs, as the verified token says. */
+export interface ActingUser {
+  readonly userId: string;
+  readonly role: Role;
+}
+
+/** `reservation`: the name of the reservation that holds the new name or email for this command. */
+export type TenantCommand =
+  | {
+      readonly type: "CreateTenant";
+      readonly tenant: Omit<DataOf<TenantEvent, "TenantCreated">, "at">;
+      readonly owner: UserData;
+      readonly at: Timestamp;
+    }
+  | {
+      readonly type: "ChangeTenant";
+      readonly by: ActingUser;
+      readonly name?: { readonly text: string; readonly hash: string } | undefined;
+      readonly reservation?: string | undefined;
+      readonly maxTrys?: number | undefined;
+      readonly circuitBreakerTimer?: number | undefined;
+      /** null: events are kept. */
+      readonly retentionDays?: number | null | undefined;
+      readonly at: Timestamp;
+    }
+  | {
+      readonly type: "RegenerateWebhookSecret";
+      readonly by: ActingUser;
+      readonly webhookSecret: string;
+      readonly webhookSecretFingerprint: string;
+      readonly at: Timestamp;
+    }
+  | {
+      readonly type: "CreateUser";
+      readonly by: ActingUser;
+      readonly user: UserData & { readonly role: Role };
+      readonly reservation?: string | undefined;
+      readonly at: Timestamp;
+    }
+  /** A user with an invite: whoever asks for it was told the invite's token. */
+  | {
+      readonly type: "RegisterUser";
+      readonly user: UserData & { readonly role: Role };
+      readonly reservation?: string | undefined;
+      readonly at: Timestamp;
+    }
+  | {
+      readonly type: "ChangeUser";
+      readonly by: ActingUser;
+      readonly userId: string;
+      readonly email?: { readonly sealed: string; readonly hash: string } | undefined;
+      readonly reservation?: string | undefined;
+      /** Present only when it changes. */
+      readonly passwordHash?: string | undefined;
+      readonly role?: Role | undefined;
+      readonly status?: UserStatus | undefined;
+      readonly at: Timestamp;
+    }
+  | { readonly type: "DeleteUser"; readonly by: ActingUser; readonly userId: string; readonly at: Timestamp }
+  /** Nothing opens a deleted user's addresses any more. */
+  | { readonly type: "ForgetUser"; readonly userId: string; readonly at: Timestamp }
+  /** An operator lets an Owner in again. */
+  | {
+      readonly type: "ResetOwnerPassword";
+      readonly userId: string;
+      readonly passwordHash: string;
+      readonly at: Timestamp;
+    }
+  /** `from`: the wrapped data key that `dataKey` replaces. */
+  | { readonly type: "RewrapDataKey"; readonly from: string; readonly dataKey: string; readonly at: Timestamp }
+  | { readonly type: "EraseTenant"; readonly at: Timestamp };
+
+interface UserData {
+  readonly userId: string;
+  /** Sealed under the person's key. */
+  readonly email: string;
+  readonly emailHash: string;
+  readonly passwordHash: string;
+}
