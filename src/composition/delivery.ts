@@ -3,7 +3,7 @@ import { DueIndex } from "../application/delivery/due-index.ts";
 import type { FirstAttempts } from "../application/delivery/first-attempts.ts";
 import { Outcomes } from "../application/delivery/recording.ts";
 import { userAgent } from "../application/delivery/request.ts";
-import { createTokenCache } from "../application/delivery/token-cache.ts";
+import { TokenCache } from "../application/delivery/token-cache.ts";
 import type { Aggregates } from "../application/aggregates.ts";
 import type { PurgeCommands } from "../application/commands/purge.ts";
 import { DeliveryClient } from "../application/delivery/delivery-client.ts";
@@ -89,7 +89,7 @@ function deliveryWorker(parts: DeliveryParts): Role {
   const workerId = parts.ids.uuid();
   const agent = userAgent(version);
   const dueIndex = new DueIndex(parts.readModels);
-  const tokens = createTokenCache({
+  const tokens = new TokenCache({
     outbound, clock, userAgent: agent, deadlineMs: deliveryTimeoutMs, capacity: grantsKept,
   });
   const client = new DeliveryClient({ ...parts, tokens, userAgent: agent });

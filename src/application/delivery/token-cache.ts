@@ -10,16 +10,8 @@ export type TokenResult =
   /** Why there is none; goes into the log under the reason "token", so there is no secret in it. */
   | { readonly error: string };
 
-/** Access tokens for destinations, got by the client-credentials grant. */
-export interface TokenCache {
-  /** The cached token, or a fresh one: fetched once for all who ask meanwhile, within the outbound deadline. */
-  token(grant: ClientGrant): Promise<TokenResult>;
-  /** Forgets a token that a destination answered 401 to; a newer one stays. */
-  drop(grant: ClientGrant, token: string): void;
-}
-
 /** How tokens are fetched, and how many are kept. */
-export interface TokenCacheSettings {
+interface TokenCacheSettings {
   readonly outbound: OutboundClient;
   readonly clock: Clock;
   readonly userAgent: string;
@@ -49,38 +41,45 @@ interface Entry {
   until: number;
 }
 
-/** An empty cache. */
-export function createTokenCache(settings: TokenCacheSettings): TokenCache {
-  const { clock, capacity } = settings;
-  const entries = new LRUCache<string, Entry>({ max: capacity });
+/** Access tokens for destinations, got by the client-credentials grant. */
+export class TokenCache {
+  readonly #settings: TokenCacheSettings;
+  readonly #entries: LRUCache<string, Entry>;
 
-  const fetchInto = (key: string, grant: ClientGrant) => {
-    const startedAt = clock.monotonic();
-    const fetched = fetchToken(settings, grant);
+  constructor(settings: TokenCacheSettings) {
+    this.#settings = settings;
+    this.#entries = new LRUCache({ max: settings.capacity });
+  }
+
+  /** The cached token, or a fresh one: fetched once for all who ask meanwhile, within the outbound deadline. */
+  async token(grant: ClientGrant): Promise<TokenResult> {
+    const { clock } = this.#settings;
+    const key = keyOf(grant);
+    const entry = this.#entries.get(key);
+    return entry && clock.monotonic() < entry.until ? entry.result : this.#fetch(key, grant);
+  }
+
+  /** Forgets a token that a destination answered 401 to; a newer one stays. */
+  drop(grant: ClientGrant, token: string): void {
+    const key = keyOf(grant);
+    if (this.#entries.peek(key)?.token === token) this.#entries.delete(key);
+  }
+
+  #fetch(key: string, grant: ClientGrant): Promise<TokenResult> {
+    const startedAt = this.#settings.clock.monotonic();
+    const fetched = fetchToken(this.#settings, grant);
     const entry: Entry = { result: fetched.then(withoutLifetime), token: null, until: Infinity };
-    entries.set(key, entry);
+    this.#entries.set(key, entry);
     void fetched.then((result) => {
       if ("token" in result && result.lifetimeMs > marginMs) {
         entry.token = result.token;
         entry.until = startedAt + Math.min(result.lifetimeMs - marginMs, hourMs);
-      } else if (entries.peek(key) === entry) {
-        entries.delete(key);
+      } else if (this.#entries.peek(key) === entry) {
+        this.#entries.delete(key);
       }
     });
     return entry.result;
-  };
-
-  return {
-    async token(grant) {
-      const key = keyOf(grant);
-      const entry = entries.get(key);
-      return entry && clock.monotonic() < entry.until ? entry.result : fetchInto(key, grant);
-    },
-    drop(grant, token) {
-      const key = keyOf(grant);
-      if (entries.peek(key)?.token === token) entries.delete(key);
-    },
-  };
+  }
 }
 
 /** A hash: tokens are kept for long, and no secret of the client with them. */

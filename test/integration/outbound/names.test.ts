@@ -4,7 +4,7 @@ import { Pool } from "undici";
 import { createOutboundClient } from "../../../src/adapters/outbound/client.ts";
 import { createGuardedAgent } from "../../../src/adapters/outbound/guarded-agent.ts";
 import type { Resolve } from "../../../src/adapters/outbound/resolver.ts";
-import { createTokenCache } from "../../../src/application/delivery/token-cache.ts";
+import { TokenCache } from "../../../src/application/delivery/token-cache.ts";
 import type { OutboundClient } from "../../../src/ports/outbound.ts";
 import { unique } from "../../support/accounts.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
@@ -127,7 +127,7 @@ describe("S2 names and addresses at connect time", () => {
   it("hold for token endpoints too", async () => {
     let asked = 0;
     const client = clientWith(async () => ((asked += 1) === 1 ? [publicAddress, "127.0.0.1"] : ["127.0.0.1"]));
-    const tokens = createTokenCache({
+    const tokens = new TokenCache({
       outbound: client,
       clock: { now: () => 0, monotonic: () => 0, schedule: () => ({ cancel: () => {} }) },
       userAgent: "test", deadlineMs: 1000, capacity: 10,

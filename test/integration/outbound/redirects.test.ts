@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { createTokenCache } from "../../../src/application/delivery/token-cache.ts";
+import { TokenCache } from "../../../src/application/delivery/token-cache.ts";
 import type { OutboundClient } from "../../../src/ports/outbound.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { localClient, request, startSink, type Sink } from "./setup.ts";
@@ -47,7 +47,7 @@ describe("S3 redirects", () => {
   }
 
   it("of a token endpoint give no token", async () => {
-    const tokens = createTokenCache({
+    const tokens = new TokenCache({
       outbound: client,
       clock: { now: () => 0, monotonic: () => 0, schedule: () => ({ cancel: () => {} }) },
       userAgent: "test", deadlineMs: 1000, capacity: 10,

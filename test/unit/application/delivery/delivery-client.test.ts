@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { DeliveryClient, type Delivery } from "../../../../src/application/delivery/delivery-client.ts";
 import type { Outcome } from "../../../../src/application/delivery/outcome.ts";
 import { webhookSecret } from "../../../../src/application/delivery/signature.ts";
-import { createTokenCache } from "../../../../src/application/delivery/token-cache.ts";
+import { TokenCache } from "../../../../src/application/delivery/token-cache.ts";
 import type { Vault } from "../../../../src/application/keys/vault.ts";
 import type { OutboundAnswer, OutboundRequest } from "../../../../src/ports/outbound.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
@@ -33,7 +33,7 @@ function setUp(statuses: readonly number[], tokenTakesMs = 0) {
     webhookSecret: () => webhookSecret(new Uint8Array(32)),
     credentials: () => ({ tokenEndpoint, clientId: "me", clientSecret: "hush" }),
   } as unknown as Vault;
-  const cache = createTokenCache({ ...settings, deadlineMs: 15_000, capacity: 10 });
+  const cache = new TokenCache({ ...settings, deadlineMs: 15_000, capacity: 10 });
   const client = new DeliveryClient({ ...settings, tokens: cache, vault, deliveryTimeoutMs: 15_000 });
   const delivery = {
     webhook: { id: "event-1", payload: "{}" }, attempt: 1, tenant: {},

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { ClientGrant } from "../../../../src/application/delivery/request.ts";
-import { createTokenCache, type TokenCache } from "../../../../src/application/delivery/token-cache.ts";
+import { TokenCache } from "../../../../src/application/delivery/token-cache.ts";
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../../../src/ports/outbound.ts";
 
 type Respond = (request: OutboundRequest, count: number) => OutboundAnswer | OutboundFailure;
@@ -17,7 +17,7 @@ function json(fields: object, statusCode = 200): OutboundAnswer {
 function setUp(respond: Respond, capacity = 10) {
   const requests: OutboundRequest[] = [];
   let time = 1000;
-  const cache = createTokenCache({
+  const cache = new TokenCache({
     outbound: {
       post: async (request) => {
         requests.push(request);
