@@ -28,6 +28,7 @@ import { UserCommands } from "./commands/users.ts";
 import type { FirstAttempts } from "./delivery/first-attempts.ts";
 import { ShownEvents } from "./events/shown-events.ts";
 import type { Freshness } from "./freshness.ts";
+import { Admissions } from "./ingest/admissions.ts";
 import type { Directory } from "./ingest/directory.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { PlatformKeys } from "./keys/platform-keys.ts";
@@ -99,6 +100,7 @@ export interface Services {
   };
   readonly sessions: Sessions;
   readonly login: Login;
+  readonly admissions: Admissions;
   readonly ingest: Ingest;
   readonly forgetting: Forgetting;
 }
@@ -139,6 +141,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
     },
     sessions,
     login: new Login(own, { limit: limits.loginFailures }),
+    admissions: new Admissions(own),
     ingest: new Ingest(own),
     forgetting,
   };

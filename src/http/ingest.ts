@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isUtf8 } from "node:buffer";
 import { Condensed } from "../application/condensed.ts";
-import type { Admission } from "../application/ingest/ingest.ts";
+import type { Admission } from "../application/ingest/admissions.ts";
 import { refuse } from "../domain/refusal.ts";
 import { commonHeaders, json, plainText, send, sendAndHangUp } from "./answer.ts";
 import type { Api } from "./api.ts";
@@ -43,7 +43,7 @@ export function ingestPath(url: string): IngestPath | undefined {
 
 /** Answers ingest requests without the framework: the one path whose cost counts. */
 export function createIngestHandler(api: Api, fail: Fail) {
-  const { services: { ingest }, ids, clock, logger, metrics, maxBodyBytes } = api;
+  const { services: { admissions, ingest }, ids, clock, logger, metrics, maxBodyBytes } = api;
   const refusals = new Condensed(clock);
   /** Of producers with a good key only: anyone else could fill the log. */
   const refused = ({ key, destination, sender }: Admission, { status, text }: ReturnType<Fail>, requestId: string) => {
@@ -68,7 +68,7 @@ export function createIngestHandler(api: Api, fail: Fail) {
     let status: number;
     try {
       const tenantId = uuidOf(tenant);
-      const admit = () => ingest.admit(tenantId, token, oneHeader(request, "x-api-key"));
+      const admit = () => admissions.admit(tenantId, token, oneHeader(request, "x-api-key"));
       admission = await admit();
       const idempotencyKey = readIdempotencyKey(request);
       const { text } = await readJsonObject(request, response, maxBodyBytes);

@@ -221,7 +221,7 @@ export class Producers {
   async #ingest(asked: Ingested): Promise<string> {
     const { node, account: { caller, apiKey }, destination, key, look } = asked;
     const { books, model, now, newsMs, later, random, anyNode } = this.#parts;
-    const { ingest } = node.services;
+    const { admissions, ingest } = node.services;
     const { tenantId } = caller;
     const { token, changed } = destination;
     const begun = now();
@@ -231,7 +231,7 @@ export class Producers {
       if (other) this.#try("ingest again", other, () => this.#ingest({ ...asked, node: other }));
     };
     try {
-      const admission = await ingest.admit(tenantId, token, apiKey);
+      const admission = await admissions.admit(tenantId, token, apiKey);
       const answer = await ingest.accept(admission, payload, key, this.#correlation());
       const { eventId, acceptedAt } = "accepted" in answer ? answer.accepted : answer.duplicate;
       const told = { eventId, key, tenantId, payload };
@@ -307,8 +307,8 @@ export class Producers {
     const other = this.#accounts.find((account) => account.caller.tenantId !== caller.tenantId);
     const { token } = this.#parts.random.pick(other?.destinations ?? []);
     const send = async (tenantId: string) => {
-      const { ingest } = node.services;
-      const admission = await ingest.admit(tenantId, token, apiKey);
+      const { admissions, ingest } = node.services;
+      const admission = await admissions.admit(tenantId, token, apiKey);
       return ingest.accept(admission, JSON.stringify({ from: caller.tenantId }), undefined, this.#correlation());
     };
     const tries = [
@@ -339,7 +339,7 @@ export class Producers {
   async #oldToken(node: Node, { caller, apiKey }: Account, { former }: Destination): Promise<string | undefined> {
     const { now, newsMs } = this.#parts;
     if (!former || now() - former.since < newsMs) return undefined;
-    const admitted = node.services.ingest.admit(caller.tenantId, former.token, apiKey);
+    const admitted = node.services.admissions.admit(caller.tenantId, former.token, apiKey);
     const admission = await admitted.catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
       return error.kind;

@@ -62,7 +62,7 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "a token lets in whoever has any key",
     breaks: "no tenant sees another's",
-    file: ingest,
+    file: "src/application/ingest/admissions.ts",
     from: "if (target.destination.tenantId !== tenantId) refuse(",
     to: "if (target.destination.tenantId === \"\") refuse(",
   },

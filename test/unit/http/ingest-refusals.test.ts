@@ -8,7 +8,8 @@ import { createFailures } from "../../../src/http/failures.ts";
 import { createIngestHandler, ingestPath } from "../../../src/http/ingest.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
-import type { Admission, Ingest } from "../../../src/application/ingest/ingest.ts";
+import type { Admission, Admissions } from "../../../src/application/ingest/admissions.ts";
+import type { Ingest } from "../../../src/application/ingest/ingest.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
@@ -30,13 +31,15 @@ describe("refused ingest", () => {
   beforeEach(async () => {
     clock = new ManualClock();
     lines.length = counted.length = 0;
-    const ingest = {
+    const admissions = {
       admit: async (_tenant: string, token: string, key?: string) =>
         (key ? admissionOf(token) : refuse("unauthenticated", "X-Api-Key: missing")),
+    } as unknown as Admissions;
+    const ingest = {
       accept: async () => refuse("rejected", "the destination is inactive"),
     } as unknown as Ingest;
     const api = {
-      services: { ingest }, clock, ids: new SystemIds(), maxBodyBytes: 1_000,
+      services: { admissions, ingest }, clock, ids: new SystemIds(), maxBodyBytes: 1_000,
       logger: { ...quiet, info: (fields: object, message: string) => lines.push({ ...fields, message }) },
       metrics: { ...uncounted, ingest: (status: number) => counted.push(status) },
     } as unknown as Api;

@@ -1,0 +1,95 @@
+import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
+import type { Destination } from "../../domain/destination/state.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { Sender } from "../../domain/sender/state.ts";
+import { timestamp } from "../../domain/time.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
+import { tenants } from "../aggregate-types.ts";
+import type { Aggregates } from "../aggregates.ts";
+import { sha256 } from "../hashing.ts";
+import { Recent } from "../recent.ts";
+import type { Directory } from "./directory.ts";
+
+/** A producer that showed a good key for a good token. */
+export interface Admission {
+  readonly key: ApiKey;
+  readonly destination: Destination;
+  /** The sender whose token it was; null for a destination's own. */
+  readonly sender: Sender | null;
+}
+
+interface AdmissionParts {
+  readonly aggregates: Aggregates;
+  readonly directory: Directory;
+  readonly clock: Clock;
+}
+
+/** Producers remembered as admitted. */
+const mostAdmitted = 10_000;
+
+/** Who may hand events over, and to where. */
+export class Admissions {
+  readonly #parts: AdmissionParts;
+  /**
+   * Producers admitted since anything in memory last changed, by tenant, token and key as received: so most requests
+   * need no hashing. In memory only, and never for long.
+   */
+  readonly #admitted: Recent<Admission>;
+  #admittedAt = -1;
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts;
+    this.#admitted = new Recent(parts.clock, { max: mostAdmitted });
+  }
+
+  /** Checks key, token and tenant in the order the contract gives; throws a Refusal. */
+  async admit(tenantId: string, token: string, apiKey: string | undefined): Promise<Admission> {
+    if (!apiKey) refuse("unauthenticated", "X-Api-Key: missing");
+    const { directory } = this.#parts;
+    const refreshing = directory.refreshed();
+    if (refreshing) await refreshing;
+    const { changes } = directory;
+    if (changes !== this.#admittedAt) {
+      this.#admitted.clear();
+      this.#admittedAt = changes;
+    }
+    const names = `${tenantId}/${token}/${apiKey}`;
+    const known = this.#admitted.get(names);
+    if (known && isUsable(known.key, timestamp(this.#parts.clock.now()))) return known;
+    const admission = await this.#admit(tenantId, token, apiKey);
+    if (this.#admittedAt === changes) this.#admitted.set(names, admission);
+    return admission;
+  }
+
+  async #admit(tenantId: string, token: string, apiKey: string): Promise<Admission> {
+    const { directory } = this.#parts;
+    const key = await directory.apiKey(sha256(apiKey));
+    if (!key) refuse("unauthenticated", "X-Api-Key: not a valid API key");
+    if (!/^(dst|sndr)_/.test(token)) refuse("invalid", "token: must begin with dst_ or sndr_");
+    if (key.tenantId !== tenantId) {
+      if (!(await this.#tenantExists(tenantId))) refuse("not-found", "tenant not found");
+      refuse("forbidden", "the API key belongs to another tenant");
+    }
+    const target = await this.#target(token);
+    if (!target) refuse("not-found", "ingest token not found");
+    if (target.destination.tenantId !== tenantId) refuse("forbidden", "the ingest token belongs to another tenant");
+    return { key, ...target };
+  }
+
+  /** What a token leads to; a sender and its destination are of one tenant. */
+  async #target(token: string): Promise<Omit<Admission, "key"> | undefined> {
+    const { directory } = this.#parts;
+    const hash = sha256(token);
+    if (!token.startsWith("sndr_")) {
+      const destination = await directory.destinationByToken(hash);
+      return destination && { destination, sender: null };
+    }
+    const sender = await directory.senderByToken(hash);
+    const destination = sender && (await directory.destination(sender.destinationId));
+    return destination && { destination, sender };
+  }
+
+  async #tenantExists(tenantId: string): Promise<boolean> {
+    return (await this.#parts.aggregates.read(tenants, tenantId)).state !== undefined;
+  }
+}
