@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { SchemaObject } from "ajv/dist/2020.js";
 import type { Session } from "../application/accounts/sessions.ts";
 import type { Origin } from "../application/origin.ts";
-import type { PageInParts } from "../application/queries/paging.ts";
+import type { PageInParts } from "../application/paging.ts";
 import type { Actor } from "../domain/domain-event.ts";
 import type { QueryReader } from "./query-parameters.ts";
 import type { Validator } from "./validate.ts";

@@ -10,7 +10,7 @@ import { sleep } from "../../ports/clock/sleep.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Freshness } from "../freshness.ts";
-import type { Slice } from "../queries/paging.ts";
+import type { Slice } from "../paging.ts";
 import { everyDocument } from "../scans.ts";
 import { nearest } from "./event-places.ts";
 

@@ -5,9 +5,9 @@ import { apiKeys } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
+import { listed, type Page, type PageRequest } from "../paging.ts";
 import type { ApiKeyView } from "../views.ts";
 import { ownHistory, type HistoryItem } from "./history.ts";
-import { listed, type Page, type PageRequest } from "./paging.ts";
 
 interface ApiKeyQueryParts {
   readonly store: EventStore;

@@ -11,10 +11,10 @@ import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
+import { listed, type Page, type PageRequest } from "../paging.ts";
 import { standingOf } from "../standing.ts";
 import { destinationView, type DestinationView } from "../views.ts";
 import { ownHistory, type HistoryItem } from "./history.ts";
-import { listed, type Page, type PageRequest } from "./paging.ts";
 
 interface DestinationSources {
   readonly store: EventStore;

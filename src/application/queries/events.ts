@@ -9,10 +9,10 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { loadShown, loadShownByKey, type LoadedWebhook } from "../events/webhooks.ts";
+import { pageFrom, pageOf, sliceOf, type Page, type PageInParts, type PageRequest } from "../paging.ts";
 import { eventView, type AttemptView, type EventView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
 import { historyItem, type HistoryItem } from "./history.ts";
-import { pageFrom, pageOf, sliceOf, type Page, type PageInParts, type PageRequest } from "./paging.ts";
 
 /** Events whose payloads are read first, before it is known how large they are. */
 const firstEvents = 8;

@@ -4,7 +4,7 @@ import { noStream, type EventStore, type RecordedEvent } from "../../ports/event
 import { requireOwn } from "../access.ts";
 import type { Aggregates, AggregateType } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
-import { sliceOf, type Page, type PageRequest } from "./paging.ts";
+import { sliceOf, type Page, type PageRequest } from "../paging.ts";
 import { shownData } from "./shown-facts.ts";
 
 /** A fact of a history. */

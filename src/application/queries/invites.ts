@@ -7,9 +7,9 @@ import { invites } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
+import { listed, type Page, type PageRequest } from "../paging.ts";
 import { inviteView, type InviteView } from "../views.ts";
 import { ownHistory, type HistoryItem } from "./history.ts";
-import { listed, type Page, type PageRequest } from "./paging.ts";
 
 interface InviteQueryParts {
   readonly store: EventStore;

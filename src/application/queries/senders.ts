@@ -9,9 +9,9 @@ import { senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
+import { listed, type Page, type PageRequest } from "../paging.ts";
 import { senderView, type SenderView } from "../views.ts";
 import { ownHistory, type HistoryItem } from "./history.ts";
-import { listed, type Page, type PageRequest } from "./paging.ts";
 
 interface SenderQueryParts {
   readonly store: EventStore;

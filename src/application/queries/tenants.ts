@@ -8,9 +8,9 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { verify } from "../delivery/signature.ts";
 import type { Vault } from "../keys/vault.ts";
+import type { Page, PageRequest } from "../paging.ts";
 import { tenantView, type TenantView } from "../views.ts";
 import { historyPage, type HistoryItem } from "./history.ts";
-import type { Page, PageRequest } from "./paging.ts";
 
 /** Queries about tenants. */
 export class TenantQueries {

@@ -6,8 +6,8 @@ import type { People } from "../accounts/people.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
+import { listed, type Page, type PageRequest } from "../paging.ts";
 import { userView, type UserView } from "../views.ts";
-import { listed, type Page, type PageRequest } from "./paging.ts";
 
 /** Queries about users. */
 export class UserQueries {

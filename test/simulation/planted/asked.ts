@@ -147,7 +147,7 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "a list waits for what never comes",
     breaks: "everything comes to an end",
-    file: "src/application/queries/paging.ts",
+    file: "src/application/paging.ts",
     from: "await Promise.all([find(), total]);",
     to: "await Promise.all([find(), total, new Promise<void>(() => undefined)]);",
   },

@@ -1,7 +1,7 @@
-import type { Collection } from "../../../projections/projection.ts";
-import type { Document, ReadModels } from "../../ports/read-models.ts";
-import type { Freshness } from "../freshness.ts";
-import type { Narrowing } from "../scans.ts";
+import type { Collection } from "../../projections/projection.ts";
+import type { Document, ReadModels } from "../ports/read-models.ts";
+import type { Freshness } from "./freshness.ts";
+import type { Narrowing } from "./scans.ts";
 
 /** Which part of a list is wanted, and in which order. */
 export interface PageRequest {
