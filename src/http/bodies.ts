@@ -1,3 +1,4 @@
+import authentication from "../../schemas/requests/authentication.json" with { type: "json" };
 import createApiKey from "../../schemas/requests/create-api-key.json" with { type: "json" };
 import createDestination from "../../schemas/requests/create-destination.json" with { type: "json" };
 import createInvite from "../../schemas/requests/create-invite.json" with { type: "json" };
@@ -22,6 +23,7 @@ import type { NewSender, SenderChange } from "../application/commands/senders.ts
 import type { PurgeInput } from "../application/commands/purge.ts";
 import type { NewTenant, TenantChange } from "../application/commands/tenants.ts";
 import type { NewUser, UserChange } from "../application/commands/users.ts";
+import { extended } from "./extended.ts";
 import { validator } from "./validate.ts";
 
 /** What request bodies must be. */
@@ -31,8 +33,8 @@ export const bodies = {
   verifySignature: validator<{ readonly payload: string; readonly signature: string }>(verifySignature),
   createUser: validator<NewUser>(createUser),
   updateUser: validator<UserChange>(updateUser),
-  createDestination: validator<NewDestination>(createDestination),
-  updateDestination: validator<DestinationChange>(updateDestination),
+  createDestination: validator<NewDestination>(extended(createDestination, authentication)),
+  updateDestination: validator<DestinationChange>(extended(updateDestination, authentication)),
   createSender: validator<NewSender>(createSender),
   updateSender: validator<SenderChange>(updateSender),
   testMapping: validator<{ readonly payload: unknown }>(testMapping),

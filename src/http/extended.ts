@@ -6,7 +6,8 @@ export function extended(base: SchemaObject, own: SchemaObject): SchemaObject {
   for (const [name, property] of Object.entries(propertiesOf(own))) {
     properties[name] = { ...properties[name], ...property };
   }
-  return { ...base, ...own, properties, required: [...requiredOf(base), ...requiredOf(own)] };
+  const required = [...requiredOf(base), ...requiredOf(own)];
+  return { ...base, ...own, properties, ...(required.length > 0 && { required }) };
 }
 
 function propertiesOf(schema: SchemaObject): Readonly<Record<string, object>> {
