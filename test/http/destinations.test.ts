@@ -111,6 +111,7 @@ describeOnEngines("destinations", (freshEngines) => {
       [{ authType: "BearerToken", credentials: { token: 5 } }, "credentials.token"],
       [{ authType: "BearerToken", credentials: { token: "a\r\nX-Evil: 1" } }, "credentials.token"],
       [{ authType: "BearerToken", credentials: { token: "ü" } }, "credentials.token"],
+      [{ authType: "BearerToken", credentials: { token: "x".repeat(4_097) } }, "credentials.token"],
       [{ authType: "ApiKey", credentials: { headerName: "X-Key" } }, "credentials.value"],
       [{ authType: "ApiKey", credentials: { value: "v" } }, "credentials.headerName"],
       ...[

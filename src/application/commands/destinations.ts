@@ -1,4 +1,5 @@
 import { decide, type DestinationCommand } from "../../domain/destination/decide.ts";
+import type { AuthType } from "../../domain/destination/events.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
@@ -24,7 +25,7 @@ import { checkOutboundUrl } from "./input-rules.ts";
 export interface NewDestination {
   readonly url: string;
   readonly serverRateLimit?: number;
-  readonly authType?: string;
+  readonly authType?: AuthType;
   readonly credentials?: GivenCredentials;
 }
 
@@ -33,7 +34,7 @@ export interface DestinationChange {
   readonly url?: string;
   readonly serverRateLimit?: number;
   readonly status?: "active" | "inactive";
-  readonly authType?: string;
+  readonly authType?: AuthType;
   readonly credentials?: GivenCredentials;
   readonly removeAuth?: boolean;
 }
