@@ -14,18 +14,25 @@ const types: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][]
   "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
 ];
 
+interface ForwarderParts {
+  readonly log: EventLog;
+  readonly queue: WorkQueue;
+  readonly state: ExpiringState;
+  readonly clock: Clock;
+}
+
 /**
  * Follows the log and publishes what it calls for: an item for each accepted event whose first attempt has not begun,
  * a wake-up where a destination's waiting events may go again. Its checkpoint follows the queue's acknowledgement, so
  * an item may be published twice, never left out.
  */
 export class Forwarder {
-  readonly #parts: { log: EventLog; queue: WorkQueue; state: ExpiringState; clock: Clock };
+  readonly #parts: ForwarderParts;
   #subscription: Subscription | undefined;
   #done: Position | undefined;
   #savedAt = 0;
 
-  constructor(parts: { log: EventLog; queue: WorkQueue; state: ExpiringState; clock: Clock }) {
+  constructor(parts: ForwarderParts) {
     this.#parts = parts;
   }
 

@@ -8,18 +8,21 @@ import { neededMasterKeys, readPlatformKeys } from "../keys/platform-keys.ts";
 import { places, type Vault } from "../keys/vault.ts";
 import { personKey, type KeyedTenant } from "./people.ts";
 
+interface EmailOpenerParts {
+  readonly store: Pick<EventStore, "readStream">;
+  readonly sealing: Sealing;
+  readonly vault: Vault;
+}
+
 /**
  * Prepares entries for the pure projections: sealed addresses in facts about users and invites become clear ones, or
  * null where the person was deleted since. Everything else is passed on.
  */
 export class EmailOpener {
-  readonly #parts: { store: Pick<EventStore, "readStream">; sealing: Sealing; vault: Vault };
+  readonly #parts: EmailOpenerParts;
   readonly #tenants: LRUCache<string, KeyedTenant>;
 
-  constructor(
-    parts: { store: Pick<EventStore, "readStream">; sealing: Sealing; vault: Vault },
-    options: { readonly max: number },
-  ) {
+  constructor(parts: EmailOpenerParts, options: { readonly max: number }) {
     this.#parts = parts;
     this.#tenants = new LRUCache({ max: options.max });
   }

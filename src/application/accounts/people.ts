@@ -13,18 +13,23 @@ import { Recent } from "../recent.ts";
 /** A tenant, as far as its data key goes. */
 export type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
 
+interface PeopleParts {
+  readonly store: EventStore;
+  readonly sealing: Sealing;
+  readonly vault: Vault;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
 /**
  * People's addresses. Every email in the log is sealed under its person's own key, which is in a stream of its own:
  * deleting that stream makes the address unreadable wherever it was written.
  */
 export class People {
-  readonly #parts: { store: EventStore; sealing: Sealing; vault: Vault; clock: Clock; ids: Ids };
+  readonly #parts: PeopleParts;
   readonly #keys: Recent<SealingKey>;
 
-  constructor(
-    parts: { store: EventStore; sealing: Sealing; vault: Vault; clock: Clock; ids: Ids },
-    options: { readonly max: number },
-  ) {
+  constructor(parts: PeopleParts, options: { readonly max: number }) {
     this.#parts = parts;
     this.#keys = new Recent(parts.clock, options);
   }

@@ -40,15 +40,18 @@ export interface CloudGuardParts {
   readonly metrics: Pick<Metrics, "trouble">;
 }
 
+interface TurnstileSettings {
+  readonly verifyUrl: string;
+  readonly secret: string;
+  readonly userAgent: string;
+}
+
 /** The cloud offering's: no disposable address, a challenge that was passed, and 3 tenants a day from one device. */
 export class CloudRegistrationGuards implements RegistrationGuards {
   readonly #parts: CloudGuardParts;
-  readonly #settings: { readonly verifyUrl: string; readonly secret: string; readonly userAgent: string };
+  readonly #settings: TurnstileSettings;
 
-  constructor(
-    parts: CloudGuardParts,
-    settings: { readonly verifyUrl: string; readonly secret: string; readonly userAgent: string },
-  ) {
+  constructor(parts: CloudGuardParts, settings: TurnstileSettings) {
     this.#parts = parts;
     this.#settings = settings;
   }

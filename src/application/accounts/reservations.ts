@@ -40,14 +40,21 @@ function nameOf({ stream, revision }: Reservation): string {
 
 const attempts = 20;
 
+interface ReservationParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
 /**
  * Names that are unique on the platform. A name is reserved before the append that uses it, so that of any number of
  * rivals one wins; a reservation that is not used is taken over after 30 s, its holder being refused first.
  */
 export class Reservations {
-  readonly #parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids };
+  readonly #parts: ReservationParts;
 
-  constructor(parts: { store: EventStore; aggregates: Aggregates; clock: Clock; ids: Ids }) {
+  constructor(parts: ReservationParts) {
     this.#parts = parts;
   }
 

@@ -21,11 +21,17 @@ export interface NewApiKey {
 
 const prefix = "rk_";
 
+interface ApiKeyParts {
+  readonly aggregates: Aggregates;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
 /** Commands on API keys. */
 export class ApiKeyCommands {
-  readonly #parts: { aggregates: Aggregates; clock: Clock; ids: Ids };
+  readonly #parts: ApiKeyParts;
 
-  constructor(parts: { aggregates: Aggregates; clock: Clock; ids: Ids }) {
+  constructor(parts: ApiKeyParts) {
     this.#parts = parts;
   }
 

@@ -23,11 +23,18 @@ export interface PurgeInput {
 /** Another purge of the tenant got ahead in between: what it took must not be counted twice. */
 class CountedTooEarly extends Error {}
 
+interface PurgeParts {
+  readonly aggregates: Aggregates;
+  readonly shown: ShownEvents;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
 /** Purging finished events: hidden at once, soon deleted from the log. */
 export class PurgeCommands {
-  readonly #parts: { aggregates: Aggregates; shown: ShownEvents; clock: Clock; ids: Ids };
+  readonly #parts: PurgeParts;
 
-  constructor(parts: { aggregates: Aggregates; shown: ShownEvents; clock: Clock; ids: Ids }) {
+  constructor(parts: PurgeParts) {
     this.#parts = parts;
   }
 

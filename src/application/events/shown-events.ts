@@ -19,14 +19,20 @@ const lookAgainMs = 20;
 /** Skipping this many events in an index costs less than looking into counters. */
 const near = 1_000;
 
+interface ShownEventParts {
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly clock: Clock;
+}
+
 /**
  * Events as the read models show them, at least as new as the moment of the question. What a purge took is hidden bit
  * by bit: nobody sees that half done.
  */
 export class ShownEvents {
-  readonly #parts: { readModels: ReadModels; freshness: Freshness; clock: Clock };
+  readonly #parts: ShownEventParts;
 
-  constructor(parts: { readModels: ReadModels; freshness: Freshness; clock: Clock }) {
+  constructor(parts: ShownEventParts) {
     this.#parts = parts;
   }
 

@@ -16,7 +16,7 @@ import { standingOf } from "../standing.ts";
 import { destinationView, type DestinationView } from "../views.ts";
 import { ownHistory, type HistoryItem } from "./history.ts";
 
-interface DestinationSources {
+interface DestinationQueryParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly readModels: ReadModels;
@@ -25,9 +25,9 @@ interface DestinationSources {
 
 /** Queries about destinations. */
 export class DestinationQueries {
-  readonly #parts: DestinationSources;
+  readonly #parts: DestinationQueryParts;
 
-  constructor(parts: DestinationSources) {
+  constructor(parts: DestinationQueryParts) {
     this.#parts = parts;
   }
 

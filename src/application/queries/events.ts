@@ -30,11 +30,17 @@ export interface EventTotals {
   readonly statuses: Readonly<Record<EventStatus, number>>;
 }
 
+interface EventQueryParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly shown: ShownEvents;
+}
+
 /** Queries about accepted events. */
 export class EventQueries {
-  readonly #parts: { store: EventStore; aggregates: Aggregates; shown: ShownEvents };
+  readonly #parts: EventQueryParts;
 
-  constructor(parts: { store: EventStore; aggregates: Aggregates; shown: ShownEvents }) {
+  constructor(parts: EventQueryParts) {
     this.#parts = parts;
   }
 

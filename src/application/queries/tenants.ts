@@ -12,11 +12,17 @@ import type { Page, PageRequest } from "../paging.ts";
 import { tenantView, type TenantView } from "../views.ts";
 import { historyPage, type HistoryItem } from "./history.ts";
 
+interface TenantQueryParts {
+  readonly store: EventStore;
+  readonly aggregates: Aggregates;
+  readonly vault: Vault;
+}
+
 /** Queries about tenants. */
 export class TenantQueries {
-  readonly #parts: { store: EventStore; aggregates: Aggregates; vault: Vault };
+  readonly #parts: TenantQueryParts;
 
-  constructor(parts: { store: EventStore; aggregates: Aggregates; vault: Vault }) {
+  constructor(parts: TenantQueryParts) {
     this.#parts = parts;
   }
 

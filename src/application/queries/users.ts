@@ -9,11 +9,18 @@ import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import { userView, type UserView } from "../views.ts";
 
+interface UserQueryParts {
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly people: People;
+}
+
 /** Queries about users. */
 export class UserQueries {
-  readonly #parts: { aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; people: People };
+  readonly #parts: UserQueryParts;
 
-  constructor(parts: { aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; people: People }) {
+  constructor(parts: UserQueryParts) {
     this.#parts = parts;
   }
 

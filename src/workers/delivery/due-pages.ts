@@ -27,6 +27,11 @@ interface Look {
   readonly known: { readonly count: number; has(eventId: string): boolean };
 }
 
+interface DuePagesParts {
+  readonly dueIndex: DueIndex;
+  readonly clock: Clock;
+}
+
 /**
  * Looks through the due work of one destination. A look from the start needs an index that knows everything done so
  * far, and so makes the projection hurry; the looks that go on from there need not. A lagging index may name work that
@@ -34,10 +39,10 @@ interface Look {
  */
 export class DuePages {
   readonly #destinationId: string;
-  readonly #parts: { readonly dueIndex: DueIndex; readonly clock: Clock };
+  readonly #parts: DuePagesParts;
   #place: Place | undefined;
 
-  constructor(destinationId: string, parts: { readonly dueIndex: DueIndex; readonly clock: Clock }) {
+  constructor(destinationId: string, parts: DuePagesParts) {
     this.#destinationId = destinationId;
     this.#parts = parts;
   }
