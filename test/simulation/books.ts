@@ -1,10 +1,11 @@
 import { createHmac } from "node:crypto";
 import type { RecordedEvent } from "../../src/ports/event-store.ts";
 import { hold } from "./broken.ts";
-import { inForce, type EventRecord, type Model } from "./model.ts";
+import type { Model } from "./model.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { SimulatedQueue } from "./queue.ts";
 import type { Call, CallWatcher } from "./receivers.ts";
+import { inForce, type EventRecord } from "./records.ts";
 import { textIn } from "./stand-ins.ts";
 
 interface Told {

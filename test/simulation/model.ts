@@ -2,77 +2,11 @@ import type { RecordedEvent } from "../../src/ports/event-store.ts";
 import { hold } from "./broken.ts";
 import { moves } from "./moves.ts";
 import type { SimulatedProcess } from "./process.ts";
-import { finished, neverPurged, takeAway, type Purgeable, type PurgeOrder, type Purging } from "./purged.ts";
-import type { Call } from "./receivers.ts";
-import { settingsAfter, type Settings } from "./settings.ts";
-
-/** One attempt, as the log and the receivers told of it. */
-export interface AttemptRecord {
-  readonly number: number;
-  readonly by: SimulatedProcess;
-  readonly worker: string;
-  readonly url: string;
-  readonly authType: string | null;
-  readonly probe: boolean;
-  /** When its claim became durable, ms of the simulation. */
-  readonly claimedAt: number;
-  /** Whether the worker was told that the claim succeeded. */
-  call?: Call;
-  /** Its real outcome in the log. */
-  ending?: { readonly ok: boolean; readonly reason: string | null; readonly statusCode: number | null };
-  givenUp: boolean;
-}
-
-/** One accepted event, from its acceptance on. */
-export interface EventRecord extends Purgeable {
-  readonly id: string;
-  readonly idempotencyKey: string | null;
-  readonly payload: string;
-  /** When it was accepted, ms of the simulation. */
-  readonly since: number;
-  readonly attempts: AttemptRecord[];
-  retryCount: number;
-  nextAttemptAt: string | null;
-  /** Its stream is gone. */
-  deleted: boolean;
-}
-
-/** What a setting was, and since when (ms of the simulation). */
-type Past<Value> = { readonly since: number; readonly value: Value }[];
-
-export interface DestinationRecord {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly limits: Past<number>;
-  /** By the revision of its stream. */
-  readonly settings: Settings[];
-  readonly open: Past<boolean>;
-  /** Whether its circuit lets everything through. */
-  readonly closed: Past<boolean>;
-  readonly probes: Past<string | null>;
-  /** Outcomes of attempts, as they became durable; lost ones are failures. */
-  readonly outcomes: { readonly at: number; readonly ok: boolean }[];
-  /** Attempts that have no end yet, by the log. */
-  underWay: number;
-  /** Until when there was no room for another attempt, ms of the simulation. */
-  fullUntil: number;
-  circuit: string;
-  /** Until when an open circuit lets nothing through. */
-  openUntil: string | null;
-  failures: number;
-  deleted: boolean;
-  active: boolean;
-}
-
-export interface TenantRecord extends Purging {
-  readonly id: string;
-  /** What its name is compared by. */
-  nameHash: string;
-  /** What its users' emails are compared by. */
-  readonly emailHashes: Set<string>;
-  readonly maxTrys: Past<number>;
-  readonly timers: Past<number>;
-}
+import { finished, neverPurged, takeAway, type PurgeOrder } from "./purged.ts";
+import {
+  inForce, type AttemptRecord, type DestinationRecord, type EventRecord, type Past, type TenantRecord,
+} from "./records.ts";
+import { settingsAfter } from "./settings.ts";
 
 /** What the relay was told to do. */
 export interface Rules {
@@ -96,11 +30,6 @@ type Data = Readonly<Record<string, unknown>> & {
   readonly attempt: number;
   readonly at: string;
 };
-
-/** What of a past was in force at some time since `from`. */
-export function inForce<Value>(past: Past<Value>, from: number): Value[] {
-  return past.filter((_, at) => (past[at + 1]?.since ?? Infinity) >= from).map(({ value }) => value);
-}
 
 /**
  * The specification once more, in few words of its own: told of every fact as it becomes durable, it says whether

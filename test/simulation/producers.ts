@@ -8,12 +8,13 @@ import { whole } from "../support/whole-page.ts";
 import type { Books } from "./books.ts";
 import { Broken, hold } from "./broken.ts";
 import { describe, isExpected, isUnavailable } from "./errors.ts";
-import { inForce, type Model } from "./model.ts";
+import type { Model } from "./model.ts";
 import { contested } from "./names.ts";
 import type { Node } from "./node.ts";
 import { weights, type Operation } from "./operations.ts";
 import type { Random } from "./random.ts";
 import { hostOf } from "./receivers.ts";
+import { inForce } from "./records.ts";
 import { proofFor } from "./token-endpoints.ts";
 import { short, type Trace } from "./trace.ts";
 
