@@ -1,6 +1,8 @@
+import type { ApiKeyDocument } from "../../projections/api-keys/api-keys.ts";
 import type { DestinationDocument, Standing } from "../../projections/destinations/destinations.ts";
 import type { InviteDocument } from "../../projections/invites/invites.ts";
 import type { SenderDocument } from "../../projections/senders/senders.ts";
+import type { UserDocument } from "../../projections/users/users.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
 import type { AuthType } from "../domain/destination/events.ts";
 import type { DataOf } from "../domain/domain-event.ts";
@@ -9,7 +11,6 @@ import type { Webhook } from "../domain/event/state.ts";
 import type { InviteStatus } from "../domain/invite/invite.ts";
 import type { Role } from "../domain/roles.ts";
 import type { Mapping } from "../domain/sender/events.ts";
-import type { UserStatus } from "../domain/tenant/events.ts";
 import type { Tenant, User } from "../domain/tenant/state.ts";
 
 /** A tenant as the API shows it. */
@@ -29,17 +30,8 @@ export function tenantView(tenant: Tenant): TenantView {
   return { id, name, maxTrys, circuitBreakerTimer, retentionDays, createdAt, updatedAt };
 }
 
-/** A user as the API shows it. */
-export interface UserView {
-  readonly id: string;
-  readonly tenantId: string;
-  /** Null only while a deletion is under way. */
-  readonly email: string | null;
-  readonly status: UserStatus;
-  readonly role: Role;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+/** A user as the API shows it, and as the read models have it. */
+export type UserView = UserDocument;
 
 /** The API's view of a folded user, with its opened email. */
 export function userView(tenantId: string, user: User, email: string | null): UserView {
@@ -85,17 +77,8 @@ export function senderView(document: SenderDocument): SenderView {
   return { id, tenantId, name, destinationUrlId, status, mapping, createdAt, updatedAt };
 }
 
-/** An API key as the API shows it. */
-export interface ApiKeyView {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly last4: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly lastUsedAt: string | null;
-}
+/** An API key as the API shows it, and as the read models have it. */
+export type ApiKeyView = ApiKeyDocument;
 
 /** The API's view of a key just issued. */
 export function apiKeyView(issued: DataOf<ApiKeyEvent, "ApiKeyIssued">): ApiKeyView {

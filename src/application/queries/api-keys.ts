@@ -32,6 +32,6 @@ export class ApiKeyQueries {
   /** The unrevoked keys of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<ApiKeyView>> {
     const asked = { where: { tenantId }, counter: apiKeysCounter(tenantId), page };
-    return listed(this.#parts, collection, asked, (key): ApiKeyView => key);
+    return listed(this.#parts, collection, asked, (key) => key);
   }
 }

@@ -44,6 +44,6 @@ export class UserQueries {
   list({ tenantId }: Caller, filter: Omit<UserFilter, "tenantId">, page: PageRequest): Promise<Page<UserView>> {
     const wanted = { tenantId, ...filter };
     const asked = { ...usersSelected(wanted), counter: usersCounter(wanted), page };
-    return listed(this.#parts, users, asked, (user): UserView => user);
+    return listed(this.#parts, users, asked, (user) => user);
   }
 }
