@@ -9,9 +9,9 @@ import { apiKeys } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { secretToken, sha256 } from "../hashing.ts";
+import { cleanName, parseDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 import { apiKeyView, type ApiKeyView } from "../views.ts";
-import { cleanName, parseDateTime } from "./input-rules.ts";
 
 /** A key to issue. `expiresAt`: an ISO 8601 date or time to come; left out: valid until it is revoked. */
 export interface NewApiKey {

@@ -13,9 +13,9 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { changeShown } from "../events/webhooks.ts";
+import { parseDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 import { pagesOf } from "../scans.ts";
-import { parseDateTime } from "./input-rules.ts";
 
 /** Which of the tenant's events in CriticalFailure to replay; times of acceptance, both inclusive. */
 export interface BulkReplayInput {

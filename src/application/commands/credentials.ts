@@ -2,7 +2,7 @@ import type { AuthType } from "../../domain/destination/events.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { OutboundClient } from "../../ports/outbound.ts";
 import { isSettableHeader } from "../delivery/request.ts";
-import { checkOutboundUrl, checkPlainText } from "./input-rules.ts";
+import { checkOutboundUrl, checkPlainText } from "../input-rules.ts";
 
 /** Fields of credentials as a body has them, of whatever type of authentication; others may be among them. */
 export type GivenCredentials = Readonly<Record<string, string>>;

@@ -14,12 +14,12 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { changeCircuit } from "../delivery/circuits.ts";
 import { secretToken, sha256 } from "../hashing.ts";
+import { checkOutboundUrl } from "../input-rules.ts";
 import { places, type Vault } from "../keys/vault.ts";
 import type { Origin } from "../origin.ts";
 import type { DestinationQueries } from "../queries/destinations.ts";
 import type { DestinationView } from "../views.ts";
 import { readAuth, type AuthInput, type GivenCredentials } from "./credentials.ts";
-import { checkOutboundUrl } from "./input-rules.ts";
 
 /** A destination to register; limits are in docs/api.md. `serverRateLimit`, requests at once, left out is 5. */
 export interface NewDestination {

@@ -24,11 +24,11 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { secretToken, sha256 } from "../hashing.ts";
+import { checkEmail, checkPassword, parseRole } from "../input-rules.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import { documentOf } from "../scans.ts";
 import { inviteView, userView, type InviteView, type UserView } from "../views.ts";
-import { checkEmail, checkPassword, parseRole } from "./input-rules.ts";
 
 /** Somebody to invite, who is not a user of any tenant. The invite is good for seven days. */
 export interface NewInvite {

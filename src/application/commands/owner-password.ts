@@ -10,9 +10,9 @@ import type { Sessions } from "../accounts/sessions.ts";
 import { userByEmail } from "../accounts/user-by-email.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { checkPassword } from "../input-rules.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { serviceOrigin } from "../origin.ts";
-import { checkPassword } from "./input-rules.ts";
 
 interface OwnerPasswordParts {
   readonly aggregates: Aggregates;

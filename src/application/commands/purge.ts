@@ -10,8 +10,8 @@ import { purges, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
+import { parseDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
-import { parseDateTime } from "./input-rules.ts";
 
 /** Which finished events to purge. */
 export interface PurgeInput {

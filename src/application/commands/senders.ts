@@ -13,10 +13,10 @@ import { destinations, senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { secretToken, sha256 } from "../hashing.ts";
+import { cleanName } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 import type { SenderQueries } from "../queries/senders.ts";
 import type { SenderView } from "../views.ts";
-import { cleanName } from "./input-rules.ts";
 
 /** A sender to create; `mapping` null: payloads are delivered as they come. */
 export interface NewSender {

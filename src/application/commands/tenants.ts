@@ -18,11 +18,11 @@ import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { secretFingerprint, webhookSecret } from "../delivery/signature.ts";
+import { checkEmail, checkPassword, cleanName } from "../input-rules.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { places, type Vault } from "../keys/vault.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { tenantView, type TenantView } from "../views.ts";
-import { checkEmail, checkPassword, cleanName } from "./input-rules.ts";
 
 /** A tenant to create, with its first user; `maxTrys` left out is 10, `circuitBreakerTimer` (seconds) 300. */
 export interface NewTenant {

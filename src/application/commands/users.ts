@@ -18,11 +18,11 @@ import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
+import { checkEmail, checkPassword, parseRole } from "../input-rules.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import type { UserQueries } from "../queries/users.ts";
 import { userView, type UserView } from "../views.ts";
-import { checkEmail, checkPassword, parseRole } from "./input-rules.ts";
 
 /** A user to create; limits are in docs/api.md. `role` left out is 0, Developer. */
 export interface NewUser {

@@ -1,4 +1,4 @@
-import { parseDateTime } from "../../application/commands/input-rules.ts";
+import { parseDateTime } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
 import { eventTotalsQuery, lists, type EventFilters } from "../lists.ts";
 import { signedIn, signedInQuery, type Route } from "../route.ts";

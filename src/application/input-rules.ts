@@ -1,8 +1,8 @@
-import { refuse } from "../../domain/refusal.ts";
-import { roleOfCode, type Role } from "../../domain/roles.ts";
-import { passwordProblem } from "../../domain/tenant/password.ts";
-import { timestamp } from "../../domain/time.ts";
-import type { OutboundClient } from "../../ports/outbound.ts";
+import { refuse } from "../domain/refusal.ts";
+import { roleOfCode, type Role } from "../domain/roles.ts";
+import { passwordProblem } from "../domain/tenant/password.ts";
+import { timestamp } from "../domain/time.ts";
+import type { OutboundClient } from "../ports/outbound.ts";
 
 const mostCharacters = 255;
 const mostUrlCharacters = 2_048;
