@@ -4,6 +4,7 @@ import type { Session } from "../application/accounts/sessions.ts";
 import type { Origin } from "../application/origin.ts";
 import type { PageInParts } from "../application/paging.ts";
 import type { Actor } from "../domain/domain-event.ts";
+import { uuidOf } from "./identifiers.ts";
 import type { QueryReader } from "./query-parameters.ts";
 import type { Validator } from "./validate.ts";
 
@@ -115,6 +116,11 @@ export function signedInQuery<Parameters>(
     return handle({ ...call, input: query(exchange.query) });
   };
   return { method: "GET", path, security: "bearer", query, run };
+}
+
+/** The id in a request's path, as {@link uuidOf} takes it. */
+export function pathId({ params }: Exchange): string {
+  return uuidOf(params["id"] ?? "");
 }
 
 /** Who is behind a request, for the log. */

@@ -1,8 +1,7 @@
 import type { Services } from "../../application/services.ts";
 import { bodies } from "../bodies.ts";
 import { lists } from "../lists.ts";
-import { signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
-import { pathId } from "./path-id.ts";
+import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 /** API keys of the caller's tenant. */
 export function apiKeyRoutes({ commands, queries }: Services): Route[] {

@@ -1,8 +1,7 @@
 import { parseDateTime } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
 import { eventTotalsQuery, lists, type EventFilters } from "../lists.ts";
-import { signedIn, signedInQuery, type Route } from "../route.ts";
-import { pathId } from "./path-id.ts";
+import { pathId, signedIn, signedInQuery, type Route } from "../route.ts";
 
 /** Accepted events of the caller's tenant. */
 export function eventRoutes({ commands, queries }: Services): Route[] {

@@ -1,8 +1,7 @@
 import type { Services } from "../../application/services.ts";
 import { bodies } from "../bodies.ts";
 import { lists } from "../lists.ts";
-import { openWith, originOf, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
-import { pathId } from "./path-id.ts";
+import { openWith, originOf, pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 /** Invites to the caller's tenant, and registration by invite. */
 export function inviteRoutes({ commands, queries }: Services): Route[] {

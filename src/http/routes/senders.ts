@@ -4,8 +4,7 @@ import { json } from "../answer.ts";
 import { bodies } from "../bodies.ts";
 import { parseJsonObject } from "../json-text.ts";
 import { lists } from "../lists.ts";
-import { signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
-import { pathId } from "./path-id.ts";
+import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 /** Senders of the caller's tenant. */
 export function senderRoutes({ commands, queries }: Services): Route[] {

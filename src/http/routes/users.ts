@@ -2,8 +2,7 @@ import type { Services } from "../../application/services.ts";
 import { roleOfCode } from "../../domain/roles.ts";
 import { bodies } from "../bodies.ts";
 import { lists } from "../lists.ts";
-import { signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
-import { pathId } from "./path-id.ts";
+import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 /** Users of the caller's tenant. */
 export function userRoutes({ commands, queries }: Services): Route[] {
