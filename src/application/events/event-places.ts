@@ -3,12 +3,7 @@ import type { EventFilter } from "../../../projections/events/events.ts";
 import { countedOf } from "../../../projections/events/totals.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-
-/** What finding a place needs: counters, and how many events match a filter. */
-export interface Counting {
-  readonly readModels: Pick<ReadModels, "buckets">;
-  count(filter: EventFilter): Promise<number>;
-}
+import { totalOf } from "./event-totals.ts";
 
 /** A place in a list of events: after the first `offset` of those that match the filter. */
 export interface Place {
@@ -28,13 +23,13 @@ interface Stretch {
  * for each hour of the filter's time, and for each minute of one hour.
  */
 export async function nearest(
-  counting: Counting, { filter, offset }: Place, descending: boolean,
+  readModels: Pick<ReadModels, "buckets" | "sum" | "count">, { filter, offset }: Place, descending: boolean,
 ): Promise<Place | null> {
   const counted = countedOf(filter);
   const totalsOf = async (level: (typeof levels)[number]["name"], first: number, last: number) => {
     const totals = new Map<number, number>();
     const scopes = counted.map((one) => eventsCounter(one, level));
-    for (const buckets of await Promise.all(scopes.map((scope) => counting.readModels.buckets(scope, first, last)))) {
+    for (const buckets of await Promise.all(scopes.map((scope) => readModels.buckets(scope, first, last)))) {
       for (const { bucket, total } of buckets) totals.set(bucket, (totals.get(bucket) ?? 0) + total);
     }
     const sorted = [...totals].sort(([one], [other]) => one - other);
@@ -51,7 +46,7 @@ export async function nearest(
     if (first >= end) continue;
     const edges = [{ from: within.from, until: first * ms }, { from: end * ms, until: within.until }] as const;
     const [before, behind] = descending ? [edges[1], edges[0]] : edges;
-    const inBefore = before.from < before.until ? await counting.count({ ...filter, ...bounds(before) }) : 0;
+    const inBefore = before.from < before.until ? await totalOf(readModels, { ...filter, ...bounds(before) }) : 0;
     if (left < inBefore) {
       within = before;
       continue;

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import {
   eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
 } from "../../../projections/events/events.ts";
-import { planTotal } from "../../../projections/events/totals.ts";
 import { purges, type PurgeDocument } from "../../../projections/purges/purges.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
@@ -13,6 +12,7 @@ import type { Freshness } from "../freshness.ts";
 import type { Slice } from "../paging.ts";
 import { everyDocument } from "../scans.ts";
 import { nearest } from "./event-places.ts";
+import { totalOf } from "./event-totals.ts";
 
 const patienceMs = 2_000;
 const lookAgainMs = 20;
@@ -66,21 +66,14 @@ export class ShownEvents {
   }
 
   /** How many events match a filter, without looking at each. Call it within {@link ask}. */
-  async count(filter: EventFilter): Promise<number> {
-    const { readModels } = this.#parts;
-    const { sums, counts } = planTotal(filter);
-    const parts = await Promise.all([
-      ...sums.map(({ scope, from, to }) => readModels.sum(scope, from, to)),
-      ...counts.map((selection) => readModels.count(selection)),
-    ]);
-    return parts.reduce((sum, part) => sum + part, 0);
+  count(filter: EventFilter): Promise<number> {
+    return totalOf(this.#parts.readModels, filter);
   }
 
   /** One page of the events that match a filter, in the order of their acceptance. Call it within {@link ask}. */
   async page(filter: EventFilter, { order: { descending }, offset, limit }: Slice): Promise<readonly EventDocument[]> {
     const { readModels } = this.#parts;
-    const counting = { readModels, count: (narrower: EventFilter) => this.count(narrower) };
-    const place = offset < near ? { filter, offset } : await nearest(counting, { filter, offset }, descending);
+    const place = offset < near ? { filter, offset } : await nearest(readModels, { filter, offset }, descending);
     if (!place) return [];
     const order = eventsOrdered(descending);
     const found = await readModels.find({ ...eventsSelected(place.filter), order, offset: place.offset, limit });

@@ -69,7 +69,7 @@ export const shown: readonly PlantedBug[] = [
   {
     name: "a total is one short",
     breaks: "a total counts the list",
-    file: shownEvents,
+    file: "src/application/events/event-totals.ts",
     from: "return parts.reduce((sum, part) => sum + part, 0);",
     to: "return parts.reduce((sum, part) => sum + part, -1);",
   },
