@@ -1,8 +1,8 @@
 import type { RequestListener } from "node:http";
-import { plainText, send } from "./answer.ts";
+import { createFailures } from "./answers/failures.ts";
+import { plainText, send } from "./answers/send.ts";
 import type { Common } from "./api.ts";
-import { createFailures } from "./failures.ts";
-import { requestIdOf } from "./identifiers.ts";
+import { requestIdOf } from "./requests/identifiers.ts";
 import type { Answer } from "./route.ts";
 import { healthProbes } from "./routes/health.ts";
 

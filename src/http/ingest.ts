@@ -1,13 +1,13 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { isUtf8 } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Condensed } from "../application/condensed.ts";
 import type { Admission } from "../application/ingest/admissions.ts";
 import { refuse } from "../domain/refusal.ts";
-import { commonHeaders, json, plainText, send, sendAndHangUp } from "./answer.ts";
+import type { Fail } from "./answers/failures.ts";
+import { commonHeaders, json, plainText, send, sendAndHangUp } from "./answers/send.ts";
 import type { Api } from "./api.ts";
-import { readJsonObject } from "./body.ts";
-import type { Fail } from "./failures.ts";
-import { requestIdOf, uuidOf } from "./identifiers.ts";
+import { requestIdOf, uuidOf } from "./requests/identifiers.ts";
+import { readJsonObject } from "./requests/json-body.ts";
 import type { Operation } from "./route.ts";
 
 const prefix = "/api/v1/ingest/";

@@ -4,9 +4,9 @@ import type { Session } from "../application/accounts/sessions.ts";
 import type { Origin } from "../application/origin.ts";
 import type { PageInParts } from "../application/paging.ts";
 import type { Actor } from "../domain/domain-event.ts";
-import { uuidOf } from "./identifiers.ts";
-import type { QueryReader } from "./query-parameters.ts";
-import type { Validator } from "./validate.ts";
+import { uuidOf } from "./requests/identifiers.ts";
+import type { QueryReader } from "./requests/query-parameters.ts";
+import type { Validator } from "./requests/validate.ts";
 
 /** An answer: a JSON body, a page, a text, or nothing. */
 export interface Answer {

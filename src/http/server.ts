@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Ids } from "../ports/ids.ts";
-import { plainText, send, sendUnasked } from "./answer.ts";
-import { requestIdOf } from "./identifiers.ts";
+import { plainText, send, sendUnasked } from "./answers/send.ts";
+import { requestIdOf } from "./requests/identifiers.ts";
 
 /** How long clients may take, milliseconds. One that is slower is cut off; in what it sends, by `checkEvery` late. */
 export interface Patience {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { SchemaObject } from "ajv/dist/2020.js";
-import { extended } from "../extended.ts";
+import { extended } from "../requests/extended.ts";
 
 const folder = new URL("../../../schemas/responses/", import.meta.url);
 const names = readdirSync(folder).map((file) => file.replace(/\.json$/, ""));

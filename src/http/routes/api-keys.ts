@@ -1,6 +1,6 @@
 import type { Services } from "../../application/services.ts";
-import { bodies } from "../bodies.ts";
-import { lists } from "../lists.ts";
+import { bodies } from "../requests/body-schemas.ts";
+import { lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 /** API keys of the caller's tenant. */

@@ -1,5 +1,5 @@
 import type { Services } from "../../application/services.ts";
-import { bodies } from "../bodies.ts";
+import { bodies } from "../requests/body-schemas.ts";
 import { signedInWith, type Route } from "../route.ts";
 
 /** Operations on many events of the caller's tenant at once. */

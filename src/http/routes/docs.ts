@@ -1,4 +1,4 @@
-import { json } from "../answer.ts";
+import { json } from "../answers/send.ts";
 import { createDocument } from "../openapi/document.ts";
 import { renderPage } from "../openapi/page/page.ts";
 import { open, type Operation, type Route } from "../route.ts";

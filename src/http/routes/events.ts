@@ -1,6 +1,6 @@
 import { parseDateTime } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
-import { eventTotalsQuery, lists, type EventFilters } from "../lists.ts";
+import { eventTotalsQuery, lists, type EventFilters } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, type Route } from "../route.ts";
 
 /** Accepted events of the caller's tenant. */

@@ -1,9 +1,9 @@
 import type { Services } from "../../application/services.ts";
 import { refuse } from "../../domain/refusal.ts";
-import { json } from "../answer.ts";
-import { bodies } from "../bodies.ts";
-import { parseJsonObject } from "../json-text.ts";
-import { lists } from "../lists.ts";
+import { json } from "../answers/send.ts";
+import { bodies } from "../requests/body-schemas.ts";
+import { parseJsonObject } from "../requests/json-text.ts";
+import { lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 /** Senders of the caller's tenant. */

@@ -1,5 +1,5 @@
 import type { Services } from "../../application/services.ts";
-import { bodies } from "../bodies.ts";
+import { bodies } from "../requests/body-schemas.ts";
 import { openWith, signedIn, type Route } from "../route.ts";
 
 /** Login and logout. */

@@ -1,6 +1,6 @@
 import type { Services } from "../../application/services.ts";
-import { bodies } from "../bodies.ts";
-import { lists } from "../lists.ts";
+import { bodies } from "../requests/body-schemas.ts";
+import { lists } from "../requests/list-queries.ts";
 import { openWith, originOf, pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 /** Tenants and their webhook secrets. */

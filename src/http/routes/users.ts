@@ -1,7 +1,7 @@
 import type { Services } from "../../application/services.ts";
 import { roleOfCode } from "../../domain/roles.ts";
-import { bodies } from "../bodies.ts";
-import { lists } from "../lists.ts";
+import { bodies } from "../requests/body-schemas.ts";
+import { lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
 
 /** Users of the caller's tenant. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
-import { bodies } from "../../../src/http/bodies.ts";
-import { lists } from "../../../src/http/lists.ts";
+import { bodies } from "../../../src/http/requests/body-schemas.ts";
+import { lists } from "../../../src/http/requests/list-queries.ts";
 import type { Schema } from "../../../src/http/openapi/schemas.ts";
 import { apiDocument } from "../../support/document.ts";
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { refuse } from "../../../src/domain/refusal.ts";
 import type { Api } from "../../../src/http/api.ts";
-import { createFailures } from "../../../src/http/failures.ts";
+import { createFailures } from "../../../src/http/answers/failures.ts";
 import { createIngestHandler, ingestPath } from "../../../src/http/ingest.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";

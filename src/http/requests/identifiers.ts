@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Ids } from "../ports/ids.ts";
+import type { Ids } from "../../ports/ids.ts";
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const requestIdForm = /^[\x21-\x7e]{1,128}$/;

@@ -1,14 +1,14 @@
-import countEvents from "../../schemas/requests/count-events.json" with { type: "json" };
-import listApiKeys from "../../schemas/requests/list-api-keys.json" with { type: "json" };
-import listAttempts from "../../schemas/requests/list-attempts.json" with { type: "json" };
-import listDestinations from "../../schemas/requests/list-destinations.json" with { type: "json" };
-import listEvents from "../../schemas/requests/list-events.json" with { type: "json" };
-import listHistory from "../../schemas/requests/list-history.json" with { type: "json" };
-import listInvites from "../../schemas/requests/list-invites.json" with { type: "json" };
-import listSenders from "../../schemas/requests/list-senders.json" with { type: "json" };
-import listUsers from "../../schemas/requests/list-users.json" with { type: "json" };
-import type { DestinationView } from "../application/views.ts";
-import type { EventStatus } from "../domain/event/events.ts";
+import countEvents from "../../../schemas/requests/count-events.json" with { type: "json" };
+import listApiKeys from "../../../schemas/requests/list-api-keys.json" with { type: "json" };
+import listAttempts from "../../../schemas/requests/list-attempts.json" with { type: "json" };
+import listDestinations from "../../../schemas/requests/list-destinations.json" with { type: "json" };
+import listEvents from "../../../schemas/requests/list-events.json" with { type: "json" };
+import listHistory from "../../../schemas/requests/list-history.json" with { type: "json" };
+import listInvites from "../../../schemas/requests/list-invites.json" with { type: "json" };
+import listSenders from "../../../schemas/requests/list-senders.json" with { type: "json" };
+import listUsers from "../../../schemas/requests/list-users.json" with { type: "json" };
+import type { DestinationView } from "../../application/views.ts";
+import type { EventStatus } from "../../domain/event/events.ts";
 import { listReader, queryReader } from "./query-parameters.ts";
 
 /** Filters of a list of events, as given. */

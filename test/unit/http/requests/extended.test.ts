@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { extended } from "../../../src/http/extended.ts";
+import { extended } from "../../../../src/http/requests/extended.ts";
 
 describe("an extended schema", () => {
   const base = {

@@ -1,5 +1,5 @@
 import { Ajv2020, type ErrorObject, type SchemaObject } from "ajv/dist/2020.js";
-import { refuse } from "../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
 
 /** Checks a value against its schema. Throws a Refusal (invalid) that names the field at fault and quotes no value. */
 export interface Validator<Shape> {

@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import type { PageInParts } from "../application/paging.ts";
+import type { PageInParts } from "../../application/paging.ts";
 
 /** Up to so many characters a page is one text. */
 const wholeCharacters = 1024 * 1024;

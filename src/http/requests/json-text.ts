@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { refuse } from "../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
 
 /** An object's own text, and what it says. */
 export interface JsonObject {

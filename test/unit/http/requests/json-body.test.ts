@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { expect } from "chai";
-import { Refusal } from "../../../src/domain/refusal.ts";
-import { readJsonObject } from "../../../src/http/body.ts";
-import { heldBytes } from "../../support/heap.ts";
+import { Refusal } from "../../../../src/domain/refusal.ts";
+import { readJsonObject } from "../../../../src/http/requests/json-body.ts";
+import { heldBytes } from "../../../support/heap.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

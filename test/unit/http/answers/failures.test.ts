@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { Refusal } from "../../../src/domain/refusal.ts";
-import { createFailures } from "../../../src/http/failures.ts";
-import { LogUnavailable } from "../../../src/ports/event-store.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
-import { quiet, uncounted } from "../../support/telemetry.ts";
+import { Refusal } from "../../../../src/domain/refusal.ts";
+import { createFailures } from "../../../../src/http/answers/failures.ts";
+import { LogUnavailable } from "../../../../src/ports/event-store.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { quiet, uncounted } from "../../../support/telemetry.ts";
 
 type Line = Readonly<Record<string, unknown>>;
 

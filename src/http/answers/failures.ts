@@ -1,6 +1,6 @@
-import { Condensed } from "../application/condensed.ts";
-import { Refusal } from "../domain/refusal.ts";
-import type { Api } from "./api.ts";
+import { Condensed } from "../../application/condensed.ts";
+import { Refusal } from "../../domain/refusal.ts";
+import type { Api } from "../api.ts";
 import { errorAnswer, type ErrorAnswer } from "./errors.ts";
 
 /** What to answer to an error of the request with this id. */

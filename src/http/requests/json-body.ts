@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Refusal, refuse } from "../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import { parseJsonObject, type JsonObject } from "./json-text.ts";
 
 const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/;

@@ -1,7 +1,7 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
-import everyList from "../../schemas/requests/list.json" with { type: "json" };
-import type { PageRequest } from "../application/paging.ts";
-import { refuse } from "../domain/refusal.ts";
+import everyList from "../../../schemas/requests/list.json" with { type: "json" };
+import type { PageRequest } from "../../application/paging.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { extended } from "./extended.ts";
 import { validator } from "./validate.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { IncomingMessage } from "node:http";
-import { clientAddress } from "../../../src/http/client-address.ts";
+import { clientAddress } from "../../../../src/http/requests/client-address.ts";
 
 describe("the address of a client", () => {
   const table: [string, string, number, string | undefined, string][] = [

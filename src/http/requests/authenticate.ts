@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { Session, Sessions } from "../application/accounts/sessions.ts";
-import { refuse } from "../domain/refusal.ts";
+import type { Session, Sessions } from "../../application/accounts/sessions.ts";
+import { refuse } from "../../domain/refusal.ts";
 
 /** The session behind `Authorization: Bearer <token>`. Throws a Refusal (unauthenticated). */
 export async function authenticate(request: IncomingMessage, sessions: Sessions): Promise<Session> {

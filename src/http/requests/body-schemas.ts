@@ -1,0 +1,47 @@
+import authentication from "../../../schemas/requests/authentication.json" with { type: "json" };
+import createApiKey from "../../../schemas/requests/create-api-key.json" with { type: "json" };
+import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
+import createInvite from "../../../schemas/requests/create-invite.json" with { type: "json" };
+import createSender from "../../../schemas/requests/create-sender.json" with { type: "json" };
+import createTenant from "../../../schemas/requests/create-tenant.json" with { type: "json" };
+import createUser from "../../../schemas/requests/create-user.json" with { type: "json" };
+import login from "../../../schemas/requests/login.json" with { type: "json" };
+import purgeEvents from "../../../schemas/requests/purge-events.json" with { type: "json" };
+import register from "../../../schemas/requests/register.json" with { type: "json" };
+import replayEvents from "../../../schemas/requests/replay-events.json" with { type: "json" };
+import testMapping from "../../../schemas/requests/test-mapping.json" with { type: "json" };
+import updateDestination from "../../../schemas/requests/update-destination.json" with { type: "json" };
+import updateSender from "../../../schemas/requests/update-sender.json" with { type: "json" };
+import updateTenant from "../../../schemas/requests/update-tenant.json" with { type: "json" };
+import updateUser from "../../../schemas/requests/update-user.json" with { type: "json" };
+import verifySignature from "../../../schemas/requests/verify-signature.json" with { type: "json" };
+import type { NewApiKey } from "../../application/commands/api-keys.ts";
+import type { BulkReplayInput } from "../../application/commands/bulk-replay.ts";
+import type { DestinationChange, NewDestination } from "../../application/commands/destinations.ts";
+import type { NewInvite } from "../../application/commands/invites.ts";
+import type { PurgeInput } from "../../application/commands/purge.ts";
+import type { NewSender, SenderChange } from "../../application/commands/senders.ts";
+import type { NewTenant, TenantChange } from "../../application/commands/tenants.ts";
+import type { NewUser, UserChange } from "../../application/commands/users.ts";
+import { extended } from "./extended.ts";
+import { validator } from "./validate.ts";
+
+/** What request bodies must be. */
+export const bodies = {
+  createTenant: validator<NewTenant>(createTenant),
+  updateTenant: validator<TenantChange>(updateTenant),
+  verifySignature: validator<{ readonly payload: string; readonly signature: string }>(verifySignature),
+  createUser: validator<NewUser>(createUser),
+  updateUser: validator<UserChange>(updateUser),
+  createDestination: validator<NewDestination>(extended(createDestination, authentication)),
+  updateDestination: validator<DestinationChange>(extended(updateDestination, authentication)),
+  createSender: validator<NewSender>(createSender),
+  updateSender: validator<SenderChange>(updateSender),
+  testMapping: validator<{ readonly payload: unknown }>(testMapping),
+  login: validator<{ readonly email: string; readonly password: string }>(login),
+  createInvite: validator<NewInvite>(createInvite),
+  register: validator<{ readonly password: string }>(register),
+  replayEvents: validator<BulkReplayInput>(replayEvents),
+  purgeEvents: validator<PurgeInput>(purgeEvents),
+  createApiKey: validator<NewApiKey>(createApiKey),
+} as const;
