@@ -1,4 +1,5 @@
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
+import { Socket } from "node:net";
 import type { DestinationStream } from "pino";
 
 /** Lines are written in batches: a write for each would cost more than making it. */
@@ -6,7 +7,7 @@ const gatheredChars = 8_192;
 const gatheringMs = 200;
 /** With this much unwritten, further lines are dropped. */
 const mostChars = 16 * 1024 * 1024;
-/** A full pipe is tried again after this. */
+/** A full pipe or socket is tried again after this. */
 const againMs = 10;
 const lastPatienceMs = 1_000;
 
@@ -70,10 +71,15 @@ export class Output implements DestinationStream {
   }
 }
 
-/** A pipe is opened anew so that a write to it never waits for a reader. Linux only; elsewhere it may. */
+/**
+ * A pipe is opened anew so that a write to it never waits for a reader: Linux only, elsewhere it may. A socket, such as
+ * the one to systemd's journal, cannot be; Node's own stream on it keeps writes from waiting.
+ */
 function neverWaiting(descriptor: number): number {
   try {
-    if (!fstatSync(descriptor).isFIFO()) return descriptor;
+    const kind = fstatSync(descriptor);
+    if (kind.isSocket()) new Socket({ fd: descriptor, readable: false });
+    if (!kind.isFIFO()) return descriptor;
     return openSync(`/proc/self/fd/${descriptor}`, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
     return descriptor;

@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
 import { createLogger } from "../../../../src/adapters/pino/logger.ts";
 import { ReadModelsUnavailable } from "../../../../src/ports/read-models.ts";
 import type { Logger } from "../../../../src/ports/telemetry.ts";
@@ -77,21 +78,24 @@ describe("the logger", () => {
 
   describe("on standard output", () => {
     const source = new URL("../../../../src/adapters/pino/logger.ts", import.meta.url).href;
-    /** Runs a script that has a logger of its own, its output to whatever the shell says. */
-    const run = (script: string, to: string) => {
+    /** The arguments for a script that has a logger of its own. */
+    const argumentsFor = (script: string) => {
       const whole = `const { createLogger } = await import(${JSON.stringify(source)});
         const logger = createLogger("info");
         ${script}`;
-      const options = ["--input-type=module", "--disable-warning=ExperimentalWarning"];
-      const command = `"$0" "$@" ${to}`;
-      return spawnSync("sh", ["-c", command, process.execPath, ...options, "-e", whole], { timeout: 20_000 });
+      return ["--input-type=module", "--disable-warning=ExperimentalWarning", "-e", whole];
     };
+    /** Runs such a script, its output to whatever the shell says, else to a socket that is read here. */
+    const run = (script: string, to: string) =>
+      spawnSync("sh", ["-c", `"$0" "$@" ${to}`, process.execPath, ...argumentsFor(script)], { timeout: 20_000 });
     const count = "for (let n = 0; n < 1000; n++) logger.info({ n }, 'counted');";
     const numbersIn = (output: Buffer) =>
       output.toString().trim().split("\n").map((line) => (JSON.parse(line) as { n: number }).n);
     const all = Array.from({ length: 1000 }, (_, n) => n);
 
-    for (const [name, to] of [["a pipe", "| cat"], ["a pipe whose reader is slow", "| (sleep 0.5; cat)"]] as const) {
+    for (const [name, to] of [
+      ["a pipe", "| cat"], ["a pipe whose reader is slow", "| (sleep 0.5; cat)"], ["a socket", ""],
+    ] as const) {
       it(`writes to ${name}, up to the last line before the process ends`, () => {
         expect(numbersIn(run(`${count} process.exit(0);`, to).stdout)).to.deep.equal(all);
       });
@@ -108,24 +112,28 @@ describe("the logger", () => {
       }
     });
 
+    const goingOn = `const begun = performance.now();
+      const more = setInterval(() => {
+        ${count}
+        if (performance.now() - begun < 700) return;
+        process.stderr.write("going on");
+        process.on("exit", () => process.stderr.write(performance.now() - begun < 4000 ? ", over" : ", late"));
+        process.exit(0);
+      }, 100);`;
+
     for (const [name, to] of [
       ["on a full disk", "> /dev/full"], ["to a reader that has gone", "| true"],
       ["to a reader that does not read", "| sleep 5"],
     ] as const) {
       it(`lets go of what it cannot write ${name}, and neither waits nor ends for it`, () => {
-        const { stderr } = run(
-          `const begun = performance.now();
-          const more = setInterval(() => {
-            ${count}
-            if (performance.now() - begun < 700) return;
-            process.stderr.write("going on");
-            process.on("exit", () => process.stderr.write(performance.now() - begun < 4000 ? ", over" : ", late"));
-            process.exit(0);
-          }, 100);`,
-          to,
-        );
-        expect(stderr.toString()).to.equal("going on, over");
+        expect(run(goingOn, to).stderr.toString()).to.equal("going on, over");
       });
     }
+
+    it("lets go of what it cannot write to a socket that nobody reads, and neither waits nor ends for it", async () => {
+      // Node gives its children sockets, and leaves unread what is not asked for.
+      const child = spawn(process.execPath, argumentsFor(goingOn), { timeout: 10_000 });
+      expect(await textOf(child.stderr)).to.equal("going on, over");
+    });
   });
 });
