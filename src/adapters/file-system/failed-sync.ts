@@ -20,8 +20,12 @@ export function orEndUnsynced<Result>(file: string, task: () => Result): Result 
 /** What {@link orEndUnsynced} does about an error; rethrows it. For whoever waits for a sync. */
 export function endUnsynced(file: string, error: unknown): never {
   if (isFailedSync(error)) {
-    writeSync(2, `${file} could not be synced, so the relay ends before its log is let go: ${error.message}\n`);
-    process.kill(process.pid, "SIGKILL");
+    try {
+      writeSync(2, `${file} could not be synced, so the relay ends before its log is let go: ${error.message}\n`);
+    } finally {
+      // Standard error may be on the same disk.
+      process.kill(process.pid, "SIGKILL");
+    }
   }
   throw error;
 }

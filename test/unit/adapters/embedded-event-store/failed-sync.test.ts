@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, statSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
@@ -30,26 +30,31 @@ describe("a sync of the log's file that fails", () => {
     folder.remove();
   });
 
-  /** Starts a process that appends until it ends. */
-  function load(stored: string[]) {
+  /** Starts a process that appends until it ends; what it says on standard error goes to `stderr`, or is gathered. */
+  function load(stored: string[], stderr: number | "pipe" = "pipe") {
     disk.begin();
     const program = join(import.meta.dirname, "persistent-load.ts");
     const started = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, dataDir], {
-      env: { ...process.env, ...disk.environment }, stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, ...disk.environment }, stdio: ["ignore", "pipe", stderr],
     });
     const told: string[] = [];
-    createInterface({ input: started.stdout }).on("line", (line) => stored.push(line));
-    createInterface({ input: started.stderr }).on("line", (line) => told.push(line));
+    for (const [input, lines] of [[started.stdout, stored], [started.stderr, told]] as const) {
+      if (input) createInterface({ input }).on("line", (line) => lines.push(line));
+    }
     child = started;
     return once(started, "close").then(([, signal]) => ({ signal: signal as string, told }));
+  }
+
+  /** Resolves once some of the log has been moved into its file. */
+  async function allThreads(): Promise<void> {
+    const size = async () => statSync(logPath(dataDir), { throwIfNoEntry: false })?.size ?? 0;
+    await eventually(size, (bytes) => bytes > 1_000_000);
   }
 
   it("ends the process, and costs no acknowledged entry even where the power goes then", async () => {
     const stored: string[] = [];
     const ended = load(stored);
-    // Some of it has been moved: all threads are there.
-    const size = async () => statSync(logPath(dataDir), { throwIfNoEntry: false })?.size ?? 0;
-    await eventually(size, (bytes) => bytes > 1_000_000);
+    await allThreads();
     disk.trouble({ error: "EIO", writes: 0, syncs: 0.3 });
     const { signal, told } = await ended;
     disk.trouble(null);
@@ -59,5 +64,14 @@ describe("a sync of the log's file that fails", () => {
     const store = await openPlainStore(dataDir);
     for (const stream of stored) expect(await store.readStream(stream), stream).to.have.length(1);
     await store.close();
+  });
+
+  it("ends the process where nothing can be said on standard error, too", async () => {
+    const full = openSync("/dev/full", "w");
+    const ended = load([], full);
+    closeSync(full);
+    await allThreads();
+    disk.trouble({ error: "EIO", writes: 0, syncs: 1 });
+    expect((await ended).signal).to.equal("SIGKILL");
   });
 });
