@@ -121,10 +121,9 @@ export class Lane {
     this.#window.hold();
   }
 
-  /** Whether nothing is under way or waiting here, since `since` (monotonic ms). */
+  /** Whether nothing is being sent or at hand here, since `since` (monotonic ms): what else waits, the sweeper finds. */
   idleSince(since: number): boolean {
-    if (this.#attempts.size > 0 || this.#cancellations.size > 0 || this.#probing !== undefined) return false;
-    return this.#window.idle && !this.#guard.paused && !this.#refills.paused && this.#lastActive <= since;
+    return this.#attempts.size === 0 && this.#window.idle && this.#lastActive <= since;
   }
 
   /** Resolves when nothing that was under way at the call still is. */
