@@ -7,7 +7,7 @@ import { windowSize, WorkWindow, type WindowParts } from "../../../src/workers/d
 import { ManualClock } from "../../support/manual-clock.ts";
 
 const item = (n: number) =>
-  ({ kind: "first", destinationId: "d", eventId: `e${n}`, payload: "{}", position: "1" }) as FirstAttempt;
+  ({ kind: "first", destinationId: "d", eventId: `e${n}`, payload: "1", position: "1" }) as FirstAttempt;
 const wake = (position: string) => ({ kind: "wake", destinationId: "d", position }) as const;
 
 describe("a window of work", () => {
@@ -20,10 +20,10 @@ describe("a window of work", () => {
 
   beforeEach(() => {
     [named, covered, errors] = [[], [], []];
-    const due = async (): Promise<readonly WaitingWork[]> => named.map((eventId) => ({ eventId, dueAt: "" }));
+    const due = (limit: number): WaitingWork[] => named.slice(0, limit).map((eventId) => ({ eventId, dueAt: "" }));
     const dueIndex = {
-      due,
-      oldestDue: due,
+      due: async (_of: unknown, _until: unknown, limit: number) => due(limit),
+      oldestDue: async (_of: unknown, _now: unknown, limit: number) => due(limit),
       cover: async (position: string) => {
         covered.push(position);
         const error = errors.shift();
@@ -69,8 +69,7 @@ describe("a window of work", () => {
     window.written("4");
     window.offer(wake("3"));
     await refill();
-    window.offer(wake("7"));
-    window.offer(wake("6"));
+    for (const position of ["6", "7", "6"]) window.offer(wake(position));
     await refill();
     expect(covered).to.deep.equal(["5", "7"]);
   });
@@ -90,11 +89,60 @@ describe("a window of work", () => {
       window.offer(item(1));
       window.take();
       window.end("e1", undefined);
+      expect(window.clear).to.equal(true);
       lose();
       expect([window.clear, window.low, window.idle]).to.deep.equal([false, true, true]);
       await refill();
       expect([window.clear, window.low, window.idle]).to.deep.equal([true, false, true]);
     }
+  });
+
+  it("lets nothing newer go before what is at hand or looked for, and looks for one thing after the other", async () => {
+    window.offer(item(1));
+    expect(window.clear).to.equal(false);
+    window.take();
+    window.offer(wake("1"));
+    expect(window.clear).to.equal(false);
+    const looking = refill();
+    expect([window.clear, window.low]).to.deep.equal([false, false]);
+    window.offer(wake("2"));
+    expect(window.low).to.equal(false);
+    await looking;
+    expect(window.low).to.equal(true);
+  });
+
+  it("is called by work and wake-ups, until it lets go", () => {
+    for (const call of [wake("1"), item(1)]) {
+      window.offer(call);
+      expect(window.called).to.equal(true);
+      window.hold();
+      expect(window.called).to.equal(false);
+    }
+  });
+
+  for (const count of [windowSize - 1, windowSize]) it(`finds again what of ${count} no longer fits`, async () => {
+    named = Array.from({ length: count }, (_, n) => `e${n}`);
+    const arrived = ["e3", "e100", "e101"];
+    window.offer(wake("1"));
+    const looking = refill();
+    for (const n of [3, 100, 101]) window.offer(item(n));
+    await looking;
+    const first = taken();
+    expect(first).to.have.length(windowSize);
+    expect(first.slice(0, 3)).to.deep.equal(arrived);
+    expect(window.low).to.equal(true);
+    await refill();
+    expect(covered).to.deep.equal(["1", "1"]);
+    expect([...first, ...taken()]).to.have.members([...named, "e100", "e101"]);
+  });
+
+  it("looks from the start for what it let go", async () => {
+    named = Array.from({ length: 2 * windowSize }, (_, n) => `e${n}`);
+    window.offer(wake("1"));
+    await refill();
+    window.hold();
+    await refill();
+    expect(covered).to.deep.equal(["1", ""]);
   });
 
   it("lets go of what is still being looked for, and finds it again", async () => {
@@ -123,8 +171,13 @@ describe("a window of work", () => {
 
   it("looks for a probe behind what the log does not hold, unless that is accepted once more", async () => {
     const oldest = async () => (await window.oldest({ destinationId: "d", tenantId: "t" }))?.eventId;
+    expect(await oldest()).to.equal(undefined);
     named = ["e1", "e2"];
     expect(await oldest()).to.equal("e1");
+    window.end("e1", undefined);
+    expect(await oldest()).to.equal("e1");
+    errors.push(new Error("behind"));
+    expect(await oldest().catch(String)).to.equal("Error: behind");
     window.end("e1", "gone");
     expect(await oldest()).to.equal("e2");
     window.offer(item(1));
