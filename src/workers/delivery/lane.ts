@@ -121,7 +121,7 @@ export class Lane {
     this.#window.hold();
   }
 
-  /** Whether nothing is being sent or at hand here, since `since` (monotonic ms): what else waits, the sweeper finds. */
+  /** Whether nothing is sent or at hand here, since `since` (monotonic ms): what else waits, the sweeper finds. */
   idleSince(since: number): boolean {
     return this.#attempts.size === 0 && this.#window.idle && this.#lastActive <= since;
   }
@@ -264,9 +264,6 @@ export class Lane {
   async #track(
     work: Work, underWay: Set<Promise<unknown>>, task: () => Promise<Miss | undefined>,
   ): Promise<Miss | undefined> {
-    // What is claimed with its acceptance may be another's that was accepted first: that one's item comes, too.
-    const isOwn = work.kind !== "reserved";
-    if (isOwn) this.#window.begin(work.eventId);
     const running = task();
     underWay.add(running);
     let miss: Miss | undefined;
@@ -274,7 +271,7 @@ export class Lane {
       return (miss = await running);
     } finally {
       underWay.delete(running);
-      if (isOwn) this.#window.end(work.eventId, miss);
+      this.#window.end(work.eventId, miss);
       this.#lastActive = this.#parts.clock.monotonic();
     }
   }

@@ -26,7 +26,7 @@ export class WorkWindow {
   readonly #parts: WindowParts;
   readonly #pages: DuePages;
   #work: Unclaimed[] = [];
-  /** Ids of events at hand or under way: the due index may still name them. */
+  /** Ids of events at hand, or taken and not ended: the due index may still name them. */
   readonly #present = new Set<string>();
   /** Events that the due index may name and nobody can read: those behind them must not wait. */
   readonly #unreadable = new Set<string>();
@@ -45,9 +45,9 @@ export class WorkWindow {
     this.#pages = new DuePages(destinationId, parts);
   }
 
-  /** Whether no work is at hand, nor any being looked for. */
+  /** Whether no work is at hand. */
   get idle(): boolean {
-    return this.#work.length === 0 && !this.#refilling;
+    return this.#work.length === 0;
   }
 
   /** Whether work, or a wake-up, arrived since the window was emptied. */
@@ -82,17 +82,12 @@ export class WorkWindow {
     return work;
   }
 
-  /** An event's attempt or cancellation begins: until it ends, what the due index says of it is not news. */
-  begin(eventId: string): void {
-    this.#present.add(eventId);
-  }
-
-  /** It is in the log, at this position: until the due index has reached that, it is behind. */
+  /** A claim or cancellation is in the log, at this position: until the due index has reached that, it is behind. */
   written(position: Position): void {
     if (position > this.#written) this.#written = position;
   }
 
-  /** It has ended, or came to nothing. */
+  /** An event's attempt or cancellation has ended, or came to nothing. */
   end(eventId: string, miss: Miss | undefined): void {
     this.#present.delete(eventId);
     if (miss === "unreadable") this.#unreadable.add(eventId);

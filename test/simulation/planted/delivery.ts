@@ -308,13 +308,6 @@ export const delivery: readonly PlantedBug[] = [
     to: "return destination.serverRateLimit;",
   },
   {
-    name: "a claim that came to nothing hides the event that was first",
-    breaks: "nothing is overdue",
-    file: lane,
-    from: "const isOwn = work.kind !== \"reserved\";",
-    to: "const isOwn = work.kind !== undefined;",
-  },
-  {
     name: "a first attempt is sent though its event was not accepted",
     breaks: "nothing is sent without a claim",
     file: claims,

@@ -97,7 +97,7 @@ describe("a window of work", () => {
     }
   });
 
-  it("lets nothing newer go before what is at hand or looked for, and looks for one thing after the other", async () => {
+  it("lets nothing newer go before what is at hand or looked for, and looks once at a time", async () => {
     window.offer(item(1));
     expect(window.clear).to.equal(false);
     window.take();
@@ -143,6 +143,9 @@ describe("a window of work", () => {
     window.hold();
     await refill();
     expect(covered).to.deep.equal(["1", ""]);
+    expect(taken()).to.deep.equal(named.slice(0, windowSize));
+    // There is more where it ended.
+    expect(window.low).to.equal(true);
   });
 
   it("lets go of what is still being looked for, and finds it again", async () => {
