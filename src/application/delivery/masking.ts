@@ -11,7 +11,10 @@ interface Form {
   /** The longest part of it that no encoding escapes, and where that begins: what to look for first. */
   readonly anchor: string;
   readonly anchorAt: number;
-  /** Whether no escape can stand for its first and last character, nor for any of its signs: as it is it is whole. */
+  /**
+   * Whether no escape can stand for its first and last character, nor for any of its signs, and no other can begin
+   * within it: as it is it is whole.
+   */
   readonly whole: boolean;
   /** How many characters it has at most with escapes. */
   readonly room: number;
@@ -59,7 +62,7 @@ function formOf(text: string): Form {
     text,
     anchor,
     anchorAt: text.indexOf(anchor),
-    whole: /^[A-Za-z0-9][^\\%&]*[A-Za-z0-9]$/.test(text),
+    whole: /^[A-Za-z0-9][^\\%&]*[A-Za-z0-9]$/.test(text) && bordersOf(text).at(-1) === 0,
     room: unescaped + longestEscape * (text.length - unescaped),
   };
 }
@@ -75,7 +78,8 @@ function spansIn(text: string, forms: readonly Form[]): Span[] {
       for (let at = text.indexOf(anchor); at !== -1; at = text.indexOf(anchor, at + anchor.length)) {
         const from = at - anchorAt;
         if (whole && text.startsWith(form, from)) spans.push([from, from + form.length]);
-        else suspect.push([Math.max(0, at - room), at + room]);
+        // The next anchor may begin within this one.
+        else suspect.push([Math.max(0, at - room), at + anchor.length + room]);
       }
     }
   }

@@ -109,6 +109,7 @@ describe("an answer that sends a secret back", () => {
 
   it("shows no part of a secret that overlaps itself", () => {
     expect(maskedAnswer(answer("said -+--+--+-, or so"), ["-+--+-"]).body).to.equal("said ***, or so");
+    expect(maskedAnswer(answer("said ab12ab12ab, or so"), ["ab12ab"]).body).to.equal("said ***, or so");
   });
 
   it("shows no end of an escape in which a secret seems to end", () => {
