@@ -95,6 +95,14 @@ describe("an answer that sends a secret back", () => {
     expect(maskedAnswer(answer("said alex4711alex", true), two).body).to.equal("said ***");
   });
 
+  it("is kept without it wherever in it that stands, however long it is", () => {
+    const filler = "lorem ipsum ".repeat(500);
+    const read = (body: string, truncated = false) => maskedAnswer(answer(body, truncated), ["sk/live+4f9a"]).body;
+    expect(read(`${filler}sk\\/live+4f9a${filler}`)).to.equal(`${filler}***${filler}`);
+    expect(read(`${filler}sk\\/live`, true)).to.equal(`${filler}***`);
+    expect(maskedAnswer(answer("-+--+-, or -+--+-"), ["-+--+-"]).body).to.equal("***, or ***");
+  });
+
   it("is kept as it is where there is no secret in it, or one too short to be one", () => {
     for (const secrets of [[], ["abc"], ["another secret"]]) {
       expect(maskedAnswer(answer("abc abcd", true, { a: "abc" }), secrets)).to.deep.equal(
