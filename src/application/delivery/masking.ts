@@ -139,9 +139,7 @@ function beginningsAtEnd(text: string, forms: readonly Form[]): Span[] {
 /** How many characters at a text's very end are the beginning of a form. */
 function beginningAtEnd(text: string, form: string, borders: Uint32Array): number {
   let length = 0;
-  for (let at = Math.max(0, text.length - form.length + 1); at < text.length; at += 1) {
-    length = extended(length, text.charCodeAt(at), form, borders);
-  }
+  for (let at = 0; at < text.length; at += 1) length = extended(length, text.charCodeAt(at), form, borders);
   return length < leastLength ? 0 : length;
 }
 
