@@ -150,6 +150,28 @@ describe("a delivery worker", () => {
     await staged.worker.stop(60_000);
   });
 
+  it("claims no first attempt before an older one whose claim the log did not take", async () => {
+    const staged = await stage(relay);
+    const { clock, sent, post } = staged;
+    const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
+    const ids = [await post()];
+    staged.take(wake);
+    await until(() => sent.length === 1);
+    ids.push(await post());
+    staged.take(wake);
+    relay.store.beforeAppend = (stream) => {
+      if (stream === streams.event(ids[1]!)) throw new LogUnavailable("away");
+    };
+    sent[0]?.answer();
+    await until(() => clock.pending.includes(1_000));
+    relay.store.beforeAppend = () => undefined;
+    ids.push(await post());
+    expect(await staged.begun(ids[2]!)).to.deep.equal(["EventAccepted"]);
+    clock.advance(1_000);
+    expect(await staged.answered(3)).to.deep.equal(ids);
+    await staged.worker.stop(60_000);
+  });
+
   it("forgets a destination after half a minute without work, and takes it up again", async () => {
     const staged = await stage(relay);
     const { destinationId, take, clock } = staged;
