@@ -87,6 +87,22 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     await worker.stop(60_000);
   });
 
+  it("counts its own attempts no longer than they take where a destination comes back", async () => {
+    const staged = await stage(relay);
+    const { worker, sent, destinationId } = staged;
+    const wake = { kind: "wake", destinationId, position: "" } as const;
+    const ids = [await staged.post(), await staged.post()];
+    staged.take(wake);
+    await until(() => sent.length === 1);
+    await relay.drained();
+    worker.reassign((id) => id === destinationId, staged.session);
+    worker.take([wake], { alive: true });
+    for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+    expect(sent).to.have.length(1);
+    expect(await staged.answered(2)).to.deep.equal(ids);
+    await worker.stop(60_000);
+  });
+
   it("forgets no attempt, however long it is under way", async () => {
     const staged = await stage(relay);
     const { sent, take, clock } = staged;
