@@ -103,6 +103,26 @@ describe("the ledger of events", () => {
     }
   }
 
+  it("counts its own end and no other's, though the event was replayed since", async () => {
+    const id = await accept();
+    await relay.deliveries.start(id);
+    const { state, revision } = await loadWebhook(relay.store, id);
+    const known = { state: state!, revision };
+    const own = { ...origin, causationId: "its claim" };
+    const recording = outcomes.recording({ known, attempt: 1, outcome: refusal, origin: own });
+    const append = relay.store.append.bind(relay.store);
+    relay.store.append = async (...asked) => {
+      await append(...asked);
+      throw new LogUnavailable("no answer");
+    };
+    expect(await recording.finish().catch((error: unknown) => error)).to.be.instanceOf(LogUnavailable);
+    relay.store.append = append;
+    await relay.deliveries.replay(id);
+    await relay.deliveries.succeed(id);
+    await recording.finish();
+    expect(counted).to.deep.equal(["CriticalFailure"]);
+  });
+
   it("counts an event that is retried once it ends, and no more for what is learned of it later", async () => {
     const id = await accept();
     await relay.deliveries.start(id);
