@@ -3,7 +3,7 @@ import { destinations } from "../../../src/application/aggregate-types.ts";
 import type { Outcome } from "../../../src/application/delivery/outcome.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
-import { LogUnavailable, logStart, RevisionConflict } from "../../../src/ports/event-store.ts";
+import { EntryTooLarge, LogUnavailable, logStart, RevisionConflict } from "../../../src/ports/event-store.ts";
 import { workOf } from "../../../src/workers/forwarder.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { attemptEnded } from "../../support/circuits.ts";
@@ -147,6 +147,26 @@ describe("a delivery worker", () => {
     ids.push(await staged.post());
     expect(await staged.begun(ids[1]!)).to.deep.equal(["EventAccepted"]);
     expect(sent).to.have.length(1);
+    await staged.worker.stop(60_000);
+  });
+
+  it("is left a first attempt whose claim the log does not take beside so large an event", async () => {
+    const staged = await stage(relay);
+    const wake = { kind: "wake", destinationId: staged.destinationId, position: "" } as const;
+    const ids = [await staged.post()];
+    staged.take(wake);
+    await staged.answered(1);
+    await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
+    let refused = 0;
+    relay.store.beforeAppend = (_stream, entries) => {
+      if (entries[0]?.event.type !== "EventAccepted" || entries.length === 1) return;
+      refused += 1;
+      throw new EntryTooLarge("too large");
+    };
+    ids.push(await staged.post());
+    expect(refused).to.equal(1);
+    staged.take(wake);
+    expect(await staged.answered(2)).to.deep.equal(ids);
     await staged.worker.stop(60_000);
   });
 
