@@ -65,8 +65,10 @@ describe("delivery client", () => {
   });
 
   it("says of a redirect that it is not followed", async () => {
-    expect(await setUp([302]).send()).to.include({ error: "the receiver answered 302; redirects are not followed" });
-    expect(await setUp([404]).send()).to.include({ error: "the receiver answered 404" });
+    for (const [status, isRedirect] of [[199, false], [300, true], [399, true], [400, false]] as const) {
+      const why = isRedirect ? "; redirects are not followed" : "";
+      expect(await setUp([status]).send()).to.include({ error: `the receiver answered ${status}${why}` });
+    }
   });
 
   it("takes 200 to 299 for success, and nothing else", async () => {
