@@ -74,7 +74,7 @@ export class TokenCache {
       if ("token" in result && result.lifetimeMs > marginMs) {
         entry.token = result.token;
         entry.until = startedAt + Math.min(result.lifetimeMs - marginMs, hourMs);
-      } else if (this.#entries.peek(key) === entry) {
+      } else {
         this.#entries.delete(key);
       }
     });
@@ -84,7 +84,7 @@ export class TokenCache {
 
 /** A hash: tokens are kept for long, and no secret of the client with them. */
 function keyOf({ tokenEndpoint, clientId, clientSecret, scope }: ClientGrant): string {
-  return sha256(JSON.stringify([tokenEndpoint, clientId, clientSecret, scope ?? null]));
+  return sha256(JSON.stringify([tokenEndpoint, clientId, clientSecret, scope]));
 }
 
 type Fetched = { readonly token: string; readonly lifetimeMs: number } | { readonly error: string };

@@ -107,6 +107,15 @@ describe("token cache", () => {
     expect(await tokenOf(short.cache)).to.equal("short-2");
   });
 
+  it("takes a token's end from a text, too", async () => {
+    const { cache, advance } = setUp((_request, count) => json({ access_token: `token-${count}`, expires_in: "600" }));
+    await cache.token(grant);
+    advance(539_999);
+    expect(await tokenOf(cache)).to.equal("token-1");
+    advance(1);
+    expect(await tokenOf(cache)).to.equal("token-2");
+  });
+
   it("takes a token's end for not said, five minutes then, where it is missing or no number", async () => {
     // Of the last, JavaScript throws at making a number.
     for (const end of [undefined, null, "soon", { toString: 1 }]) {
