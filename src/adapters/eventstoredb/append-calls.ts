@@ -167,7 +167,6 @@ export class AppendCalls {
   }
 
   #startWatch(): void {
-    this.#lastReply = this.#clock.monotonic();
     this.#watch?.cancel();
     const { stallMs } = this.#tuning;
     const look = () => {
@@ -177,7 +176,6 @@ export class AppendCalls {
         this.#watch = this.#clock.schedule(stallMs - silentMs, look);
         return;
       }
-      this.#lastReply = this.#clock.monotonic();
       this.#watch = this.#clock.schedule(stallMs, look);
       void this.#giveUpCall();
     };
