@@ -57,7 +57,6 @@ export class Membership {
     this.#taker = taker;
     this.#heardAt = this.#committedAt = parts.clock.monotonic();
     this.#session = this.#newSession(0);
-    this.#session.end();
     this.#line = parts.connect();
     this.#consumer = this.#line.kafka.consumer({
       groupId: parts.groupId,
