@@ -120,6 +120,7 @@ describe("appends to EventStoreDB", () => {
     const stream = freshStream();
     await Promise.all(Array.from({ length: 50 }, (_, at) => store.append(stream, at - 1, [note(String(at))])));
     expect(bench.troubles).to.deep.equal([]);
+    expect(bench.server.faults.appends).to.equal(50);
   });
 
   it("is not troubled by a server that shuts down in good order", async () => {

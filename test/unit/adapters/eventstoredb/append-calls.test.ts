@@ -1,6 +1,8 @@
 import shared from "@eventstore/db-client/generated/shared_pb.js";
+import statusPb from "@eventstore/db-client/generated/status_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
 import { expect } from "chai";
+import anyPb from "google-protobuf/google/protobuf/any_pb.js";
 import { EventEmitter } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { AppendCalls } from "../../../../src/adapters/eventstoredb/append-calls.ts";
@@ -14,12 +16,14 @@ import { ManualClock } from "../../../support/manual-clock.ts";
 describe("appends while EventStoreDB is away", () => {
   let clock: ManualClock;
   let tries: number;
+  let renewed: number;
   let calls: AppendCalls;
   /** The call over which appends go; there is none while it is null. */
   let call: EventEmitter | null;
   beforeEach(() => {
     clock = new ManualClock();
     tries = 0;
+    renewed = 0;
     call = null;
     const connection = {
       streams: async () => {
@@ -28,35 +32,90 @@ describe("appends while EventStoreDB is away", () => {
         return { batchAppend: () => call };
       },
       callArguments: () => [],
+      failed: async () => undefined,
+      renew: async () => { renewed += 1; },
     } as unknown as Connection;
     calls = new AppendCalls(connection, clock, defaultTuning, () => undefined);
   });
 
+  /** A call that takes what is sent, by its correlation ids. */
+  function taking(sent: string[]): EventEmitter {
+    const write = (request: streams.BatchAppendReq) => sent.push(request.getCorrelationId()!.getString()) > 0;
+    return Object.assign(new EventEmitter(), { write, cancel: () => undefined });
+  }
+
+  const send = (id: string, timeoutMs: number) =>
+    calls.send(id, new streams.BatchAppendReq().setCorrelationId(new shared.UUID().setString(id)), timeoutMs);
+
+  const replyTo = (id: string) => new streams.BatchAppendResp().setCorrelationId(new shared.UUID().setString(id));
+
+  const pass = async (ms: number) => {
+    await turn();
+    clock.advance(ms);
+    await turn();
+  };
+
   it("try for a call at growing intervals, however many they are", async () => {
     const appending: Promise<unknown>[] = [];
-    for (let ms = 0; ms < 5_000; ms += 10) {
+    for (let ms = 0; ms < 10_000; ms += 10) {
       appending.push(failureOf(calls.send(`append ${ms}`, new streams.BatchAppendReq(), 1_000)));
       await turn();
       clock.advance(10);
     }
-    // At 0, 50, 150, 350, 750, 1550 and 3150 ms.
-    expect(tries).to.equal(7);
+    // At 0, 50, 150, 350, 750, 1550, 3150, 5150, 7150 and 9150 ms.
+    expect(tries).to.equal(10);
     calls.close();
     for (const failure of await Promise.all(appending)) expect(failure).to.be.instanceOf(LogUnavailable);
   });
 
   it("are not told of troubles that were over before", async () => {
-    const early = calls.send("early", new streams.BatchAppendReq(), 1_000);
-    const late = failureOf(calls.send("late", new streams.BatchAppendReq(), 1_000));
+    const early = send("early", 1_000);
+    const late = failureOf(send("late", 1_000));
     await turn();
-    call = Object.assign(new EventEmitter(), { write: () => true, cancel: () => undefined });
+    call = taking([]);
     clock.advance(defaultTuning.firstPauseMs);
     await turn();
-    call.emit("data", new streams.BatchAppendResp().setCorrelationId(new shared.UUID().setString("early")));
+    call.emit("data", replyTo("early"));
     await early;
     clock.advance(1_000);
     expect(String(await late)).to.contain("no answer in time");
     calls.close();
+  });
+
+  it("are sent again where the server does not know what became of them, or ends the call", async () => {
+    const sent: string[] = [];
+    call = taking(sent);
+    const appending = send("a", 10_000);
+    await turn();
+    const details = new anyPb.Any().setTypeUrl("type.googleapis.com/event_store.client.Timeout");
+    const unknown = replyTo("a").setError(new statusPb.Status().setDetails(details));
+    call.emit("data", unknown);
+    await pass(defaultTuning.firstPauseMs);
+    expect(sent).to.deep.equal(["a", "a"]);
+    call.emit("data", unknown);
+    call.emit("status", { code: 0 });
+    await pass(defaultTuning.firstPauseMs);
+    expect(sent).to.deep.equal(["a", "a", "a"]);
+    call.emit("data", replyTo("a"));
+    await appending;
+    calls.close();
+  });
+
+  it("stay with a call over which others are answered, for as long as that is so", async () => {
+    const sent: string[] = [];
+    call = taking(sent);
+    const unanswered = failureOf(send("a", 60_000));
+    for (let at = 0; at < 5; at += 1) {
+      const answered = send(`b${at}`, 60_000);
+      await pass(defaultTuning.stallMs - 1);
+      call.emit("data", replyTo(`b${at}`));
+      await answered;
+    }
+    expect([renewed, sent.filter((id) => id === "a").length]).to.deep.equal([0, 1]);
+    await pass(defaultTuning.stallMs);
+    expect(renewed).to.equal(1);
+    calls.close();
+    await unanswered;
   });
 
   it("are let go of once they are given up", async () => {
