@@ -14,21 +14,30 @@ const { behindMs, stallMs } = defaultTuning;
 const at = (commit: number) => positionOf({ commit: String(commit), prepare: String(commit) });
 
 describe("a subscription to which nothing comes of what the log holds", () => {
-  it("is given up when it stalled for the whole time, whatever signs of life there were", async () => {
-    const clock = new ManualClock();
-    const call = Object.assign(new EventEmitter(), { cancel: () => undefined });
-    let renewed = 0;
+  const missing = { position: at(9) } as StoredRecord;
+  let clock: ManualClock;
+  let call: EventEmitter;
+  let renewed: number;
+  let feed: Feed;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    call = Object.assign(new EventEmitter(), { cancel: () => undefined });
+    renewed = 0;
     const connection = {
       streams: async () => ({ read: () => call }),
       callArguments: () => [],
       renew: async () => { renewed += 1; },
     } as unknown as Connection;
-    const missing = { position: at(9) } as StoredRecord;
-    const feed = new Feed({
+    feed = new Feed({
       connection, clock, tuning: defaultTuning, onTrouble: () => undefined,
       entry: ({ position }) => ({ position }) as never,
       newest: () => missing.position, head: async () => missing.position, page: async () => [missing],
     }, at(5), { by: "origin" }, () => true);
+  });
+  afterEach(() => feed.close());
+
+  it("is given up when it stalled for the whole time, whatever signs of life there were", async () => {
     const failure = failureOf(feed.next());
     const startedAt = clock.monotonic();
     const pass = async (ms: number) => {
@@ -47,6 +56,19 @@ describe("a subscription to which nothing comes of what the log holds", () => {
     while (renewed === 0) await pass(behindMs);
     expect(String(await failure)).to.contain(`for ${stallMs} ms`);
     expect(clock.monotonic() - startedAt).to.be.within(stallMs, stallMs + 5 * behindMs);
+  });
+
+  it("fails at once when the server ends it", async () => {
+    const failure = failureOf(feed.next());
+    await turn();
+    call.emit("status", { code: 0 });
+    expect(String(await failure)).to.contain("ended the subscription");
+  });
+
+  it("is closed without a wait for anything", async () => {
+    const next = feed.next();
+    await turn();
     feed.close();
+    expect(await next).to.equal(undefined);
   });
 });

@@ -1,0 +1,25 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
+import type { Connection } from "../../../../src/adapters/eventstoredb/connection.ts";
+import { LogSubscription } from "../../../../src/adapters/eventstoredb/subscription.ts";
+import { defaultTuning } from "../../../../src/adapters/eventstoredb/tuning.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+describe("a subscription while EventStoreDB is away", () => {
+  it("is tried again at growing intervals, however long that is", async () => {
+    const clock = new ManualClock();
+    const startedAt = clock.monotonic();
+    const tries: number[] = [];
+    const connection = { streams: () => Promise.reject(new Error("away")) } as unknown as Connection;
+    const subscription = new LogSubscription({
+      connection, clock, tuning: defaultTuning, onTrouble: () => tries.push(clock.monotonic() - startedAt),
+      entry: () => undefined, newest: () => "", head: async () => "", page: async () => [],
+    }, { after: "" }, () => undefined);
+    for (let ms = 0; ms < 10_000; ms += 50) {
+      await turn();
+      clock.advance(50);
+    }
+    await subscription.stop();
+    expect(tries).to.deep.equal([0, 50, 150, 350, 750, 1_550, 3_150, 5_150, 7_150, 9_150]);
+  });
+});
