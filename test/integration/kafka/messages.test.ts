@@ -143,7 +143,9 @@ describe("Kafka's topic", function () {
     // A turn later, when Mocha's own is there.
     const before = await Promise.resolve().then(timers);
     const { queue } = queues.open(kafka.brokers);
+    await queue.consume(recorder);
     await queue.publish([firstAttempt("a")]);
+    await until("it is taken", () => recorder.items.length === 1);
     await queue.ping();
     expect(timers()).to.be.above(before);
     await queue.close();
