@@ -50,6 +50,20 @@ describe("A batch for MongoDB that is larger than a document may be", function (
     }
   });
 
+  it("leaves nothing behind when it is written", async () => {
+    const { connection, writer, close } = openProcess(newDatabase(server ?? expect.fail("no server")));
+    try {
+      await writer.reset([{ ...definitions[0]!, indexes: [] }], "any");
+      const label = randomBytes(200_000).toString("base64");
+      await writer.apply([{ position: position(1), changes: [put(thing(1, { label }))] }], position(1));
+      expect((await writer.get("things", id(1)))?.["label"] === label).to.equal(true);
+      expect(await connection.db.collection("intents").countDocuments()).to.equal(0);
+    } finally {
+      await connection.db.dropDatabase();
+      await close();
+    }
+  });
+
   it("leaves nothing behind either when its writer died before it was begun", async () => {
     const url = newDatabase(server ?? expect.fail("no server"));
     const proxy = await WireProxy.start(url);
