@@ -47,7 +47,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     scope: fc.constantFrom(...scopes),
     bucket: fc.nat(buckets - 1),
     by: fc.integer({ min: -2, max: 3 }),
-    rollUps: fc.constant({ all: Infinity }),
+    rollUps: fc.constant({ pairs: 2, all: Infinity }),
   }),
 );
 
@@ -130,6 +130,7 @@ export async function contentsOf(reader: Pick<ReadModels, "find" | "sum">) {
     reader.find({ collection, order: { field, descending: false }, limit: 1000 });
   const counters = scopes.flatMap((scope) => [
     ...Array.from({ length: buckets }, (_, bucket) => ({ scope, from: bucket, to: bucket })),
+    { scope: `${scope}/pairs`, from: 1, to: 1 },
     { scope: `${scope}/all`, from: 0, to: 0 },
   ]);
   return {

@@ -26,7 +26,7 @@ const many = 60;
 const expected = {
   things: [thing(1, { size: 7 }), thing(2, { size: 8 })],
   notes: [],
-  counters: [0, 0, 0, 0, 0, 0, 0, 0],
+  counters: Array.from({ length: 10 }, () => 0),
 };
 
 type Process = ReturnType<typeof openProcess>;
