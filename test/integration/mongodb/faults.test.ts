@@ -130,13 +130,16 @@ describe("MongoDB, when its server fails", function () {
   it("is not waited for at the start, and used as soon as it is there", async () => {
     await server.kill();
     const late = openProcess(newDatabase(server));
+    const lateState = new MongoExpiringState(late.connection);
     try {
       expect(await refusal(() => late.writer.state(), refusedWithinMs)).to.be.instanceOf(ReadModelsUnavailable);
+      expect(await refusal(() => lateState.get(["a"]), refusedWithinMs)).to.be.instanceOf(ExpiringStateUnavailable);
     } finally {
       await server.restart();
     }
     await eventually(() => late.connection.ping());
     expect(await late.writer.state()).to.equal(null);
+    expect(await lateState.get(["a"])).to.deep.equal([null]);
     await late.close();
   });
 });
