@@ -121,6 +121,11 @@ export function expiringStateContract(
         expect(await state.admit(["b"], limit)).to.equal(null);
       });
 
+      it("are taken back where they were under no key", async () => {
+        const ticket = await state.admit([], limit);
+        await state.forgive(ticket!);
+      });
+
       it("are refused without being counted", async () => {
         const short = { max: 1, windowMs: ticks(4) };
         await state.admit(["a"], short);
