@@ -27,8 +27,7 @@ export function operationsOf(
   for (const [name, effects] of documents) {
     const definition = definitions.get(name);
     if (!definition) throw new TypeError(`no collection ${name}`);
-    const ofCollection = [...effects].flatMap(([key, effect]) => operationOf(definition, key, effect, mark) ?? []);
-    if (ofCollection.length > 0) operations.set(name, ofCollection);
+    operations.set(name, [...effects].flatMap(([key, effect]) => operationOf(definition, key, effect, mark) ?? []));
   }
   const totals = new Map<string, number>();
   for (const [scope, { rollUps, byBucket }] of counters) {
@@ -39,8 +38,7 @@ export function operationsOf(
       }
     }
   }
-  const counted = [...totals].flatMap(([id, by]) => (by === 0 ? [] : [addition(id, by, mark)]));
-  if (counted.length > 0) operations.set(countersName, counted);
+  operations.set(countersName, [...totals].flatMap(([id, by]) => (by === 0 ? [] : [addition(id, by, mark)])));
   return operations;
 }
 
