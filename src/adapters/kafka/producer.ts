@@ -154,6 +154,5 @@ function sizeOf({ item, value }: Outgoing): number {
 }
 
 function isTooLarge(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return ("type" in error && error.type === "MESSAGE_TOO_LARGE") || isTooLarge(error.cause);
+  return error instanceof Error && "type" in error && error.type === "MESSAGE_TOO_LARGE";
 }
