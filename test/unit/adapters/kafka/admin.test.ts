@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import type { Admin } from "kafkajs";
-import { KafkaAdmin } from "../../../../src/adapters/kafka/admin.ts";
+import { ensureTopic, KafkaAdmin } from "../../../../src/adapters/kafka/admin.ts";
 import type { Line } from "../../../../src/adapters/kafka/client.ts";
 import { QueueUnavailable } from "../../../../src/ports/work-queue.ts";
 import { failureOf } from "../../../contract/event-store/harness.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { quiet } from "../../../support/telemetry.ts";
 
 describe("questions to the brokers", () => {
   let clock: ManualClock;
@@ -46,5 +47,34 @@ describe("questions to the brokers", () => {
     lines[2]!.made.resolve();
     expect(await third).to.equal("pong");
     expect(lines.map(({ isCut }) => isCut)).to.deep.equal([true, true, false]);
+  });
+});
+
+describe("a topic that is there already", () => {
+  const settings = { partitions: 4, replication: null, retentionMs: 1_000 };
+  const told = async (describeConfigs: Admin["describeConfigs"]) => {
+    const found: object[] = [];
+    const driver = {
+      listTopics: async () => ["relay.work"],
+      fetchTopicMetadata: async () => ({ topics: [{ name: "relay.work", partitions: [0, 1, 2, 3] }] }),
+      describeConfigs,
+    } as unknown as Admin;
+    await ensureTopic(driver, "relay.work", settings, { ...quiet, warn: (fields) => found.push(fields) });
+    return found;
+  };
+  const having = (retentionMs: string) => async () => {
+    const configEntries = Object.entries({
+      "retention.ms": retentionMs, "cleanup.policy": "delete", "compression.type": "uncompressed",
+    }).map(([configName, configValue]) => ({ configName, configValue }));
+    return { resources: [{ configEntries }] } as unknown as Awaited<ReturnType<Admin["describeConfigs"]>>;
+  };
+
+  it("is used as it is, and told of where it is not as configured", async () => {
+    expect(await told(having("1000"))).to.deep.equal([]);
+    expect(await told(having("9"))).to.deep.equal([{ topic: "relay.work", found: { "retention.ms": "9" } }]);
+  });
+
+  it("is used where its settings may not be seen", async () => {
+    expect(await told(() => Promise.reject(new Error("not authorized")))).to.deep.equal([]);
   });
 });
