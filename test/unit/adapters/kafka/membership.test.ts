@@ -227,10 +227,13 @@ describe("a member of the group", () => {
 
   it("is over when the driver's consumer crashes, and then owns and takes nothing", async () => {
     consumer.joins("m", [0]);
+    const lost: boolean[][] = [];
+    recorder.reassign = (isLost) => { lost.push(destinations.map(isLost)); };
     consumer.emit("CRASH", { error: new Error("no broker") });
     expect((await over).message).to.equal("no broker");
     expect(consumer.disconnected).to.equal(1);
     expect(cuts).to.equal(1);
+    expect(lost).to.deep.equal([[true, true, true, true]]);
     expect(recorder.sessions.map(({ alive }) => alive)).to.not.include(true);
     expect(owned()).to.deep.equal([]);
     expect(await consumer.fetches(0, "5")).to.equal(undefined);
