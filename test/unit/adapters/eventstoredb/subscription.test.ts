@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import type { Connection } from "../../../../src/adapters/eventstoredb/connection.ts";
@@ -21,5 +22,26 @@ describe("a subscription while EventStoreDB is away", () => {
     }
     await subscription.stop();
     expect(tries).to.deep.equal([0, 50, 150, 350, 750, 1_550, 3_150, 5_150, 7_150, 9_150]);
+  });
+
+  it("leaves no call open where it cannot tell how far the log has come", async () => {
+    const clock = new ManualClock();
+    let [opened, cancelled] = [0, 0];
+    const call = Object.assign(new EventEmitter(), { cancel: () => { cancelled += 1; } });
+    const read = () => {
+      opened += 1;
+      return call;
+    };
+    const connection = { streams: async () => ({ read }), callArguments: () => [] } as unknown as Connection;
+    const subscription = new LogSubscription({
+      connection, clock, tuning: defaultTuning, onTrouble: () => undefined,
+      entry: () => undefined, newest: () => "", head: () => Promise.reject(new Error("away")), page: async () => [],
+    }, { after: "" }, () => undefined);
+    while (opened < 2) {
+      await turn();
+      clock.advance(50);
+    }
+    expect(cancelled).to.equal(1);
+    await subscription.stop();
   });
 });
