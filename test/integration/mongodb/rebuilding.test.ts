@@ -166,6 +166,19 @@ describe("Read models in MongoDB, built again", function () {
     expect(await writer.state()).to.deep.equal({ checkpoint: position(2), fingerprint: "second" });
   });
 
+  it("leave nothing of a building that was given up before it was known", async () => {
+    const { db } = writing.connection;
+    const createCollection = db.createCollection.bind(db);
+    db.createCollection = async (...asked) => {
+      await createCollection(...asked);
+      throw new Error("away");
+    };
+    expect(await writing.writer.reset(definitions, "second").catch((error: unknown) => error)).to.be.instanceOf(Error);
+    db.createCollection = createCollection;
+    expect(await writing.writer.state()).to.deep.equal({ checkpoint: position(2), fingerprint: "first" });
+    await untilGenerationsAre("1");
+  });
+
   it("leave nothing of a building that another took the place of", async () => {
     await writing.writer.reset(definitions, "second");
     await writing.writer.apply(batchOf(2), position(2));
