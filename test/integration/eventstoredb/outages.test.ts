@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
@@ -24,9 +26,9 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     await server.stop();
   });
 
-  async function open(tuning: Partial<Tuning> = {}): Promise<EventStoreDb> {
+  async function open(tuning: Partial<Tuning> = {}, url = server.url): Promise<EventStoreDb> {
     const client = new EventStoreDb({
-      url: server.url, codec: plainCodec, clock: new SystemClock(), tuning: { ...quick, ...tuning },
+      url, codec: plainCodec, clock: new SystemClock(), tuning: { ...quick, ...tuning },
     });
     clients.push(client);
     return client;
@@ -140,6 +142,28 @@ describe("outages of EventStoreDB, a process that is killed and stopped", functi
     await server.restart();
     await appending;
     expect(texts(await store.readStream(stream))).to.deep.equal(["a", "b"]);
+  });
+
+  it("asks over another connection where the one it has fell silent", async () => {
+    const sides: Socket[] = [];
+    const way = createServer((client) => {
+      const onward = connect(Number(new URL(server.url).port), "127.0.0.1");
+      for (const side of [client, onward]) sides.push(side.on("error", () => undefined));
+      client.pipe(onward).pipe(client);
+    });
+    await once(way.listen(0, "127.0.0.1"), "listening");
+    const url = new URL(server.url);
+    url.port = String((way.address() as AddressInfo).port);
+    const store = await open({ pingMs: 1_000 }, url.href);
+    try {
+      await store.ping();
+      for (const side of sides) side.unpipe().resume();
+      expect(await failureOf(store.ping())).to.be.instanceOf(LogUnavailable);
+      await store.ping();
+    } finally {
+      for (const side of sides) side.destroy();
+      way.close();
+    }
   });
 
   it("pings within about a second", async () => {
