@@ -1,11 +1,13 @@
 import { fingerprint } from "../../projections/index.ts";
 import { Refusal } from "../domain/refusal.ts";
 import type { Clock } from "../ports/clock/clock.ts";
+import { sleep } from "../ports/clock/sleep.ts";
 import { late, within } from "../ports/clock/within.ts";
 import type { EventLog, Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 
 const patienceMs = 2_000;
+const lookAgainMs = 20;
 
 /**
  * Makes the read models at least as new as the moment of the question: an answer shows every write
@@ -39,15 +41,18 @@ export class Freshness {
   /**
    * Asks the read models once they cover all that was in the log at the call; again where they were lost before the
    * answer, since what they did not show may be there all the same. So `question`, told where the log ended, must be
-   * free of side effects. A Refusal (unavailable) where the read models are behind for 2 s.
+   * free of side effects. A Refusal (unavailable) where the read models are behind for 2 s, or still lost after 2 s.
    */
   async ask<Answer>(question: (head: Position) => Promise<Answer>): Promise<Answer> {
     const head = await this.wait();
-    for (;;) {
+    const end = this.#clock.monotonic() + patienceMs;
+    while (this.#clock.monotonic() < end) {
       const answer = await question(head);
       if ((await this.#readModels.checkpoint()) >= head) return answer;
-      await this.cover(head);
+      await sleep(this.#clock, lookAgainMs);
+      await this.cover(head, Math.max(0, end - this.#clock.monotonic()));
     }
+    throw new Refusal("unavailable", "the read models are being built again; try again");
   }
 
   /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after `withinMs`. */

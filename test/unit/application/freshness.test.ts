@@ -97,13 +97,15 @@ describe("asking the read models", () => {
   });
 
   it("is answered from those that are there again, where they are lost meanwhile", async () => {
-    const { move, freshness } = following();
+    const { clock, move, freshness } = following();
     const seen: string[] = [];
     const answer = freshness.ask(async () => {
       if (seen.length === 0) move("0");
       seen.push("asked");
       return seen.length;
     });
+    await soon();
+    clock.advance(1_000);
     await soon();
     expect(seen).to.have.length(1);
     move("1");
@@ -115,7 +117,9 @@ describe("asking the read models", () => {
     let refused: Refusal | undefined;
     void freshness.ask(async () => move("0")).catch((error: Refusal) => (refused = error));
     await soon();
-    clock.advance(1_999);
+    clock.advance(1_000);
+    await soon();
+    clock.advance(999);
     await soon();
     expect(refused).to.equal(undefined);
     clock.advance(1);
