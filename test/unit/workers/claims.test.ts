@@ -57,3 +57,18 @@ describe("a first attempt whose claim the log did not answer", () => {
     expect(found).to.equal("nothing to do");
   });
 });
+
+describe("cancelling an event", () => {
+  for (const [title, entries, miss] of [
+    ["that cannot be read comes to nothing, and is told", [{ unreadable: "spoiled" }], "unreadable"],
+    ["that is gone comes to nothing", [], "gone"],
+  ] as const) it(title, async () => {
+    const told: string[] = [];
+    const claims = new Claims({
+      clock: new ManualClock(), store: { readStream: async () => entries }, deliveryTimeoutMs: 15_000,
+      metrics: { trouble: (trouble: string) => told.push(trouble) }, logger: { error: () => undefined },
+    } as unknown as ConstructorParameters<typeof Claims>[0]);
+    expect(await claims.cancel({ kind: "due", eventId: "event" })).to.equal(miss);
+    expect(told).to.deep.equal(miss === "unreadable" ? ["event not readable"] : []);
+  });
+});
