@@ -70,8 +70,9 @@ export class MongoReadModels implements ReadModels {
     return (await this.#current()).buckets(scope, from, to);
   }
 
+  /** A look that began before could not tell what was lost since. */
   async checkpoint(): Promise<Position> {
-    return (await this.#look())?.checkpoint ?? logStart;
+    return (await this.#lookNow())?.checkpoint ?? logStart;
   }
 
   /** A look that began before could not tell what was written since. */

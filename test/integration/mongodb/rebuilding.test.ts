@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { setTimeout as wait } from "node:timers/promises";
 import { MongoReadModels } from "../../../src/adapters/mongodb/read-models.ts";
 import { definitionsOf } from "../../../src/adapters/mongodb/generation.ts";
+import { logStart } from "../../../src/ports/event-store.ts";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import { add, id, position, put, thing, things } from "../../contract/read-models-things.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
@@ -43,6 +44,21 @@ describe("Read models in MongoDB, built again", function () {
     await writing.connection.db.dropDatabase();
     await Promise.all([writing.close(), reading.close()]);
   });
+
+  /** Holds back the answer to what the reading process asks next: when it is given, and what lets it arrive. */
+  function holdBackAnAnswer(): { readonly given: Promise<void>; readonly arrive: () => void } {
+    const { connection } = reading;
+    const [given, arrival] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const reach = connection.reach.bind(connection);
+    connection.reach = async (...asked) => {
+      connection.reach = reach;
+      const answer = await reach(...asked);
+      given.resolve();
+      await arrival.promise;
+      return answer;
+    };
+    return { given: given.promise, arrive: arrival.resolve };
+  }
 
   /** The numbers of the generations that there are collections of. */
   async function generations(): Promise<string[]> {
@@ -103,25 +119,29 @@ describe("Read models in MongoDB, built again", function () {
   it("are not taken for what they were before, where an answer about them was overtaken by a later one", async () => {
     const { connection } = reading;
     const reader = new MongoReadModels(connection, { freshMs: 60_000 });
-    const [answered, overtaken] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-    const reach = connection.reach.bind(connection);
-    connection.reach = async (...asked) => {
-      connection.reach = reach;
-      const answer = await reach(...asked);
-      answered.resolve(undefined);
-      await overtaken.promise;
-      return answer;
-    };
+    const overtaken = holdBackAnAnswer();
     const early = reader.settle("first");
-    await answered.promise;
+    await overtaken.given;
     const { writer } = writing;
     await writer.reset(definitions, "second");
     await writer.apply(batchOf(2), position(2));
     await writer.publish();
     expect(await reader.settle("second")).to.equal(true);
-    overtaken.resolve(undefined);
+    overtaken.arrive();
     expect(await early).to.equal(true);
     expect(await reader.sum("a")).to.equal(2);
+  });
+
+  it("are not said to be where they were by an answer that was given before they were lost", async () => {
+    const { connection, reader } = reading;
+    const overtaken = holdBackAnAnswer();
+    const early = reader.caughtUp(position(2), 10_000);
+    await overtaken.given;
+    await connection.db.dropDatabase();
+    const late = reader.checkpoint();
+    overtaken.arrive();
+    expect(await early).to.equal(true);
+    expect(await late).to.equal(logStart);
   });
 
   it("are settled before and after, and not while others are built to take their place", async () => {
