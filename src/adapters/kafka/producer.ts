@@ -154,5 +154,6 @@ function sizeOf({ item, value }: Outgoing): number {
 }
 
 function isTooLarge(error: unknown): boolean {
-  return error instanceof Error && "type" in error && error.type === "MESSAGE_TOO_LARGE";
+  if (!(error instanceof Error)) return false;
+  return ("type" in error && error.type === "MESSAGE_TOO_LARGE") || isTooLarge(error.cause);
 }
