@@ -1,5 +1,5 @@
 import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
-import type { Clock, Timer } from "../../ports/clock/clock.ts";
+import type { Clock } from "../../ports/clock/clock.ts";
 import { entryOf, type EncodedEvent, type EventCodec } from "../../ports/event-codec.ts";
 import {
   EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,
@@ -11,10 +11,11 @@ import { endThread } from "./end-thread.ts";
 import { EntryReaders } from "./entry-readers.ts";
 import { logPath } from "./log-file.ts";
 import { LogReader } from "./log-reader.ts";
+import { PendingRequests } from "./pending-requests.ts";
 import { positionOf, sequenceOf, type Sequence } from "./positions.ts";
 import {
   defaultTuning, entryTexts,
-  type Answer, type Control, type EmbeddedEventStoreStats, type ReadRequest, type Reply, type Request, type Started,
+  type Control, type EmbeddedEventStoreStats, type ReadRequest, type Reply, type Request, type Started,
   type StreamRows, type Trouble, type Tuning,
 } from "./protocol.ts";
 import { LogSubscription } from "./subscription.ts";
@@ -60,13 +61,6 @@ export async function openEmbeddedEventStore(options: EmbeddedEventStoreOptions)
   return client;
 }
 
-/** A request that waits for its answer. */
-interface Waiting {
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly deadline: Timer;
-}
-
 /** A client of the log thread, in the thread that opened the store or in any other. */
 export class EmbeddedEventStore implements EventStore {
   readonly #port: MessagePort;
@@ -78,11 +72,10 @@ export class EmbeddedEventStore implements EventStore {
   readonly #armed: Int32Array;
   readonly #reader: LogReader;
   readonly #appends: AppendQueue;
-  readonly #requests = new Map<number, Waiting>();
+  readonly #requests: PendingRequests;
   /** Sent at the end of this turn. */
   #reads: ReadRequest[] = [];
   readonly #subscriptions = new Set<LogSubscription>();
-  #lastRequest = 0;
   #thread: Worker | null = null;
   #entryReaders: EntryReaders | null = null;
   #unavailable: LogUnavailable | null = null;
@@ -114,6 +107,7 @@ export class EmbeddedEventStore implements EventStore {
       this.#clock,
       this.#tuning,
     );
+    this.#requests = new PendingRequests(this.#clock, this.#tuning.timeoutMs);
     port.on("message", (reply: Reply) => this.#receive(reply));
     port.on("close", () => this.#fail(new LogUnavailable("the event store is closed")));
   }
@@ -125,7 +119,7 @@ export class EmbeddedEventStore implements EventStore {
       this.#fail(new LogUnavailable("a thread of the log has died", { cause: error }));
       onFatal?.(error);
     };
-    this.#entryReaders = new EntryReaders(logPath(dataDir), (answers) => this.#answerAll(answers), died);
+    this.#entryReaders = new EntryReaders(logPath(dataDir), (answers) => this.#requests.settleAll(answers), died);
     thread.on("message", ({ trouble }: Trouble) => onHousekeepingTrouble?.(new Error(trouble)));
     thread.on("error", died);
   }
@@ -285,10 +279,10 @@ export class EmbeddedEventStore implements EventStore {
         return;
       case "answer":
       case "refused":
-        this.#answer(reply);
+        this.#requests.settle(reply);
         return;
       case "read":
-        this.#answerAll(reply.answers);
+        this.#requests.settleAll(reply.answers);
         return;
       case "wake":
         for (const subscription of this.#subscriptions) subscription.wake();
@@ -311,33 +305,8 @@ export class EmbeddedEventStore implements EventStore {
   }
 
   /** Sends a request with the number it is given; resolves to its answer. */
-  #asked(send: (number: number) => void, patienceMs = this.#tuning.timeoutMs): Promise<unknown> {
-    if (this.#unavailable) return Promise.reject(this.#unavailable);
-    return new Promise((resolve, reject) => {
-      const number = ++this.#lastRequest;
-      const deadline = this.#clock.schedule(patienceMs, () => {
-        this.#answered(number)?.reject(new LogUnavailable("the log did not answer in time"));
-      });
-      this.#requests.set(number, { resolve, reject, deadline });
-      send(number);
-    });
-  }
-
-  #answerAll(answers: readonly Answer[]): void {
-    for (const answer of answers) this.#answer(answer);
-  }
-
-  #answer(answer: Answer): void {
-    const waiting = this.#answered(answer.request);
-    if (answer.kind === "answer") waiting?.resolve(answer.result);
-    else waiting?.reject(new LogUnavailable(`the log failed: ${answer.reason}`));
-  }
-
-  #answered(number: number): Waiting | undefined {
-    const waiting = this.#requests.get(number);
-    this.#requests.delete(number);
-    waiting?.deadline.cancel();
-    return waiting;
+  #asked(send: (number: number) => void, patienceMs?: number): Promise<unknown> {
+    return this.#unavailable ? Promise.reject(this.#unavailable) : this.#requests.ask(send, patienceMs);
   }
 
   #post(request: Request): void {
@@ -347,7 +316,7 @@ export class EmbeddedEventStore implements EventStore {
   #fail(error: LogUnavailable): void {
     this.#unavailable ??= error;
     this.#appends.fail(this.#unavailable);
-    for (const number of this.#requests.keys()) this.#answered(number)?.reject(this.#unavailable);
+    this.#requests.fail(this.#unavailable);
     // Nothing is handed to them any more; what was committed can still be read.
     for (const subscription of this.#subscriptions) subscription.wake();
   }
