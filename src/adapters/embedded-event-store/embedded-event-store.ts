@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { MessageChannel, MessagePort, Worker } from "node:worker_threads";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { entryOf, type EncodedEvent, type EventCodec } from "../../ports/event-codec.ts";
@@ -168,7 +169,7 @@ export class EmbeddedEventStore implements EventStore {
       const { entries, upTo } = this.#read(reached, limit);
       if (entries.length > 0 || upTo === reached) return { entries, upTo: positionOf(upTo) };
       reached = upTo;
-      if (window % windowsAtOnce === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (window % windowsAtOnce === 0) await nextTurn();
     }
     return { entries: [], upTo: after };
   }

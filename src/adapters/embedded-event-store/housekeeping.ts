@@ -102,7 +102,7 @@ export class Housekeeping {
     const path = folder.path(file);
     await this.#untilDone("writing a segment", async () => {
       const summary = await this.#run({ kind: "flush", path, ...frozen });
-      index.thaw(listed(Segment.adopt(path, summary!), () => log.listSegment({ file, upTo })));
+      index.flushed(listed(Segment.adopt(path, summary!), () => log.listSegment({ file, upTo })));
     });
     this.counts.flushes += 1;
     this.#flushing = false;

@@ -65,7 +65,7 @@ function connect(port: MessagePort): void {
   clients.add(client);
   port.on("close", () => clients.delete(client));
   port.on("message", (request: Request) => {
-    sort(client, request);
+    enqueue(client, request);
     serve();
   });
   tell(client, { kind: "welcome", path, head: head.buffer, armed: client.armed.buffer as SharedArrayBuffer });
@@ -75,7 +75,7 @@ function connect(port: MessagePort): void {
 function serve(): void {
   for (const client of clients) {
     for (let next = receiveMessageOnPort(client.port); next; next = receiveMessageOnPort(client.port)) {
-      sort(client, next.message as Request);
+      enqueue(client, next.message as Request);
     }
   }
   if (writes.length > 0) commit(writes.splice(0));
@@ -83,7 +83,7 @@ function serve(): void {
   answerReads(performance.now() + readingMs);
 }
 
-function sort(client: Client, request: Request): void {
+function enqueue(client: Client, request: Request): void {
   if (request.kind === "append" || request.kind === "delete") writes.push({ client, write: request });
   else if (request.kind === "reads") reads.push({ client, reads: request.reads, next: 0 });
   else others.push({ client, request });

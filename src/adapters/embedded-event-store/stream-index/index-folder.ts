@@ -60,6 +60,6 @@ export class IndexFolder {
     const file = this.newFile();
     const summary = writeSegment(this.path(file), frozen.words, frozen.count);
     log.listSegment({ file, upTo });
-    index.thaw(Segment.adopt(this.path(file), summary));
+    index.flushed(Segment.adopt(this.path(file), summary));
   }
 }

@@ -79,7 +79,7 @@ export class StreamIndex {
     for (const segment of this.#segments.toReversed()) if (segment.mayHave(hash)) yield* segment.descending(hash, to);
   }
 
-  /** Sets the memtable aside for a segment to be written of it. Not again before {@link thaw}. */
+  /** Sets the memtable aside for a segment to be written of it. Not again before {@link flushed}. */
   freeze(): { readonly words: Uint32Array<SharedArrayBuffer>; readonly count: number } {
     this.#frozen = this.#active;
     this.#active = new Memtable(this.#capacity);
@@ -87,7 +87,7 @@ export class StreamIndex {
   }
 
   /** The frozen memtable has become a segment. */
-  thaw(segment: Segment): void {
+  flushed(segment: Segment): void {
     this.#segments = [...this.#segments, segment];
     this.#frozen = null;
   }

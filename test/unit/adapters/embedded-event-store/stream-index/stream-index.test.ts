@@ -94,7 +94,7 @@ class Both {
         if (!this.#frozen) return;
         const { words, count, upTo } = this.#frozen;
         const path = this.#path();
-        this.index.thaw(Segment.adopt(path, writeSegment(path, words, count)));
+        this.index.flushed(Segment.adopt(path, writeSegment(path, words, count)));
         this.#indexed = upTo;
         this.#frozen = null;
         return;
