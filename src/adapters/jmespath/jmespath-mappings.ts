@@ -41,7 +41,7 @@ interface Waiting {
 interface JmespathMappingsParts {
   readonly metrics: Pick<Metrics, "trouble">;
   readonly logger: Pick<Logger, "warn">;
-  readonly clock: Pick<Clock, "schedule">;
+  readonly clock: Pick<Clock, "monotonic" | "schedule">;
 }
 
 /**
@@ -55,7 +55,7 @@ export class JmespathMappings implements Mappings {
   readonly #startPause: Pause;
   readonly #queue = new FairQueue<Waiting>();
   readonly #idle: MappingProcess[] = [];
-  readonly #slow = new LRUCache<string, true>({ max: slowRemembered, ttl: slowForMs });
+  readonly #slow: LRUCache<string, true>;
   readonly #all = new Set<MappingProcess>();
   /** Slow tenants leave one process to the others: a running one, not one that is still to start. */
   readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#all.size - 1;
@@ -70,6 +70,8 @@ export class JmespathMappings implements Mappings {
   constructor(parts: JmespathMappingsParts, maxBytes: number) {
     this.#parts = parts;
     this.#startPause = new Pause(parts.clock);
+    const perf = { now: () => parts.clock.monotonic() };
+    this.#slow = new LRUCache({ max: slowRemembered, ttl: slowForMs, perf });
     this.#maxBytes = maxBytes;
   }
 

@@ -160,6 +160,15 @@ describe("mappings in processes of their own", function () {
     expect(await waiting).to.have.property("problem");
   });
 
+  it("forget after ten seconds that somebody was slow", async () => {
+    const { mappings, clock } = open();
+    await tidy(mappings);
+    failing = true;
+    await mappings.apply("slow", endless, hostilePayload);
+    clock.advance(10_001);
+    expect(await mappings.apply("slow", "{n: n}", '{"n":1}')).to.deep.equal({ text: '{"n":1}' });
+  });
+
   it("refuse a tenant whose payloads pile up, and nobody else", async () => {
     const { mappings } = open();
     const flood = Array.from({ length: 300 }, async () => mappings.apply("hostile", endless, '{"l":[]}'));
