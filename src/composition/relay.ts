@@ -13,7 +13,6 @@ import { serveAll } from "../application/aggregate-types.ts";
 import { Aggregates } from "../application/aggregates.ts";
 import { FirstAttempts } from "../application/delivery/first-attempts.ts";
 import { Freshness } from "../application/freshness.ts";
-import { Directory } from "../application/ingest/directory.ts";
 import { KeyRotation } from "../application/keys/key-rotation.ts";
 import { PlatformKeys } from "../application/keys/platform-keys.ts";
 import { Vault } from "../application/keys/vault.ts";
@@ -27,12 +26,12 @@ import type { Clock } from "../ports/clock/clock.ts";
 import { within } from "../ports/clock/within.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger } from "../ports/telemetry.ts";
-import { Follower } from "../workers/follower.ts";
 import { Presence } from "../workers/presence.ts";
 import type { Role } from "../workers/role.ts";
 import { deliveryRoles } from "./delivery.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { openEngines, type Engines } from "./engines/engines.ts";
+import { followLog } from "./follow-log.ts";
 import { Listener } from "./listener.ts";
 import { requireMasterKeys, startingMasterKeyOf } from "./master-key.ts";
 import { readModelsBuilt } from "./read-models-built.ts";
@@ -72,6 +71,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const clock = new SystemClock();
   const ids = new SystemIds();
   const metrics = new PrometheusMetrics(version, clock);
+  const instruments = { clock, logger, metrics };
   const owner = ids.uuid();
   const masterKey = await startingMasterKeyOf(config, secrets, logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
@@ -80,12 +80,12 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
     settings.onFatal?.(error);
   };
   const projects = config.roles.has("projector");
-  const engines = await openEngines({ config, secrets, masterKey, projects, clock, logger, metrics, onFatal });
+  const engines = await openEngines({ config, secrets, masterKey, projects, ...instruments, onFatal });
   const { store, readModels, state, queue, shared } = engines;
-  const watch = new EngineWatch(engines.watched, { clock, logger, metrics });
+  const watch = new EngineWatch(engines.watched, instruments);
   const needed = neededBy(config.roles, engines.watched);
   await watch.start(needed);
-  const presence = new Presence({ state, clock, logger, metrics });
+  const presence = new Presence({ state, ...instruments });
   if (shared.readModels) await presence.start();
 
   const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
@@ -94,39 +94,29 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   await requireMasterKeys(rotation, new PlatformKeys({ store, sealing, clock, ids }));
   await finishErasure(engines, { aggregates, clock, ids, logger });
   const freshness = new Freshness(store, readModels, clock);
-  const follower = new Follower({
-    log: store, clock, logger, metrics, categories: aggregates.categories,
-    handle: (entries) => {
-      aggregates.follow(entries);
-      directory.follow(entries);
-    },
-  });
-  // With all engines embedded, nobody else changes anything.
-  const following = shared.log ? follower : { fresh: true, renewed: async () => true };
-  const directory = new Directory({ aggregates, readModels, freshness, clock, following }, { max: keptInMemory });
-  await follower.start();
+  const followed = await followLog(engines, { aggregates, freshness, ...instruments }, { max: keptInMemory });
+  const { directory, following } = followed;
 
-  const { connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCaFile } = config.outbound;
+  const { extraCaFile, deliveryTimeoutMs } = config.outbound;
   const extraCa = extraCaFile === null ? null : readFileSync(extraCaFile, "utf8");
-  const outbound = createOutboundClient({ connectTimeoutMs, deliveryTimeoutMs, allowedNetworks, extraCa });
+  const outbound = createOutboundClient({ ...config.outbound, extraCa });
   const passwords = new BcryptPasswords(config.passwordCost);
-  const mappings = new JmespathMappings({ metrics, logger, clock }, config.maxBodyBytes);
+  const mappings = new JmespathMappings(instruments, config.maxBodyBytes);
   const vault = new Vault(sealing);
   const guards = registrationGuards(config, secrets, { outbound, state, metrics });
   const firstAttempts = new FirstAttempts();
   const services = createServices(
     {
-      store, readModels, state, sealing, passwords, outbound, clock, ids, logger, metrics, aggregates, directory,
-      freshness, vault, mappings, guards, firstAttempts, tokens: new JwtTokens(),
+      store, readModels, state, sealing, passwords, outbound, ids, ...instruments, aggregates, directory, freshness,
+      vault, mappings, guards, firstAttempts, tokens: new JwtTokens(),
     },
     { accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory },
   );
-  const singleParts = { state, shared, owner, clock, logger, metrics };
+  const singleParts = { state, shared, owner, ...instruments };
   const projecting = engines.projector && projectingRole({ ...singleParts, projector: engines.projector });
   const delivering = deliveryRoles({
     ...singleParts, store, readModels, queue, outbound, ids, aggregates, vault, rotation, deliveryTimeoutMs,
-    firstAttempts,
-    purge: services.commands.purge, forgetting: services.forgetting, retry: config.retry,
+    firstAttempts, purge: services.commands.purge, forgetting: services.forgetting, retry: config.retry,
   }, config.roles);
   const roles: readonly Role[] = [...(projecting ? [projecting] : []), ...delivering];
   await projecting?.start();
@@ -136,23 +126,23 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
 
   const health = { ready: () => readiness({ needed, watch, following }), metrics: () => metrics.text() };
   const { maxBodyBytes, trustedProxies } = config;
-  const common = { health, clock, ids, logger, metrics };
+  const common = { health, ids, ...instruments };
   const app = config.roles.has("api")
     ? createApp({ ...common, services, maxBodyBytes, trustedProxies })
     : createHealthApp(common);
   const listener = new Listener(createHttpServer(app, ids));
 
-  const end = async (endAt: number) => {
+  const stop = async () => {
+    const endAt = clock.monotonic() + config.shutdownTimeoutMs;
     const left = () => Math.max(0, endAt - clock.monotonic());
     const patience = left() * drainShare;
     await Promise.all([listener.close(patience), ...delivering.map((role) => role.stop(patience))]);
-    await Promise.all([projecting?.stop(left() / 2), follower.stop(), watch.stop(), presence.stop()]);
+    await Promise.all([projecting?.stop(left() / 2), followed.stop(), watch.stop(), presence.stop()]);
     // An attempt or a password that is still under way was waited for long enough.
     await within(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));
     mappings.close();
     await within(clock, left(), engines.close());
   };
-  const stop = () => end(clock.monotonic() + config.shutdownTimeoutMs);
   let url: string;
   try {
     url = await listener.listen(config.host, config.port);
