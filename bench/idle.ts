@@ -1,8 +1,8 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { startReceiver, type Receiver } from "../test/support/receiver.ts";
 import { openAccount, type Account } from "../test/support/relay.ts";
 import type { RelayProcess } from "../test/support/relay-process.ts";
 import { dataInUse } from "../test/support/relay-process-heap.ts";
-import { pause } from "./support/clock.ts";
 import { append, appended, patienceMs, quickestStart, withRelay } from "./support/inspected-relay.ts";
 import type { Figure, Report } from "./support/report.ts";
 import { sized } from "./support/size.ts";

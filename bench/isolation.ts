@@ -1,4 +1,4 @@
-import { pause } from "./support/clock.ts";
+import { setTimeout as pause } from "node:timers/promises";
 import type { Figure, Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";
 import { Stage, type Measured, type Subject } from "./support/stage.ts";

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { startReceiver, type Receiver } from "../test/support/receiver.ts";
 import { ApiClient, text, type Json } from "./api-client.ts";
 import { heading, say, table } from "./story.ts";
@@ -139,7 +140,7 @@ async function until(ask: () => Promise<Json>, holds: (answer: Json) => boolean)
   for (;;) {
     const answer = await ask();
     if (holds(answer)) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
   }
 }
 

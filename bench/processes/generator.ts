@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { serve } from "../support/child.ts";
 import { emitOpenLoop, machineNow } from "../support/clock.ts";
 import { requestTemplate, writeRequest, type RequestTemplate } from "../support/payload.ts";
@@ -181,7 +182,7 @@ async function withConnections(
   tally.close();
   const until = machineNow() + 30_000;
   while (tally.answered + tally.unanswered < tally.sent && machineNow() < until) {
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await pause(1);
   }
   const result = { ...tally.result(), unanswered: tally.sent - tally.answered };
   for (const connection of all) connection.close();

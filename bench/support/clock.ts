@@ -5,11 +5,6 @@ export function machineNow(): number {
   return origin + performance.now();
 }
 
-/** Resolves after `ms`. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
 const parking = new Int32Array(new SharedArrayBuffer(4));
 const longestParkMs = 0.25;
 

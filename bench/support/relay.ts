@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { ApiClient, text, type Json } from "../../demo/api-client.ts";
 import type { Target } from "../processes/generator.ts";
 import { pidOf } from "./child.ts";
-import { pause } from "./clock.ts";
 
 /** A benchmark that ends early takes its relays with it, data and all. */
 const running = new Set<() => void>();

@@ -1,9 +1,9 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { BareServerApi } from "../processes/bare-server.ts";
 import type { ClosedLoad, GeneratorApi, LoadResult, OpenLoad, Target } from "../processes/generator.ts";
 import type { RawClientApi, RawResult } from "../processes/raw-client.ts";
 import type { Arrivals, ReceiverApi } from "../processes/receiver.ts";
 import { startProcess, type Remote } from "./child.ts";
-import { pause } from "./clock.ts";
 import { cpuOf, cpuSince, type CpuTime } from "./cpu.ts";
 import { RelayProcess, type Account, type RelayOptions, type TenantRecord } from "./relay.ts";
 import { imbalances, type LedgerLine } from "./report.ts";
