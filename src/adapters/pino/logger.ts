@@ -1,5 +1,6 @@
-import { pino, stdSerializers, stdTimeFunctions } from "pino";
-import type { DestinationStream, LevelWithSilent, Logger } from "pino";
+import {
+  pino, stdSerializers, stdTimeFunctions, type DestinationStream, type LevelWithSilent, type Logger,
+} from "pino";
 import { Output } from "./output.ts";
 
 const censor = "[secret]";

@@ -1,5 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
-import type { MessagePort } from "node:worker_threads";
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { AesSealing } from "../../adapters/aes-sealing/aes-sealing.ts";
 import { SystemClock } from "../../adapters/system/system-clock.ts";
 import { EmailOpener } from "../../application/accounts/email-opener.ts";
