@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { EventDocument } from "../../../projections/events/events.ts";
 import { isTaken, purges, purgesProjection, type PurgeDocument } from "../../../projections/purges/purges.ts";
-import { idOf } from "../../support/histories.ts";
+import { idOf } from "../../support/chronicle.ts";
 import { position } from "../../support/position.ts";
 
 const at = "2026-01-15T09:30:00.000Z";

@@ -11,7 +11,7 @@ import { eventIdOf, keyOfEvent } from "../../../../src/domain/event/event-id.ts"
 import { streams } from "../../../../src/domain/streams.ts";
 import { timestamp } from "../../../../src/domain/time.ts";
 import type { Change, ReadModels } from "../../../../src/ports/read-models.ts";
-import { idOf } from "../../../support/histories.ts";
+import { idOf } from "../../../support/chronicle.ts";
 import { sized } from "../../../support/size.ts";
 
 const start = 1_700_000_000_000;

@@ -10,7 +10,7 @@ import { eventIdOf } from "../../../../src/domain/event/event-id.ts";
 import type { EventStatus } from "../../../../src/domain/event/events.ts";
 import { timestamp } from "../../../../src/domain/time.ts";
 import type { Change, Document, Query } from "../../../../src/ports/read-models.ts";
-import { idOf } from "../../../support/histories.ts";
+import { idOf } from "../../../support/chronicle.ts";
 import { InMemoryReadModels } from "../../../support/in-memory-read-models.ts";
 import { position } from "../../../support/position.ts";
 import { sized } from "../../../support/size.ts";

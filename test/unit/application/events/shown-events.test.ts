@@ -5,7 +5,7 @@ import { purges } from "../../../../projections/purges/purges.ts";
 import { ShownEvents } from "../../../../src/application/events/shown-events.ts";
 import { Freshness } from "../../../../src/application/freshness.ts";
 import { logStart, type EventLog, type Position } from "../../../../src/ports/event-store.ts";
-import { idOf } from "../../../support/histories.ts";
+import { idOf } from "../../../support/chronicle.ts";
 import { InMemoryReadModels } from "../../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { position } from "../../../support/position.ts";
