@@ -14,10 +14,10 @@ import type { Model } from "./model.ts";
 import { takeNames } from "./names.ts";
 import type { Engines, Node } from "./node.ts";
 import type { WallTime } from "./process.ts";
-import type { Producers } from "./producers.ts";
 import type { AttemptRecord, EventRecord } from "./records.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { sealing } from "./stand-ins.ts";
+import type { Users } from "./users.ts";
 import type { Weather } from "./weather.ts";
 
 /** Of each tenant's events so many are asked for their attempts. */
@@ -27,7 +27,7 @@ interface EndParts {
   readonly model: Model;
   readonly engines: Engines;
   readonly fleet: Fleet;
-  readonly producers: Producers;
+  readonly users: Users;
   readonly weather: Weather;
   readonly scheduler: Scheduler;
   readonly wall: WallTime;
@@ -45,7 +45,7 @@ export async function checkEnd(parts: EndParts): Promise<void> {
   const node = fleet.any();
   hold(node !== undefined, "a relay serves when all is well", () => "no process is ready");
   await checkNames(node, parts);
-  for (const caller of parts.producers.callers) await complete(checkLists(node, caller, model));
+  for (const caller of parts.users.callers) await complete(checkLists(node, caller, model));
   await checkFold(parts);
 }
 

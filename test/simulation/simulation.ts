@@ -10,13 +10,13 @@ import { Fleet } from "./fleet.ts";
 import { Model } from "./model.ts";
 import type { Engines } from "./node.ts";
 import { WallTime } from "./process.ts";
-import { Producers } from "./producers.ts";
 import { SimulatedQueue } from "./queue.ts";
 import { Random } from "./random.ts";
 import { SimulatedReadModels } from "./read-models.ts";
 import { Receivers } from "./receivers.ts";
 import { Scheduler } from "./scheduler.ts";
 import { short, Trace } from "./trace.ts";
+import { Users } from "./users.ts";
 import { newsMs, promptness, weatherOf, type Weather } from "./weather.ts";
 
 /** What came of one run. */
@@ -71,7 +71,7 @@ export class Simulation {
   readonly #books: Books;
   readonly #fleet: Fleet;
   readonly #faults: Faults;
-  readonly #producers: Producers;
+  readonly #users: Users;
   readonly #random: Random;
   readonly #death: SimulationOptions["death"];
   #settlingFrom = 0;
@@ -129,13 +129,13 @@ export class Simulation {
       count: this.#weather.processes, skewMs: this.#weather.skewMs,
       settings: { retry, deliveryTimeoutMs, lingerMs: this.#weather.lingerMs, several: this.#weather.processes > 1 },
     });
-    this.#producers = new Producers({
+    this.#users = new Users({
       random: random.fork("producers"), model: this.#model, books: this.#books, trace: this.#trace, now, broken,
       newsMs: news, anyNode: () => this.#fleet.any(), later: (ms, task) => void scheduler.after(ms, task),
     });
     this.#faults = new Faults({
       random: random.fork("faults"), weather: this.#weather, engines: this.#engines, fleet: this.#fleet, scheduler,
-      wall: this.#wall, trace: this.#trace, hosts: () => this.#producers.hosts,
+      wall: this.#wall, trace: this.#trace, hosts: () => this.#users.hosts,
     });
   }
 
@@ -167,10 +167,10 @@ export class Simulation {
     await this.#until(() => this.#fleet.any() !== undefined, 10_000);
     const node = this.#fleet.any();
     if (!node) throw new Broken("a relay starts", "no process became ready");
-    await this.#complete(this.#producers.open(node, tenants));
+    await this.#complete(this.#users.open(node, tenants));
     const from = scheduler.now;
     for (let n = 0; n < operations; n += 1) {
-      scheduler.after(this.#random.between(0, activeMs), () => this.#guarded(() => this.#producers.act()));
+      scheduler.after(this.#random.between(0, activeMs), () => this.#guarded(() => this.#users.act()));
     }
     this.#faults.begin();
     const before = this.#fleet.questions;
@@ -180,7 +180,7 @@ export class Simulation {
     this.#faults.end();
     await this.#settle();
     await checkEnd({
-      model: this.#model, engines: this.#engines, fleet: this.#fleet, producers: this.#producers,
+      model: this.#model, engines: this.#engines, fleet: this.#fleet, users: this.#users,
       weather: this.#weather, scheduler, wall: this.#wall, complete: (promise) => this.#complete(promise),
     });
   }

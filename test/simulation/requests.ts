@@ -1,0 +1,42 @@
+import type { Origin } from "../../src/application/origin.ts";
+import { Broken } from "./broken.ts";
+import { describe, isExpected } from "./errors.ts";
+import type { Node } from "./node.ts";
+import type { Trace } from "./trace.ts";
+
+/** What everybody asks, in the trace from its beginning to its end; what comes of it must be expected. */
+export class Requests {
+  readonly #trace: Trace;
+  readonly #broken: (error: unknown) => void;
+  #count = 0;
+
+  constructor({ trace, broken }: { readonly trace: Trace; readonly broken: (error: unknown) => void }) {
+    this.#trace = trace;
+    this.#broken = broken;
+  }
+
+  /** A number that no other request, and nothing in one, has. */
+  number(): number {
+    return (this.#count += 1);
+  }
+
+  /** Begins one, and waits for nothing. */
+  begin(name: string, node: Node, task: () => Promise<string | undefined>): void {
+    const n = this.number();
+    this.#trace.add(`${node.process.name} #${n} ${name}`);
+    const done = (result: string | undefined) => this.#trace.add(`#${n} ${name} done ${result ?? ""}`);
+    task().then(done, (error: unknown) => {
+      this.#trace.add(`#${n} ${name} failed: ${String(error)}`);
+      if (isExpected(error)) return;
+      this.#broken(error instanceof Broken ? error : new Broken("only known errors", describe(error)));
+    });
+  }
+
+  correlation(): string {
+    return `request ${this.number()}`;
+  }
+
+  origin(): Origin {
+    return { actor: { type: "anonymous" }, correlationId: this.correlation(), causationId: null };
+  }
+}

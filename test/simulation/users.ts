@@ -1,0 +1,308 @@
+import type { DestinationChange } from "../../src/application/commands/destinations.ts";
+import type { Caller } from "../../src/application/caller.ts";
+import { finishedStatuses } from "../../src/domain/event/purge.ts";
+import { Refusal } from "../../src/domain/refusal.ts";
+import { timestamp } from "../../src/domain/time.ts";
+import { whole } from "../support/whole-page.ts";
+import { hostsOf, type Account, type Destination } from "./accounts.ts";
+import { Broken, hold } from "./broken.ts";
+import { contested } from "./names.ts";
+import type { Node } from "./node.ts";
+import { weights, type Operation } from "./operations.ts";
+import { newestFirst, Producers, type ProducerParts } from "./producers.ts";
+import { hostOf } from "./receivers.ts";
+import { Requests } from "./requests.ts";
+import { proofFor } from "./token-endpoints.ts";
+import { short, type Trace } from "./trace.ts";
+
+/** What a receiver's circuit stays open for, seconds. */
+const timers = [1, 2, 5, 15];
+
+interface UserParts extends Omit<ProducerParts, "requests"> {
+  readonly trace: Trace;
+  readonly broken: (error: unknown) => void;
+}
+
+/** Everybody who uses the relay: producers and people, who do things at random and watch the answers. */
+export class Users {
+  readonly #parts: UserParts;
+  readonly #accounts: Account[] = [];
+  readonly #requests: Requests;
+  readonly #producers: Producers;
+
+  constructor(parts: UserParts) {
+    this.#parts = parts;
+    this.#requests = new Requests(parts);
+    this.#producers = new Producers({ ...parts, requests: this.#requests });
+  }
+
+  /** Opens accounts with their first destinations, while nothing is amiss yet. */
+  async open(node: Node, accounts: number): Promise<void> {
+    const { random } = this.#parts;
+    for (let n = 0; n < accounts; n += 1) {
+      const email = `owner-${n}@example.com`;
+      const input = {
+        name: `Tenant ${n}`, ownerEmail: email, ownerPassword: "correct horse battery",
+        maxTrys: 1 + random.below(6), circuitBreakerTimer: random.pick(timers),
+      };
+      const { tenants, apiKeys } = node.services.commands;
+      const made = await tenants.create(input, this.#requests.origin(), "192.0.2.1");
+      const caller: Caller = { userId: made.ownerUserId, tenantId: made.tenantId, role: "Owner" };
+      const { apiKey } = await apiKeys.issue(caller, { name: "producer" }, this.#requests.origin());
+      const account: Account = { caller, email, apiKey, destinations: [] };
+      this.#accounts.push(account);
+      for (let more = 1 + random.below(4); more > 0; more -= 1) await this.#register(node, account);
+    }
+  }
+
+  /** Every destination's host. */
+  get hosts(): readonly string[] {
+    return this.#accounts.flatMap(hostsOf);
+  }
+
+  get callers(): readonly Caller[] {
+    return this.#accounts.map(({ caller }) => caller);
+  }
+
+  /** Does one thing, at random. */
+  act(): void {
+    const { random } = this.#parts;
+    const node = this.#parts.anyNode();
+    const account = random.pick(this.#accounts);
+    const operation = random.weighted(weights);
+    if (!node) return;
+    this.#requests.begin(operation, node, () => this.#do(operation, node, account));
+  }
+
+  async #do(operation: Operation, node: Node, account: Account): Promise<string | undefined> {
+    const { random } = this.#parts;
+    const { commands, queries } = node.services;
+    const { caller } = account;
+    const destination = random.pick(account.destinations);
+    const origin = this.#requests.origin();
+    const change = async (input: DestinationChange) =>
+      (await commands.destinations.change(caller, destination.id, input, origin)).status;
+    switch (operation) {
+      case "ingest":
+        return this.#producers.ingest({
+          node, account, destination, key: random.chance(0.5) ? this.#producers.key() : undefined,
+          look: random.chance(0.2),
+        });
+      case "sameKey":
+        return this.#producers.sameKey(node, account, destination);
+      case "replay":
+        return this.#withEvent(caller, "CriticalFailure", async (id) =>
+          (await commands.events.replay(caller, id, origin)).status);
+      case "cancel":
+        return this.#withEvent(caller, random.pick(["Pending", "WaitingRetry", "Processing"]), async (id) =>
+          (await commands.events.cancel(caller, id, origin)).status);
+      case "bulkReplay": {
+        const only = random.chance(0.5) ? { destinationUrlId: destination.id } : {};
+        const input = { ...only, dryRun: random.chance(0.2) };
+        const { matched, replayed } = await commands.bulkReplay.replay(caller, input, origin);
+        return `${matched} ${replayed}`;
+      }
+      case "purge": {
+        const before = timestamp(node.process.clock.now() - random.below(20_000));
+        const input = {
+          ...(random.chance(0.4) && { status: random.pick(finishedStatuses) }),
+          ...(random.chance(0.4) && { destinationUrlId: destination.id }),
+          ...(random.chance(0.3) && { before }),
+        };
+        await this.#parts.model.whilePurging(caller.tenantId, () => commands.purge.purge(caller, input, origin));
+        return undefined;
+      }
+      case "list":
+        return this.#list(node, account);
+      case "get":
+        return this.#withEvent(caller, undefined, async (id) => {
+          const event = await queries.events.get(caller, id);
+          hold(event.tenantId === caller.tenantId, "no tenant sees another's", () => id);
+          await queries.events.attempts(caller, id, newestFirst);
+          return event.status;
+        });
+      case "foreign":
+        return this.#foreign(node, account);
+      case "limit":
+        return change({ serverRateLimit: 1 + random.below(5) });
+      case "pause":
+        destination.changed = true;
+        return change({ status: "inactive" });
+      case "activate":
+        return change({ status: "active" });
+      case "register":
+        return this.#register(node, account);
+      case "remove":
+        if (account.destinations.length < 2) return undefined;
+        destination.changed = true;
+        await commands.destinations.remove(caller, destination.id, origin);
+        return undefined;
+      case "newToken":
+        return this.#newToken(node, caller, destination);
+      case "oldToken":
+        return this.#producers.oldToken(node, account, destination);
+      case "policy":
+        await commands.tenants.change(caller, caller.tenantId, {
+          maxTrys: 1 + random.below(6), circuitBreakerTimer: random.pick(timers),
+        }, origin);
+        return undefined;
+      case "newSecret":
+        await commands.tenants.regenerateWebhookSecret(caller, caller.tenantId, origin);
+        return undefined;
+      case "repoint":
+        return change({ url: `https://${random.pick(hostsOf(account))}/moved` });
+      case "newProof":
+        return change(proofFor(caller.tenantId, random));
+      case "session":
+        return this.#session(node, account);
+      case "together":
+        return this.#together(caller);
+      case "crowd":
+        return this.#crowd(account, destination);
+      case "newTenant":
+        return this.#newTenant();
+    }
+  }
+
+  async #list(node: Node, { caller, destinations }: Account): Promise<string> {
+    const { random, model, now } = this.#parts;
+    const begun = now();
+    const status = random.pick([undefined, undefined, "Succeeded", "CriticalFailure", "WaitingRetry"] as const);
+    const destinationUrlId = random.chance(0.3) ? random.pick(destinations).id : undefined;
+    const page = await node.services.queries.events.list(caller, { status, destinationUrlId }, newestFirst);
+    const { total, items } = await whole(page);
+    for (const item of items) {
+      const record = model.events.get(item.id);
+      hold(item.tenantId === caller.tenantId, "no tenant sees another's", () => item.id);
+      const isPurged = record?.purgedAt != null && record.purgedAt < begun;
+      hold(record !== undefined && !isPurged, "what is purged is not shown", () => item.id);
+      hold(status === undefined || item.status === status, "a filter is kept to", () => item.id);
+      // Meanwhile another may have begun under the same id.
+      hold(record.payload === item.payload || record.since > begun, "an event shows its own payload", () => item.id);
+    }
+    hold(total >= items.length, "a total counts the list", () => `${total} but ${items.length}`);
+    return String(total);
+  }
+
+  async #foreign(node: Node, { caller, apiKey }: Account): Promise<string | undefined> {
+    const theirs = [...this.#parts.model.events.values()].filter(({ tenantId }) => tenantId !== caller.tenantId);
+    if (theirs.length === 0) return undefined;
+    const { id } = this.#parts.random.pick(theirs);
+    const { queries, commands } = node.services;
+    const other = this.#accounts.find((account) => account.caller.tenantId !== caller.tenantId);
+    const { token } = this.#parts.random.pick(other?.destinations ?? []);
+    const send = async (tenantId: string) => {
+      const { admissions, ingest } = node.services;
+      const admission = await admissions.admit(tenantId, token, apiKey);
+      const payload = JSON.stringify({ from: caller.tenantId });
+      return ingest.accept(admission, payload, undefined, this.#requests.correlation());
+    };
+    const tries = [
+      () => send(caller.tenantId),
+      () => send(other?.caller.tenantId ?? ""),
+      () => queries.events.get(caller, id),
+      () => queries.events.history(caller, id, newestFirst),
+      () => commands.events.cancel(caller, id, this.#requests.origin()),
+    ];
+    try {
+      await this.#parts.random.pick(tries)();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return error.kind;
+    }
+    throw new Broken("no tenant sees another's", `${id} shown to ${caller.tenantId}`);
+  }
+
+  async #newToken(node: Node, caller: Caller, destination: Destination): Promise<undefined> {
+    const { destinations } = node.services.commands;
+    const { token } = destination;
+    destination.changed = true;
+    destination.token = await destinations.regenerateToken(caller, destination.id, this.#requests.origin());
+    destination.former = { token, since: this.#parts.now() };
+  }
+
+  async #session(node: Node, { email, caller }: Account): Promise<string> {
+    const other = this.#parts.anyNode() ?? node;
+    const token = await node.services.login.login(email, "correct horse battery", "192.0.2.1");
+    const session = await other.services.sessions.authenticate(token.accessToken);
+    const isOwn = session.tenantId === caller.tenantId && session.userId === caller.userId;
+    hold(isOwn, "a session is its user's", () => email);
+    await other.services.sessions.revoke(session, this.#requests.origin());
+    const after = await node.services.sessions.authenticate(token.accessToken).catch((error: unknown) => {
+      if (error instanceof Refusal && error.kind === "unauthenticated") return undefined;
+      throw error;
+    });
+    hold(after === undefined, "a session that was ended is over everywhere", () => email);
+    return "over";
+  }
+
+  /** Several people do what they want to one event, at once and through whichever process. */
+  async #together(caller: Caller): Promise<string | undefined> {
+    const { random, anyNode } = this.#parts;
+    const status = random.pick(["CriticalFailure", "WaitingRetry", "Pending", undefined]);
+    return this.#withEvent(caller, status, async (id) => {
+      for (let more = 2 + random.below(3); more > 0; more -= 1) {
+        const node = anyNode();
+        if (!node) continue;
+        const { events } = node.services.commands;
+        const [name, task] = random.pick([
+          ["replay", () => events.replay(caller, id, this.#requests.origin())],
+          ["cancel", () => events.cancel(caller, id, this.#requests.origin())],
+        ] as const);
+        this.#requests.begin(`${name} together`, node, async () => (await task()).status);
+      }
+      return short(id);
+    });
+  }
+
+  /** Several people change one destination at once. */
+  async #crowd({ caller }: Account, destination: Destination): Promise<string> {
+    const { random, anyNode } = this.#parts;
+    destination.changed = true;
+    for (let more = 2 + random.below(3); more > 0; more -= 1) {
+      const node = anyNode();
+      if (!node) continue;
+      const change = random.pick([
+        { status: "inactive" }, { status: "active" }, { status: "active" }, { serverRateLimit: 1 + random.below(5) },
+      ] as const);
+      const { destinations } = node.services.commands;
+      this.#requests.begin("change together", node, async () =>
+        (await destinations.change(caller, destination.id, change, this.#requests.origin())).status);
+    }
+    return short(destination.id);
+  }
+
+  /** Several people want one name, or one email, at once. */
+  async #newTenant(): Promise<undefined> {
+    const { random, anyNode } = this.#parts;
+    for (let more = 1 + random.below(3); more > 0; more -= 1) {
+      const node = anyNode();
+      if (!node) continue;
+      const input = contested(random);
+      this.#requests.begin("new tenant", node, async () =>
+        (await node.services.commands.tenants.create(input, this.#requests.origin(), "192.0.2.1")).tenantId);
+    }
+    return undefined;
+  }
+
+  async #register(node: Node, account: Account): Promise<string> {
+    const { random } = this.#parts;
+    const { caller, destinations } = account;
+    const url = `https://${hostOf(caller.tenantId, destinations.length)}/hook`;
+    const proof = random.chance(0.5) && proofFor(caller.tenantId, random);
+    const input = { url, serverRateLimit: 1 + random.below(5), ...proof };
+    const { destinations: commands } = node.services.commands;
+    const { id, ingestToken: token } = await commands.register(caller, input, this.#requests.origin());
+    destinations.push({ id, token, former: undefined, changed: false });
+    return short(id);
+  }
+
+  async #withEvent(
+    { tenantId }: Caller, status: string | undefined, task: (id: string) => Promise<string>,
+  ): Promise<string | undefined> {
+    const found = [...this.#parts.model.events.values()].filter((event) =>
+      event.tenantId === tenantId && (status === undefined || event.status === status));
+    return found.length === 0 ? undefined : task(this.#parts.random.pick(found).id);
+  }
+
+}
