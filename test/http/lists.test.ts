@@ -4,7 +4,8 @@ import { destinationSortFields } from "../../projections/destinations/destinatio
 import { senderSortFields } from "../../projections/senders/senders.ts";
 import { userSortFields } from "../../projections/users/users.ts";
 import { eventStatuses } from "../../src/domain/event/events.ts";
-import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { startApi, type TestApi } from "../support/api.ts";
 import { Client, createTenant, createUser, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { http, shaped } from "../support/http.ts";

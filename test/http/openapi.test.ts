@@ -10,7 +10,8 @@ import type { DescribedAnswer } from "../../src/http/openapi/description.ts";
 import { descriptions } from "../../src/http/openapi/descriptions/index.ts";
 import { renderPage } from "../../src/http/openapi/page/page.ts";
 import type { Schema } from "../../src/http/openapi/schemas.ts";
-import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
+import { startApi, type TestApi } from "../support/api.ts";
 import { apiDocument, closedDocument, operations } from "../support/document.ts";
 import { http } from "../support/http.ts";
 

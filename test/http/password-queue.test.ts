@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Worker } from "node:worker_threads";
-import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
+import { startApi, type TestApi } from "../support/api.ts";
 import { createTenant, createUser, freshEmail, password, unique } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
 import { eventually } from "../support/relay.ts";

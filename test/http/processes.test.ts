@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { describeOnEngines, inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+import { describeOnEngines, inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
+import { startApi, type TestApi } from "../support/api.ts";
 import { createUser, freshEmail, login, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http } from "../support/http.ts";
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { describeOnEngines, startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
+import { startApi, type TestApi } from "../support/api.ts";
 import { openAccount, type Account } from "../support/accounts.ts";
 import { shaped } from "../support/http.ts";
 

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { describeOnEngines, inMemoryEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { describeOnEngines, inMemoryEngines, type SharedEngines } from "../support/api-engines.ts";
+import { startApi, type TestApi } from "../support/api.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 

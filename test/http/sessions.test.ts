@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
-import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { startApi, type TestApi } from "../support/api.ts";
 import { Client, createUser, freshEmail, login, openAccount, password, type Account } from "../support/accounts.ts";
 import { http, shaped } from "../support/http.ts";
 

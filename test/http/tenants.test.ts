@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { createHmac } from "node:crypto";
-import { describeOnEngines, startApi, type SharedEngines, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { startApi, type TestApi } from "../support/api.ts";
 import {
   Client,
   createTenant,

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
-import { inMemoryEngines, startApi, type InMemoryEngines, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
+import { startApi, type TestApi } from "../support/api.ts";
 import { createTenant, createUser, freshEmail, password, unique } from "../support/accounts.ts";
 import { http, type HttpAnswer } from "../support/http.ts";
 

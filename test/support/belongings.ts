@@ -1,6 +1,6 @@
 import { timestamp } from "../../src/domain/time.ts";
 import { openIngest, roleCodes, unique, type Account } from "./accounts.ts";
-import type { SharedEngines, TestClock } from "./api.ts";
+import type { SharedEngines, TestClock } from "./api-engines.ts";
 import type { Scene } from "./good-requests.ts";
 import { http, type HttpAnswer } from "./http.ts";
 
