@@ -1,6 +1,6 @@
-import type { KafkaUnderTest, Ports } from "./broker.ts";
+import { answering } from "../answering.ts";
 import { imageOf } from "../images.ts";
-import { answering } from "./answering.ts";
+import type { KafkaUnderTest, Ports } from "./broker.ts";
 import { quickProperties } from "./properties.ts";
 
 const startsWithinMs = 120_000;

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { answering } from "../answering.ts";
 import type { KafkaUnderTest, Ports } from "./broker.ts";
-import { answering } from "./answering.ts";
 import { quickProperties } from "./properties.ts";
 import { secureListener } from "./secure.ts";
 

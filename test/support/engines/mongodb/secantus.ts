@@ -1,11 +1,12 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 import { freePort } from "../../free-port.ts";
+import { answering } from "../answering.ts";
 import type { MongoDbUnderTest } from "./server.ts";
 
 const run = promisify(execFile);
@@ -80,25 +81,11 @@ async function startServer(port: number, folder: string, more: readonly string[]
   // The tests do not go on for its sake.
   server.unref();
   (server.stdin as Socket).unref();
-  let failure: Error | undefined;
-  server.once("error", (error) => { failure = error; });
-  const until = performance.now() + startedWithinMs;
-  while (!(await answers(port))) {
-    if (failure) throw failure;
-    if (server.exitCode !== null) throw new Error(`SecantusDB ended at once with ${server.exitCode}`);
-    if (performance.now() > until) throw new Error("SecantusDB does not answer");
-    await wait(50);
-  }
+  const ended = new AbortController();
+  server.once("error", (error) => ended.abort(error));
+  server.once("exit", (code) => ended.abort(`SecantusDB ended at once with ${code}`));
+  await answering(port, startedWithinMs, ended.signal);
   return server;
-}
-
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolveAnswer) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => resolveAnswer(true));
-    socket.once("error", () => resolveAnswer(false));
-    socket.once("connect", () => socket.destroy());
-  });
 }
 
 /** Into a folder of its own, moved into place when whole: several processes may be at it at once. */
