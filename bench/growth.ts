@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { JsonEventCodec } from "../src/adapters/event-codec/event-codec.ts";
 import { openEmbeddedEventStore } from "../src/adapters/embedded-event-store/embedded-event-store.ts";
+import { JsonEventCodec } from "../src/adapters/event-codec/event-codec.ts";
 import { SystemClock } from "../src/adapters/system/system-clock.ts";
 import { startReceiver, type Receiver } from "../test/support/receiver.ts";
 import { openAccount } from "../test/support/relay.ts";

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { buffer } from "node:stream/consumers";
+import { createLogger } from "./adapters/pino/logger.ts";
 import { describeBacklog } from "./composition/backlog.ts";
 import { backUp } from "./composition/backup.ts";
 import { counted } from "./composition/counted.ts";
@@ -9,7 +10,6 @@ import { describeKeys } from "./composition/keys.ts";
 import { eraseTenant, rebuildReadModels, resetPassword, rewrapKeys } from "./composition/operator.ts";
 import { startRelay, type RelaySettings } from "./composition/relay.ts";
 import { version } from "./composition/version.ts";
-import { createLogger } from "./adapters/pino/logger.ts";
 import { configWarnings, readConfig, type Config } from "./config/config.ts";
 import { ConfigError } from "./config/parse.ts";
 import { readSecrets, type Secrets } from "./config/secrets.ts";

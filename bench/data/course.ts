@@ -1,5 +1,5 @@
-import { entriesOf } from "../../src/application/origin.ts";
 import { idempotentKey } from "../../src/application/hashing.ts";
+import { entriesOf } from "../../src/application/origin.ts";
 import { decide, type WebhookCommand } from "../../src/domain/event/decide.ts";
 import { eventIdOf } from "../../src/domain/event/event-id.ts";
 import type { Answer } from "../../src/domain/event/events.ts";

@@ -1,5 +1,5 @@
-import { cpuOf, cpuSince, type CpuTime } from "./cpu.ts";
 import type { LoadResult } from "../processes/generator.ts";
+import { cpuOf, cpuSince, type CpuTime } from "./cpu.ts";
 import type { RelayOptions } from "./relay.ts";
 import type { Stage, Subject } from "./stage.ts";
 

@@ -1,5 +1,5 @@
-import type { Role } from "../../src/domain/roles.ts";
 import type { InviteStatus } from "../../src/domain/invite/invite.ts";
+import type { Role } from "../../src/domain/roles.ts";
 import { add, create, set, type Collection, type Projection } from "../projection.ts";
 
 /** An invite as the API lists it, except that it may have expired; the email is null once its person is deleted. */

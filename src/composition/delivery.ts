@@ -1,12 +1,12 @@
 import type { Forgetting } from "../application/accounts/forgetting.ts";
+import type { Aggregates } from "../application/aggregates.ts";
+import type { PurgeCommands } from "../application/commands/purge.ts";
+import { DeliveryClient } from "../application/delivery/delivery-client.ts";
 import { DueIndex } from "../application/delivery/due-index.ts";
 import type { FirstAttempts } from "../application/delivery/first-attempts.ts";
 import { Outcomes } from "../application/delivery/recording.ts";
 import { userAgent } from "../application/delivery/request.ts";
 import { TokenCache } from "../application/delivery/token-cache.ts";
-import type { Aggregates } from "../application/aggregates.ts";
-import type { PurgeCommands } from "../application/commands/purge.ts";
-import { DeliveryClient } from "../application/delivery/delivery-client.ts";
 import type { KeyRotation } from "../application/keys/key-rotation.ts";
 import type { Vault } from "../application/keys/vault.ts";
 import type { ProcessRole } from "../config/config.ts";

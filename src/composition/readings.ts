@@ -1,6 +1,6 @@
-import type { Readings } from "../adapters/prometheus/prometheus-metrics.ts";
 import { destinations } from "../../projections/destinations/destinations.ts";
 import { backlogCounter } from "../../projections/due/due.ts";
+import type { Readings } from "../adapters/prometheus/prometheus-metrics.ts";
 import { DueIndex } from "../application/delivery/due-index.ts";
 import { keysUnderOldMasterKeys } from "../application/keys/key-inventory.ts";
 import { millis } from "../domain/time.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
+import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
 import { JmespathMappings } from "../adapters/jmespath/jmespath-mappings.ts";
 import { JwtTokens } from "../adapters/jose/jwt-tokens.ts";
 import { createOutboundClient } from "../adapters/outbound/client.ts";

@@ -1,5 +1,5 @@
-import { compareSync, getRounds, hashSync } from "bcryptjs";
 import { parentPort } from "node:worker_threads";
+import { compareSync, getRounds, hashSync } from "bcryptjs";
 import { hashOfNobody } from "./nobody.ts";
 
 /** A task for the thread; `cost` is the logarithm of the rounds, for a comparison the minimum. */

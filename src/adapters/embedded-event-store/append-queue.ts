@@ -1,8 +1,8 @@
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
+import type { EncodedEvent } from "../../ports/event-codec.ts";
 import {
   LogUnavailable, RevisionConflict, type Appended, type NewEntry, type RecordedEvent,
 } from "../../ports/event-store.ts";
-import type { EncodedEvent } from "../../ports/event-codec.ts";
 import { Pace } from "./pace.ts";
 import { positionOf } from "./positions.ts";
 import type { AppendBatch, Exception, Reply, Tuning } from "./protocol.ts";

@@ -8,8 +8,8 @@ import type { LogFile } from "./log-file.ts";
 import type { Tuning } from "./protocol.ts";
 import type { IndexFolder } from "./stream-index/index-folder.ts";
 import { dueForMerge } from "./stream-index/merge-policy.ts";
-import type { SegmentSummary } from "./stream-index/segment-format.ts";
 import { Segment } from "./stream-index/segment.ts";
+import type { SegmentSummary } from "./stream-index/segment-format.ts";
 import type { StreamIndex } from "./stream-index/stream-index.ts";
 
 /** What failed so many times on end is told, and told again after as many: a reader is in the way for moments only. */

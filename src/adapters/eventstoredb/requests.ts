@@ -1,7 +1,7 @@
-import timestamps from "google-protobuf/google/protobuf/timestamp_pb.js";
-import empties from "google-protobuf/google/protobuf/empty_pb.js";
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
+import empties from "google-protobuf/google/protobuf/empty_pb.js";
+import timestamps from "google-protobuf/google/protobuf/timestamp_pb.js";
 import type { EncodedEvent } from "../../ports/event-codec.ts";
 import { noStream } from "../../ports/event-store.ts";
 import type { PositionPair } from "./positions.ts";

@@ -1,6 +1,6 @@
-import { LRUCache } from "lru-cache";
 import { Script } from "node:vm";
 import { TreeInterpreter, type JSONValue } from "@jmespath-community/jmespath";
+import { LRUCache } from "lru-cache";
 import { asProblem, compileExpression, type Expression } from "./expression.ts";
 import { boundFunctions } from "./functions.ts";
 import { parsePayload, resultText } from "./json.ts";

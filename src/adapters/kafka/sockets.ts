@@ -1,6 +1,6 @@
-import type { ISocketFactory } from "kafkajs";
 import { connect, isIP, Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
+import type { ISocketFactory } from "kafkajs";
 
 const keepAliveMs = 60_000;
 /** A name nobody can have (RFC 2606). */

@@ -8,8 +8,8 @@ import {
 } from "../../ports/expiring-state.ts";
 import { Admissions } from "./admissions.ts";
 import { patience, type MongoConnection } from "./connection.ts";
-import { unlessMade } from "./upsert.ts";
 import { after, hasEnded, serverTime, type Now } from "./server-time.ts";
+import { unlessMade } from "./upsert.ts";
 
 /** A value or the holder of a lease. `end` null: it has none. */
 interface Entry extends Stored {

@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import { createSecureContext, getCACertificates } from "node:tls";
+import { LRUCache } from "lru-cache";
 import type { OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
 import { createAddressRules } from "./address-rules.ts";
 import { Exchange } from "./exchange.ts";

@@ -1,7 +1,7 @@
 import { eventsMeant } from "../../../projections/purges/purges.ts";
 import type { FinishedStatus, PurgeFilter } from "../../domain/event/purge.ts";
-import { refuse } from "../../domain/refusal.ts";
 import { decide, noPurges } from "../../domain/purges/purges.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";

@@ -3,8 +3,8 @@ import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
 import { openLog } from "./log.ts";
-import { openQueue, type Lag } from "./queue.ts";
 import type { Projector } from "./projector.ts";
+import { openQueue, type Lag } from "./queue.ts";
 import { openReadSide } from "./read-side.ts";
 import type { EngineSettings, WatchedEngine } from "./settings.ts";
 

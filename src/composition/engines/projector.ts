@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import type { EngineSettings } from "./settings.ts";
 import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
+import type { EngineSettings } from "./settings.ts";
 
 /** What projects the log, in a thread of its own. */
 export interface Projector {

@@ -5,10 +5,10 @@ import { makeFolder } from "../../adapters/file-system/folder.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { asSaidBy } from "../variable-problem.ts";
-import type { EngineSettings, WatchedEngine } from "./settings.ts";
 import type { LogLink } from "./log.ts";
 import { openMongoDb } from "./mongodb.ts";
 import { startReadThread, type Projector } from "./projector.ts";
+import type { EngineSettings, WatchedEngine } from "./settings.ts";
 
 /** The opened read models and expiring state. */
 export interface ReadSide {

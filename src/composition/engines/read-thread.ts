@@ -6,8 +6,8 @@ import { Vault } from "../../application/keys/vault.ts";
 import type { Instruments, Logger } from "../../ports/telemetry.ts";
 import { ProjectionRunner } from "../../workers/projection/projection-runner.ts";
 import { joinLog } from "./log.ts";
-import { openStores } from "./stores.ts";
 import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
+import { openStores } from "./stores.ts";
 
 /**
  * The thread of the read side: it projects the log into the read models; embedded ones live here, with

@@ -1,5 +1,5 @@
-import type { DomainEvent } from "../domain-event.ts";
 import type { AuthType } from "../destination/events.ts";
+import type { DomainEvent } from "../domain-event.ts";
 import type { Timestamp } from "../time.ts";
 
 /**

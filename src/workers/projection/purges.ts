@@ -1,9 +1,9 @@
 import { leases } from "../../../projections/due/due.ts";
 import { events, type EventDocument } from "../../../projections/events/events.ts";
+import { remove, set } from "../../../projections/projection.ts";
 import {
   begunAgain, candidatesOf, hidden, isTaken, purges, purging, type PurgeDocument,
 } from "../../../projections/purges/purges.ts";
-import { remove, set } from "../../../projections/projection.ts";
 import { documentOf, everyDocument, pagesOf } from "../../application/scans.ts";
 import { categoryOf, streams } from "../../domain/streams.ts";
 import type { LogEntry } from "../../ports/event-store.ts";

@@ -3,9 +3,9 @@ import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder } from "../../file-system/folder.ts";
 import type { LogFile } from "../log-file.ts";
+import { Segment } from "./segment.ts";
 import { SegmentDamaged } from "./segment-format.ts";
 import { writeSegment } from "./segment-jobs.ts";
-import { Segment } from "./segment.ts";
 import { StreamIndex } from "./stream-index.ts";
 
 /** The folder of the index's segment files. The manifest in the log says which of them count. */

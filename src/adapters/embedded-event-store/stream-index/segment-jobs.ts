@@ -1,7 +1,7 @@
 import { goneBit, recordWords } from "./memtable.ts";
+import { Segment } from "./segment.ts";
 import { blockRecords, segmentWords, type SegmentSummary } from "./segment-format.ts";
 import { SegmentWriter } from "./segment-writer.ts";
-import { Segment } from "./segment.ts";
 
 /** Writes the first `count` records of a memtable as a segment. */
 export function writeSegment(path: string, records: Uint32Array, count: number): SegmentSummary {

@@ -1,5 +1,5 @@
-import { destination } from "../examples.ts";
 import { json, nothing, problem, type Descriptions } from "../description.ts";
+import { destination } from "../examples.ts";
 
 const tag = "Events";
 const ofDestination = { destinationUrlId: destination.id };

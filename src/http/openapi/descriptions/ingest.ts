@@ -1,5 +1,5 @@
-import { event, token, waitingEvent } from "../examples.ts";
 import { json, problem, type Descriptions } from "../description.ts";
+import { event, token, waitingEvent } from "../examples.ts";
 
 /** The way in for events. */
 export const ingestDescriptions: Descriptions = {

@@ -1,5 +1,5 @@
-import { password, session } from "../examples.ts";
 import { challenge, json, nothing, problem, type Descriptions } from "../description.ts";
+import { password, session } from "../examples.ts";
 
 /** Login and logout. */
 export const sessionDescriptions: Descriptions = {

@@ -1,6 +1,6 @@
+import { facts, json, problem, type Descriptions } from "../description.ts";
 import { createdTenant, password, purgeFact, tenant, tenantFact, webhookSecret } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
-import { facts, json, problem, type Descriptions } from "../description.ts";
 
 const id = "The tenant's id.";
 const othersTenant = "the tenant is another account's";

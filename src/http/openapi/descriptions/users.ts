@@ -1,5 +1,5 @@
-import { developer, password, user } from "../examples.ts";
 import { json, nothing, page, problem, type Descriptions } from "../description.ts";
+import { developer, password, user } from "../examples.ts";
 
 const id = "The user's id.";
 const tag = "Users";
