@@ -1,6 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { ApiClient } from "../../demo/api-client.ts";
 import { createLogger } from "../../src/adapters/pino/logger.ts";

@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { getRounds } from "bcryptjs";
+import { expect } from "chai";
 import { BcryptPasswords } from "../../src/adapters/bcrypt/bcrypt-passwords.ts";
 import { passwordsContract } from "./passwords.ts";
 

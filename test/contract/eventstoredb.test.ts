@@ -4,8 +4,8 @@ import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { EventCodec } from "../../src/ports/event-codec.ts";
 import { startEventStoreDb, type EventStoreDbUnderTest } from "../support/engines/eventstoredb.ts";
 import { plainCodec, unreadableType } from "../support/plain-codec.ts";
-import { note, type EventStoreUnderTest } from "./event-store/harness.ts";
 import { eventStoreContract } from "./event-store.ts";
+import { note, type EventStoreUnderTest } from "./event-store/harness.ts";
 
 const clock = new SystemClock();
 

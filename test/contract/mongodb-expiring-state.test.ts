@@ -2,8 +2,8 @@ import { connectMongoDb } from "../../src/adapters/mongodb/connection.ts";
 import { MongoExpiringState } from "../../src/adapters/mongodb/expiring-state.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
-import { expiringStateContract, type ExpiringStateUnderTest } from "./expiring-state.ts";
 import { quiet } from "../support/telemetry.ts";
+import { expiringStateContract, type ExpiringStateUnderTest } from "./expiring-state.ts";
 
 /** Far ahead, so that the server, which has a clock of its own, takes nothing away. */
 const start = Date.UTC(2100, 0);

@@ -1,6 +1,6 @@
 import { connectMongoDb, type MongoConnection } from "../../src/adapters/mongodb/connection.ts";
-import { MongoReadModels } from "../../src/adapters/mongodb/read-models.ts";
 import { MongoReadModelWriter } from "../../src/adapters/mongodb/read-model-writer.ts";
+import { MongoReadModels } from "../../src/adapters/mongodb/read-models.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../support/engines/mongodb.ts";
 import { sized } from "../support/size.ts";

@@ -3,11 +3,11 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { text, type Json } from "../../demo/api-client.ts";
+import { streams } from "../../src/domain/streams.ts";
 import { documentHashes, stopCovered } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
-import { streams } from "../../src/domain/streams.ts";
 import { SpoiledLog, type LogRow } from "../support/spoiled-log.ts";
 
 const env = { RELAY_DELIVERY_TIMEOUT: "1s", RELAY_RETRY_SCHEDULE: "300ms" };

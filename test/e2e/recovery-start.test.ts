@@ -9,8 +9,8 @@ import { hashStream } from "../../src/adapters/embedded-event-store/stream-index
 import { printed } from "../support/ledger.ts";
 import { eventually, openAccount, temporaryDataDir, testEnvironment } from "../support/relay.ts";
 import { RelayProcess, runRelay, type Finished } from "../support/relay-process.ts";
-import { heapInUse, inspected } from "../support/relay-process-heap.ts";
 import { fillLog } from "../support/relay-process-fill.ts";
+import { heapInUse, inspected } from "../support/relay-process-heap.ts";
 import { sized } from "../support/size.ts";
 
 const nobody = 65_534;

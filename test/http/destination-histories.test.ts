@@ -7,8 +7,8 @@ import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import type { LogEntry } from "../../src/ports/event-store.ts";
 import { openAccount, type Account } from "../support/accounts.ts";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { shaped } from "../support/http.ts";
 

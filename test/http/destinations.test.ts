@@ -1,12 +1,12 @@
 import { expect } from "chai";
+import { circuits, destinations, tenants } from "../../src/application/aggregate-types.ts";
+import { entriesOf } from "../../src/application/origin.ts";
 import { decide, newCircuit } from "../../src/domain/circuit/circuit.ts";
 import { streams } from "../../src/domain/streams.ts";
-import { entriesOf } from "../../src/application/origin.ts";
-import { circuits, destinations, tenants } from "../../src/application/aggregate-types.ts";
 import { timestamp } from "../../src/domain/time.ts";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 

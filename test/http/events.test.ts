@@ -5,9 +5,9 @@ import { eventIdOf } from "../../src/domain/event/event-id.ts";
 import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { noStream } from "../../src/ports/event-store.ts";
-import { describeOnEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { openAccount, openIngest, unique, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
 import { http, shaped } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 

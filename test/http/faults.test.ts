@@ -2,9 +2,9 @@ import { expect } from "chai";
 import { LogUnavailable, logStart } from "../../src/ports/event-store.ts";
 import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
 import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { createUser, freshEmail, openAccount, openIngest, password, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { http } from "../support/http.ts";
 
 describe("when engines fail", () => {

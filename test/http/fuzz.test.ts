@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { openAccount, openIngest, type Client } from "../support/accounts.ts";
-import { describeOnEngines } from "../support/api-engines.ts";
 import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
 import { apiDocument } from "../support/document.ts";
 import { goodRequests, type GoodRequest, type Scene } from "../support/good-requests.ts";
 import { http } from "../support/http.ts";

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { describeOnEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { createTenant, openAccount, openIngest, unique, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
 import { http, shaped, type HttpOptions } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 

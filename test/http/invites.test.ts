@@ -5,9 +5,9 @@ import { entriesOf } from "../../src/application/origin.ts";
 import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { logStart, noStream } from "../../src/ports/event-store.ts";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { freshEmail, login, openAccount, password, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { http, shaped } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";

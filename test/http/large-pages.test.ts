@@ -5,8 +5,8 @@ import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { startApi, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { http } from "../support/http.ts";
 
 const events = 100;

@@ -1,10 +1,10 @@
-import { expect } from "chai";
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
+import { expect } from "chai";
 import { createUser, freshEmail, openAccount, openIngest, password, type Account } from "../support/accounts.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { startApi, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 
 describe("a request whose body comes late", () => {
   let engines: InMemoryEngines;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { openAccount, openIngest, type Account, type Client } from "../support/accounts.ts";
-import { embeddedEngines, type SharedEngines } from "../support/api-engines.ts";
 import { startApi, type TestApi } from "../support/api.ts";
+import { embeddedEngines, type SharedEngines } from "../support/api-engines.ts";
 import { badTokens } from "../support/bad-tokens.ts";
 import { Belongings } from "../support/belongings.ts";
 import { apiDocument } from "../support/document.ts";

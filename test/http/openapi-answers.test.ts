@@ -4,8 +4,8 @@ import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
 import type { DisposableDomains } from "../../src/ports/disposable-domains.ts";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
 import { openAccount, openIngest, password, createUser, freshEmail, type Client } from "../support/accounts.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { startApi, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { apiDocument } from "../support/document.ts";
 import {
   acceptedEvent, freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { histories } from "../../src/application/queries/shown-facts.ts";
 import { failureReasons } from "../../src/domain/event/events.ts";
@@ -10,8 +10,8 @@ import type { DescribedAnswer } from "../../src/http/openapi/description.ts";
 import { descriptions } from "../../src/http/openapi/descriptions/index.ts";
 import { renderPage } from "../../src/http/openapi/page/page.ts";
 import type { Schema } from "../../src/http/openapi/schemas.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { startApi, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { apiDocument, closedDocument, operations } from "../support/document.ts";
 import { http } from "../support/http.ts";
 

@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import { Worker } from "node:worker_threads";
-import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { expect } from "chai";
 import { createTenant, createUser, freshEmail, password, unique } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { http } from "../support/http.ts";
 import { eventually } from "../support/relay.ts";
 

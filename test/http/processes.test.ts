@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { describeOnEngines, inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { createUser, freshEmail, login, openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { http } from "../support/http.ts";
 
 const url = "https://receiver.example/hook";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { http } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { describeOnEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { createTenant, createUser, freshEmail, openIngest, password, unique } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
 import { http } from "../support/http.ts";
 import { sized } from "../support/size.ts";
 

@@ -1,12 +1,12 @@
-import { expect } from "chai";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
-import { describeOnEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
-import { openAccount, openIngest, type Account } from "../support/accounts.ts";
-import { http } from "../support/http.ts";
+import { expect } from "chai";
 import { streams } from "../../src/domain/streams.ts";
+import { openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
+import { http } from "../support/http.ts";
 
 const maxBodyBytes = 4_096;
 const nested = (depth: number) => `{"name":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { describeOnEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { openAccount, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
 import { shaped } from "../support/http.ts";
 
 describeOnEngines("a tenant's retentionDays", (freshEngines) => {

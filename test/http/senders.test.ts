@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { describeOnEngines, inMemoryEngines, type SharedEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, inMemoryEngines, type SharedEngines } from "../support/api-engines.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";

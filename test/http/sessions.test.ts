@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { Client, createUser, freshEmail, login, openAccount, password, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { http, shaped } from "../support/http.ts";
 
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");

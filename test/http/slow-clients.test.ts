@@ -4,8 +4,8 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 import { expect } from "chai";
 import { createHttpServer } from "../../src/http/server.ts";
 import { openAccount, openIngest } from "../support/accounts.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { startApi, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 
 /** Ten drops of the slow ones fit into the time for a head, twenty into that for a request. */
 const patience = { headers: 400, request: 800, answer: 200, checkEvery: 20 };

@@ -1,7 +1,5 @@
-import { expect } from "chai";
 import { createHmac } from "node:crypto";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { expect } from "chai";
 import {
   Client,
   createTenant,
@@ -12,6 +10,8 @@ import {
   unique,
   type Account,
 } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { http, shaped } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { createTenant, createUser, freshEmail, password, unique } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { http, type HttpAnswer } from "../support/http.ts";
 
 const minutes = 60_000;

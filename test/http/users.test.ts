@@ -1,6 +1,4 @@
 import { expect } from "chai";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import {
   Client,
   createTenant,
@@ -13,6 +11,8 @@ import {
   type Account,
   type Person,
 } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { http, shaped } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";

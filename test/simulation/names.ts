@@ -1,6 +1,6 @@
-import { Refusal } from "../../src/domain/refusal.ts";
 import type { NewTenant } from "../../src/application/commands/tenants.ts";
 import type { Origin } from "../../src/application/origin.ts";
+import { Refusal } from "../../src/domain/refusal.ts";
 import type { Node } from "./node.ts";
 import type { Random } from "./random.ts";
 

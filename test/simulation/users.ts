@@ -1,5 +1,5 @@
-import type { DestinationChange } from "../../src/application/commands/destinations.ts";
 import type { Caller } from "../../src/application/caller.ts";
+import type { DestinationChange } from "../../src/application/commands/destinations.ts";
 import { finishedStatuses } from "../../src/domain/event/purge.ts";
 import { Refusal } from "../../src/domain/refusal.ts";
 import { timestamp } from "../../src/domain/time.ts";

@@ -14,9 +14,9 @@ import { Freshness } from "../../src/application/freshness.ts";
 import { Directory } from "../../src/application/ingest/directory.ts";
 import { Vault } from "../../src/application/keys/vault.ts";
 import { createServices, type ServiceParts, type ServiceSettings } from "../../src/application/services.ts";
-import type { Logger } from "../../src/ports/telemetry.ts";
 import { createApp } from "../../src/http/app.ts";
 import { createHttpServer } from "../../src/http/server.ts";
+import type { Logger } from "../../src/ports/telemetry.ts";
 import type { SharedEngines } from "./api-engines.ts";
 import { quiet, uncounted } from "./telemetry.ts";
 

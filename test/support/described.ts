@@ -1,5 +1,5 @@
-import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { DocumentedOperation, Response } from "../../src/http/openapi/document.ts";
 import { apiDocument, closedDocument } from "./document.ts";
 

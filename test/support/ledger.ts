@@ -1,7 +1,7 @@
 import type { ApiClient, Json } from "../../demo/api-client.ts";
-import type { Life } from "./relay-process.ts";
 import type { Reply, Script } from "./receiver.ts";
 import type { Account } from "./relay.ts";
+import type { Life } from "./relay-process.ts";
 
 /** An answer that said an event is stored. */
 export interface Acknowledgement {

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { TLSSocket } from "node:tls";
 import { setTimeout as pause } from "node:timers/promises";
+import type { TLSSocket } from "node:tls";
 import { makeAuthority, type Authority } from "./tls.ts";
 
 /** A request as it came in. */

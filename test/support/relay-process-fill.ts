@@ -1,5 +1,5 @@
-import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import { openEmbeddedEventStore } from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
+import { JsonEventCodec } from "../../src/adapters/event-codec/event-codec.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import { SystemIds } from "../../src/adapters/system/system-ids.ts";
 import { eventIdOf, keyOfEvent } from "../../src/domain/event/event-id.ts";

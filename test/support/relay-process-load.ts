@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { chanceFrom } from "./chance.ts";
-import type { Account } from "./relay.ts";
 import type { Ledger } from "./ledger.ts";
+import type { Account } from "./relay.ts";
 
 const answerMs = 5_000;
 const pauseWhenRefusedMs = 50;

@@ -4,8 +4,8 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ApiClient } from "../../demo/api-client.ts";
-import { temporaryDataDir, testEnvironment } from "./relay.ts";
 import type { Receiver } from "./receiver.ts";
+import { temporaryDataDir, testEnvironment } from "./relay.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const nodeFlags = ["--disable-warning=ExperimentalWarning"];

@@ -3,10 +3,10 @@ import { relayOn } from "./engines/environment.ts";
 import { startEventStoreDb } from "./engines/eventstoredb.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "./engines/kafka.ts";
 import { mongoDbOrSkip, type MongoDbUnderTest } from "./engines/mongodb.ts";
+import type { Receiver } from "./receiver.ts";
+import { startTestRelay, type TestRelay } from "./relay.ts";
 import { RelayProcess } from "./relay-process.ts";
 import type { Reachable } from "./relay-process-load.ts";
-import { startTestRelay, type TestRelay } from "./relay.ts";
-import type { Receiver } from "./receiver.ts";
 
 type Env = Readonly<Record<string, string>>;
 type Trusted = Pick<Receiver, "caPem"> | null;

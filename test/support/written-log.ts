@@ -1,8 +1,8 @@
 import type {
   BatchHandler, EventLog, LogEntry, Position, ReadOptions, Subscription, SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
-import { Followers } from "./followers.ts";
 import type { Told } from "./chronicle.ts";
+import { Followers } from "./followers.ts";
 import { position } from "./position.ts";
 
 /** A log that a test writes entry by entry, readable or not, and may tear off. */

@@ -4,9 +4,9 @@ import type { Tuning } from "../../../src/adapters/eventstoredb/tuning.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import type { EventCodec } from "../../../src/ports/event-codec.ts";
 import type { LogEntry, Position, SubscriptionOptions } from "../../../src/ports/event-store.ts";
-import { plainCodec } from "../../support/plain-codec.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { EventStoreDbServer } from "../../support/eventstoredb-server/server.ts";
+import { plainCodec } from "../../support/plain-codec.ts";
 
 /** Short times, so that tests of outages are quick. */
 export const quick: Partial<Tuning> = {

@@ -6,10 +6,10 @@ import { EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.
 import type { Tuning } from "../../../src/adapters/eventstoredb/tuning.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import { LogUnavailable, noStream, RevisionConflict } from "../../../src/ports/event-store.ts";
+import { failureOf, freshStream, note, texts, until } from "../../contract/event-store/harness.ts";
 import { startServerProcess } from "../../support/engines/eventstoredb/process.ts";
 import type { EventStoreDbUnderTest } from "../../support/engines/eventstoredb/server.ts";
 import { plainCodec } from "../../support/plain-codec.ts";
-import { failureOf, freshStream, note, texts, until } from "../../contract/event-store/harness.ts";
 import { quick, Recorder } from "./bench.ts";
 
 describe("outages of EventStoreDB, a process that is killed and stopped", function () {

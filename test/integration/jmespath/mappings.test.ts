@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import type { ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
 import { JmespathMappings } from "../../../src/adapters/jmespath/jmespath-mappings.ts";
 import { Refusal } from "../../../src/domain/refusal.ts";
 import { ManualClock } from "../../support/manual-clock.ts";

@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
 import { QueueUnavailable, type WorkQueue } from "../../../src/ports/work-queue.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";

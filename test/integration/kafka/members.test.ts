@@ -1,7 +1,7 @@
-import { expect } from "chai";
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { expect } from "chai";
 import { until } from "../../contract/event-store/harness.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";
 import { KafkaQueues } from "../../support/kafka-queues.ts";

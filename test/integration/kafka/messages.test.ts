@@ -1,6 +1,6 @@
+import { zstdCompressSync } from "node:zlib";
 import { expect } from "chai";
 import kafkajs, { CompressionTypes, Kafka, logLevel, type Message, type Producer } from "kafkajs";
-import { zstdCompressSync } from "node:zlib";
 import type { KafkaQueue } from "../../../src/adapters/kafka/kafka-queue.ts";
 import { QueueUnavailable } from "../../../src/ports/work-queue.ts";
 import { until } from "../../contract/event-store/harness.ts";

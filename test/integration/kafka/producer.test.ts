@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { Kafka, logLevel } from "kafkajs";
-import type { Detour } from "../../support/engines/kafka/broker.ts";
 import { QueueUnavailable, type WorkItem } from "../../../src/ports/work-queue.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";
+import type { Detour } from "../../support/engines/kafka/broker.ts";
 import { produceApi, proxyFor, type KafkaProxy } from "../../support/engines/kafka/proxy.ts";
 import { KafkaQueues } from "../../support/kafka-queues.ts";
 import { firstAttempt, WorkRecorder } from "../../support/work-recorder.ts";

@@ -1,13 +1,13 @@
-import { expect } from "chai";
-import { createServer, connect } from "node:net";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { createServer, connect } from "node:net";
 import { join } from "node:path";
+import { expect } from "chai";
 import { QueueUnavailable } from "../../../src/ports/work-queue.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { temporaryFolder } from "../../support/embedded-store.ts";
-import type { Secure } from "../../support/engines/kafka/broker.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";
+import type { Secure } from "../../support/engines/kafka/broker.ts";
 import { KafkaQueues } from "../../support/kafka-queues.ts";
 import { makeAuthority } from "../../support/tls.ts";
 import { firstAttempt, WorkRecorder } from "../../support/work-recorder.ts";

@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { setTimeout as wait } from "node:timers/promises";
+import { expect } from "chai";
 import { MongoExpiringState } from "../../../src/adapters/mongodb/expiring-state.ts";
 import { mongoDbOrSkip, newDatabase, sharedMongoDb } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import type { Document as Stored } from "mongodb";
-import { collections } from "../../../projections/index.ts";
-import { eventStatuses } from "../../../src/domain/event/events.ts";
-import type { Query } from "../../../src/ports/read-models.ts";
 import { destinationsSelected, destinationSortFields } from "../../../projections/destinations/destinations.ts";
 import { eventsOrdered, eventsSelected } from "../../../projections/events/events.ts";
+import { collections } from "../../../projections/index.ts";
 import { userSortFields, usersSelected } from "../../../projections/users/users.ts";
+import { eventStatuses } from "../../../src/domain/event/events.ts";
+import type { Query } from "../../../src/ports/read-models.ts";
 import { id, time } from "../../contract/read-models-things.ts";
 import { mongoDbOrSkip, newDatabase } from "../../support/engines/mongodb.ts";
 import { openProcess } from "./support.ts";

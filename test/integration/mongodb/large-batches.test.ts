@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { randomBytes } from "node:crypto";
+import { expect } from "chai";
 import { add, id, position, put, thing } from "../../contract/read-models-things.ts";
 import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";

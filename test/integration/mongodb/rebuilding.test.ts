@@ -1,7 +1,7 @@
-import { expect } from "chai";
 import { setTimeout as wait } from "node:timers/promises";
-import { MongoReadModels } from "../../../src/adapters/mongodb/read-models.ts";
+import { expect } from "chai";
 import { definitionsOf } from "../../../src/adapters/mongodb/generation.ts";
+import { MongoReadModels } from "../../../src/adapters/mongodb/read-models.ts";
 import { logStart } from "../../../src/ports/event-store.ts";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import { add, id, position, put, thing, things } from "../../contract/read-models-things.ts";

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { RelayProcess, type ProcessOptions } from "../relay-process.ts";
 import type { Receiver } from "../receiver.ts";
+import { RelayProcess, type ProcessOptions } from "../relay-process.ts";
 import { compiled } from "../shim.ts";
 
 /** The library with the clock, or why there is none here. */

@@ -1,10 +1,10 @@
 import { connectMongoDb } from "../../../src/adapters/mongodb/connection.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { quiet } from "../telemetry.ts";
 import { namedBy } from "./engine.ts";
 import { containedMongoDb } from "./mongodb/container.ts";
 import { packagedMongoDb } from "./mongodb/secantus.ts";
 import type { MongoDbUnderTest } from "./mongodb/server.ts";
-import { quiet } from "../telemetry.ts";
 
 export type { MongoDbUnderTest };
 

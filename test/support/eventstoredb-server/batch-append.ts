@@ -1,9 +1,9 @@
-import type { ServerDuplexStream } from "@grpc/grpc-js";
-import anyPb from "google-protobuf/google/protobuf/any_pb.js";
-import emptyPb from "google-protobuf/google/protobuf/empty_pb.js";
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import statusPb from "@eventstore/db-client/generated/status_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
+import type { ServerDuplexStream } from "@grpc/grpc-js";
+import anyPb from "google-protobuf/google/protobuf/any_pb.js";
+import emptyPb from "google-protobuf/google/protobuf/empty_pb.js";
 import type { Database, WriteOutcome } from "./database.ts";
 import type { Expected } from "./events.ts";
 import type { Faults } from "./faults.ts";

@@ -1,5 +1,5 @@
-import { status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
+import { status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import type { Database, WriteOutcome } from "./database.ts";
 import type { Expected } from "./events.ts";
 import { failure, nameOf, streamDeleted } from "./messages.ts";

@@ -1,6 +1,6 @@
-import { Metadata, status, type ServiceError } from "@grpc/grpc-js";
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
+import { Metadata, status, type ServiceError } from "@grpc/grpc-js";
 import type { Stored } from "./events.ts";
 
 /** .NET ticks a millisecond: how the server tells times. */

@@ -1,5 +1,5 @@
-import { status, type ServerWritableStream } from "@grpc/grpc-js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
+import { status, type ServerWritableStream } from "@grpc/grpc-js";
 import type { Database } from "./database.ts";
 import type { Stored } from "./events.ts";
 import { eventMessage, failure, handlerThrew, nameOf, notFoundMessage, streamDeleted } from "./messages.ts";

@@ -1,12 +1,12 @@
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
-import { Server, ServerCredentials, status } from "@grpc/grpc-js";
-import clusterGossip from "@eventstore/db-client/generated/gossip_pb.js";
 import gossip from "@eventstore/db-client/generated/gossip_grpc_pb.js";
-import featuresPb from "@eventstore/db-client/generated/serverfeatures_pb.js";
+import clusterGossip from "@eventstore/db-client/generated/gossip_pb.js";
 import features from "@eventstore/db-client/generated/serverfeatures_grpc_pb.js";
+import featuresPb from "@eventstore/db-client/generated/serverfeatures_pb.js";
 import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
 import type { IStreamsServer } from "@eventstore/db-client/generated/streams_grpc_pb.js";
 import streamsPb from "@eventstore/db-client/generated/streams_pb.js";
+import { Server, ServerCredentials, status } from "@grpc/grpc-js";
 import { batchAppend } from "./batch-append.ts";
 import { Database } from "./database.ts";
 import { deleteStream, tombstone } from "./deletes.ts";

@@ -1,6 +1,6 @@
-import { status, type sendUnaryData, type ServerReadableStream } from "@grpc/grpc-js";
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
+import { status, type sendUnaryData, type ServerReadableStream } from "@grpc/grpc-js";
 import type { Database } from "./database.ts";
 import type { Expected, Proposed } from "./events.ts";
 import type { Faults } from "./faults.ts";

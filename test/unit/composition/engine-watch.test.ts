@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { EngineWatch } from "../../../src/composition/engine-watch.ts";
+import type { WatchedEngine } from "../../../src/composition/engines/settings.ts";
 import { neededBy, readiness } from "../../../src/composition/readiness.ts";
 import type { ProcessRole } from "../../../src/config/config.ts";
-import type { WatchedEngine } from "../../../src/composition/engines/settings.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet } from "../../support/telemetry.ts";
 

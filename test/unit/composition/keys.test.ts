@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { join } from "node:path";
+import { expect } from "chai";
 import { collections, fingerprint } from "../../../projections/index.ts";
 import { put } from "../../../projections/projection.ts";
 import { tokenKeyName, wrappedKeys } from "../../../projections/wrapped-keys/wrapped-keys.ts";

@@ -3,8 +3,8 @@ import { AesSealing } from "../../../src/adapters/aes-sealing/aes-sealing.ts";
 import { KeyRotation } from "../../../src/application/keys/key-rotation.ts";
 import { readingsOf } from "../../../src/composition/readings.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { inMemoryEngines } from "../../support/api-engines.ts";
 import { startApi } from "../../support/api.ts";
+import { inMemoryEngines } from "../../support/api-engines.ts";
 import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
 
 const shared = { engines: { watched: [], queueLag: null }, watch: { answers: () => true }, roles: [] };

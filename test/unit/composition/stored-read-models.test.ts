@@ -1,7 +1,7 @@
-import { expect } from "chai";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "chai";
 import { withReadModels } from "../../../src/composition/stored-read-models.ts";
 import { quiet } from "../../support/telemetry.ts";
 

@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
+import { expect } from "chai";
 import { configWarnings, readConfig, type Config } from "../../../src/config/config.ts";
 import { ConfigError } from "../../../src/config/parse.ts";
 import { readSecrets } from "../../../src/config/secrets.ts";

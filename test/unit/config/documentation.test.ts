@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { readFileSync } from "node:fs";
+import { expect } from "chai";
 import { readConfig } from "../../../src/config/config.ts";
 import { readSecrets } from "../../../src/config/secrets.ts";
 import { variables, type Environment } from "../../../src/config/variables.ts";

@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { readFileSync } from "node:fs";
+import { expect } from "chai";
 import { parse, parseAllDocuments } from "yaml";
 import { configWarnings, processRoles, readConfig } from "../../../src/config/config.ts";
 import { readSecrets } from "../../../src/config/secrets.ts";

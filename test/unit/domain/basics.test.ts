@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { atLeast, roleOfCode } from "../../../src/domain/roles.ts";
 import { eventIdOf, keyOfEvent } from "../../../src/domain/event/event-id.ts";
+import { atLeast, roleOfCode } from "../../../src/domain/roles.ts";
 import { categoryOf, streams, subjectOf } from "../../../src/domain/streams.ts";
 import { passwordProblem } from "../../../src/domain/tenant/password.ts";
 import { millis, timestamp } from "../../../src/domain/time.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { decide, evolve, inviteValidMs, type InviteState } from "../../../src/domain/invite/invite.ts";
 import type { InviteEvent } from "../../../src/domain/invite/events.ts";
+import { decide, evolve, inviteValidMs, type InviteState } from "../../../src/domain/invite/invite.ts";
 import { roles, type Role } from "../../../src/domain/roles.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import { folded, specificationsOf } from "../../support/given.ts";

@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import type { Schema } from "../../../src/http/openapi/schemas.ts";
 import { bodies } from "../../../src/http/requests/body-schemas.ts";
 import { lists } from "../../../src/http/requests/list-queries.ts";
-import type { Schema } from "../../../src/http/openapi/schemas.ts";
 import { apiDocument } from "../../support/document.ts";
 
 const text = readFileSync(new URL("../../../docs/api.md", import.meta.url), "utf8");

@@ -4,8 +4,8 @@ import { eventsSelected, type EventFilter } from "../../../projections/events/ev
 import { planTotal, type TotalPlan } from "../../../projections/events/totals.ts";
 import { collections, fingerprint, project } from "../../../projections/index.ts";
 import { eventIdOf, keyOfEvent } from "../../../src/domain/event/event-id.ts";
-import { acceptedMsOf } from "../../support/event-ids.ts";
 import { idOf } from "../../support/chronicle.ts";
+import { acceptedMsOf } from "../../support/event-ids.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { position } from "../../support/position.ts";
 import { sized } from "../../support/size.ts";

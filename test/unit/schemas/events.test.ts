@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { globSync, readdirSync, readFileSync } from "node:fs";
+import { expect } from "chai";
 import { catalogue, type AnyEvent } from "../../../src/adapters/event-codec/catalogue.ts";
 import { JsonEventCodec } from "../../../src/adapters/event-codec/event-codec.ts";
 import { authTypes } from "../../../src/domain/destination/events.ts";

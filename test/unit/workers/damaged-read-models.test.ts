@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
 import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
 import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";

@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { randomUUID } from "node:crypto";
+import { expect } from "chai";
 import type { SessionEvent } from "../../../src/domain/session/session.ts";
 import { LogUnavailable, noStream, type EventLog, type LogEntry } from "../../../src/ports/event-store.ts";
 import { Follower } from "../../../src/workers/follower.ts";

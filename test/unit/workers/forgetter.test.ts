@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
 import { Forgetter } from "../../../src/workers/forgetter.ts";
 import { createTenant, createUser, freshEmail, login, password } from "../../support/accounts.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../../support/api-engines.ts";
 import { startApi, type TestApi } from "../../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../../support/api-engines.ts";
 import { http } from "../../support/http.ts";
 import { quiet } from "../../support/telemetry.ts";
 

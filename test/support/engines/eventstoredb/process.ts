@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { temporaryFolder } from "../../embedded-store.ts";
 import type { EventStoreDbUnderTest } from "./server.ts";
 

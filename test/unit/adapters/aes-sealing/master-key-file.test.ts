@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
+import { expect } from "chai";
 import { loadOrCreateMasterKey } from "../../../../src/adapters/aes-sealing/master-key-file.ts";
 
 const source = new URL("../../../../src/adapters/aes-sealing/master-key-file.ts", import.meta.url);

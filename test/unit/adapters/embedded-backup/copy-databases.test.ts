@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
 import { copyDatabases } from "../../../../src/adapters/embedded-backup/copy-databases.ts";
 
 describe("copies of databases", () => {

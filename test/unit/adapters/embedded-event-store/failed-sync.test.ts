@@ -1,9 +1,9 @@
-import { expect } from "chai";
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { expect } from "chai";
 import { logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
 import { Disk, library } from "../../../support/disk/disk.ts";
 import { openPlainStore, temporaryFolder } from "../../../support/embedded-store.ts";

@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { MessageChannel } from "node:worker_threads";
+import { expect } from "chai";
 import { remoteExpiringState } from "../../../../src/adapters/embedded-expiring-state/remote-expiring-state.ts";
 import { SqliteExpiringState } from "../../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { serve } from "../../../../src/adapters/message-port/calls.ts";

@@ -1,10 +1,10 @@
-import { expect } from "chai";
 import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "chai";
 import { Checkpoints } from "../../../../src/adapters/embedded-read-models/checkpoints.ts";
 import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import type { Change } from "../../../../src/ports/read-models.ts";

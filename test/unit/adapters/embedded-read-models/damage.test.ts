@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import { closeSync, copyFileSync, mkdtempSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
 import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import { logStart } from "../../../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type Change, type CollectionDefinition } from "../../../../src/ports/read-models.ts";

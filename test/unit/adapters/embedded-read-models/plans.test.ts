@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import type { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
 import { apiKeys, apiKeySortFields } from "../../../../projections/api-keys/api-keys.ts";
 import {
   destinations, destinationsSelected, destinationSortFields,

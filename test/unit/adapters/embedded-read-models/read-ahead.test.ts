@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite";
+import { expect } from "chai";
 import { schemaOf } from "../../../../src/adapters/embedded-read-models/columns.ts";
 import { openDatabase } from "../../../../src/adapters/embedded-read-models/database.ts";
 import { Queries } from "../../../../src/adapters/embedded-read-models/queries.ts";

@@ -1,10 +1,10 @@
+import { EventEmitter } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import statusPb from "@eventstore/db-client/generated/status_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
 import { expect } from "chai";
 import anyPb from "google-protobuf/google/protobuf/any_pb.js";
-import { EventEmitter } from "node:events";
-import { setImmediate as turn } from "node:timers/promises";
 import { AppendCalls } from "../../../../src/adapters/eventstoredb/append-calls.ts";
 import type { Connection } from "../../../../src/adapters/eventstoredb/connection.ts";
 import { defaultTuning } from "../../../../src/adapters/eventstoredb/tuning.ts";

@@ -1,8 +1,8 @@
-import { expect } from "chai";
 import { execFileSync } from "node:child_process";
 import fs, { mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
+import { expect } from "chai";
 import { makeFolder } from "../../../../src/adapters/file-system/folder.ts";
 import { temporaryFolder } from "../../../support/embedded-store.ts";
 

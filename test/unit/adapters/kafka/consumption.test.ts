@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
 import { Consumption } from "../../../../src/adapters/kafka/consumption.ts";
 import type { Timer } from "../../../../src/ports/clock/clock.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";

@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
 import type { ConsumerConfig, EachBatchPayload, Kafka } from "kafkajs";
 import { Membership } from "../../../../src/adapters/kafka/membership.ts";
 import { encodeItem } from "../../../../src/adapters/kafka/messages.ts";

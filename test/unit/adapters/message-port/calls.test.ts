@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { expect } from "chai";
 import { remote, serve, type MethodsOf, type Remote } from "../../../../src/adapters/message-port/calls.ts";
 
 class Gone extends Error {

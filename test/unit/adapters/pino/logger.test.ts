@@ -1,9 +1,9 @@
-import { expect } from "chai";
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
+import { expect } from "chai";
 import { createLogger } from "../../../../src/adapters/pino/logger.ts";
 import { ReadModelsUnavailable } from "../../../../src/ports/read-models.ts";
 import type { Logger } from "../../../../src/ports/telemetry.ts";

@@ -13,8 +13,8 @@ import { keyInventory } from "../../../../src/application/keys/key-inventory.ts"
 import { Refusal } from "../../../../src/domain/refusal.ts";
 import type { EventStore } from "../../../../src/ports/event-store.ts";
 import { createTenant, createUser, openIngest, password } from "../../../support/accounts.ts";
-import { enginesOver, type InMemoryEngines } from "../../../support/api-engines.ts";
 import { startApi } from "../../../support/api.ts";
+import { enginesOver, type InMemoryEngines } from "../../../support/api-engines.ts";
 import { EventStoreDbServer } from "../../../support/eventstoredb-server/server.ts";
 import { http } from "../../../support/http.ts";
 import { InMemoryEventStore } from "../../../support/in-memory-event-store.ts";

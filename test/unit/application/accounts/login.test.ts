@@ -6,8 +6,8 @@ import { Sessions } from "../../../../src/application/accounts/sessions.ts";
 import { PlatformKeys } from "../../../../src/application/keys/platform-keys.ts";
 import { Refusal } from "../../../../src/domain/refusal.ts";
 import { createTenant, freshEmail, password } from "../../../support/accounts.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
 import { startApi, type TestApi } from "../../../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { quiet, uncounted } from "../../../support/telemetry.ts";
 

@@ -4,8 +4,8 @@ import { tenants } from "../../../../src/application/aggregate-types.ts";
 import { streams } from "../../../../src/domain/streams.ts";
 import { LogUnavailable } from "../../../../src/ports/event-store.ts";
 import { createTenant, createUser, freshEmail, login, password, unique } from "../../../support/accounts.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
 import { startApi, type TestApi } from "../../../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
 import { http } from "../../../support/http.ts";
 
 const half = 30_000;

@@ -1,8 +1,8 @@
-import { expect } from "chai";
-import fc from "fast-check";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "chai";
+import fc from "fast-check";
 import { collections, fingerprint } from "../../../../projections/index.ts";
 import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";

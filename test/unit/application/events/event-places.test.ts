@@ -4,8 +4,8 @@ import {
   events, eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
 } from "../../../../projections/events/events.ts";
 import { eventsProjection } from "../../../../projections/events/projection.ts";
-import { ShownEvents } from "../../../../src/application/events/shown-events.ts";
 import { nearest, type Place } from "../../../../src/application/events/event-places.ts";
+import { ShownEvents } from "../../../../src/application/events/shown-events.ts";
 import { eventIdOf } from "../../../../src/domain/event/event-id.ts";
 import type { EventStatus } from "../../../../src/domain/event/events.ts";
 import { timestamp } from "../../../../src/domain/time.ts";

@@ -9,8 +9,8 @@ import { KeyRotation, MasterKeyMissing } from "../../../../src/application/keys/
 import { PlatformKeys } from "../../../../src/application/keys/platform-keys.ts";
 import { Vault } from "../../../../src/application/keys/vault.ts";
 import { createTenant } from "../../../support/accounts.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
 import { startApi } from "../../../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
 
 const ids = new SystemIds();
 const going = () => false;

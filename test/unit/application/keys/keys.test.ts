@@ -9,8 +9,8 @@ import { PlatformKeys } from "../../../../src/application/keys/platform-keys.ts"
 import { Vault } from "../../../../src/application/keys/vault.ts";
 import { Unsealable } from "../../../../src/ports/sealing.ts";
 import { createTenant, createUser } from "../../../support/accounts.ts";
-import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
 import { startApi, type TestApi } from "../../../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
 
 describe("platform keys", () => {
   const clock = new SystemClock();

@@ -1,5 +1,5 @@
-import { expect } from "chai";
 import type { IncomingMessage } from "node:http";
+import { expect } from "chai";
 import { clientAddress } from "../../../../src/http/requests/client-address.ts";
 
 describe("the address of a client", () => {

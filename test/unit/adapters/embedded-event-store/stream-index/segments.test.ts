@@ -7,13 +7,13 @@ import {
   addToBloom, bloomMayHave, bloomWords,
 } from "../../../../../src/adapters/embedded-event-store/stream-index/bloom.ts";
 import { Memtable, type Located } from "../../../../../src/adapters/embedded-event-store/stream-index/memtable.ts";
+import { Segment } from "../../../../../src/adapters/embedded-event-store/stream-index/segment.ts";
 import {
   SegmentDamaged, segmentWords,
 } from "../../../../../src/adapters/embedded-event-store/stream-index/segment-format.ts";
 import {
   mergeSegments, writeSegment,
 } from "../../../../../src/adapters/embedded-event-store/stream-index/segment-jobs.ts";
-import { Segment } from "../../../../../src/adapters/embedded-event-store/stream-index/segment.ts";
 import { hashStream } from "../../../../../src/adapters/embedded-event-store/stream-index/stream-hash.ts";
 import { temporaryFolder } from "../../../../support/embedded-store.ts";
 

@@ -5,10 +5,10 @@ import fc from "fast-check";
 import {
   deletedAt, neverSeen, nextRevision, type Located, type StreamState,
 } from "../../../../../src/adapters/embedded-event-store/stream-index/memtable.ts";
+import { Segment } from "../../../../../src/adapters/embedded-event-store/stream-index/segment.ts";
 import {
   mergeSegments, writeSegment,
 } from "../../../../../src/adapters/embedded-event-store/stream-index/segment-jobs.ts";
-import { Segment } from "../../../../../src/adapters/embedded-event-store/stream-index/segment.ts";
 import { StreamIndex } from "../../../../../src/adapters/embedded-event-store/stream-index/stream-index.ts";
 import { temporaryFolder } from "../../../../support/embedded-store.ts";
 
