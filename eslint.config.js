@@ -73,11 +73,30 @@ const style = {
   "@stylistic/type-annotation-spacing": "error",
 };
 
+/** How near a module is to the one that imports it: Node's own, packages, ours from the farthest folder to this one. */
+const nearness = (path) =>
+  path.startsWith("node:") ? -Infinity : path.startsWith(".") ? -path.split("../").length : Number.MIN_SAFE_INTEGER;
+const bare = (path) => path.replace(/\.[jt]s$/, "").toLowerCase();
+const inOrder = (one, other) =>
+  nearness(one) < nearness(other) || (nearness(one) === nearness(other) && bare(one) <= bare(other));
+
+const importOrder = {
+  create: (context) => ({
+    "ImportDeclaration + ImportDeclaration": (node) => {
+      const { body } = node.parent;
+      const before = body[body.indexOf(node) - 1];
+      if (inOrder(before.source.value, node.source.value)) return;
+      context.report({ node, message: "imports: node:, packages, then ours, the farthest first, each by name" });
+    },
+  }),
+};
+
 export default defineConfig(
   globalIgnores(["data/", "bench/results/"]),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
   { plugins: { "@stylistic": stylistic }, rules: style },
+  { plugins: { own: { rules: { "import-order": importOrder } } }, rules: { "own/import-order": "error" } },
   {
     files: ["**/*.cjs"],
     languageOptions: { globals: { module: "writable", require: "readonly" } },
