@@ -4,7 +4,8 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { text, type Json } from "../../demo/api-client.ts";
-import { Ledger, printed, readHistories, type Fact, type Figures } from "../support/ledger.ts";
+import { readHistories, type Fact } from "../support/api-histories.ts";
+import { Ledger, printed, type Figures } from "../support/ledger.ts";
 import {
   documentHashes, listedTotals, readLists, stopCovered, totalsOf, unfinishedOf,
 } from "../support/ledger-snapshot.ts";

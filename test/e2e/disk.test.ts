@@ -1,10 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { text, type ApiClient } from "../../demo/api-client.ts";
+import { readHistories, type Fact } from "../support/api-histories.ts";
 import { library } from "../support/disk/disk.ts";
 import type { Loss } from "../support/disk/platter.ts";
 import { RelayOnDisk } from "../support/disk/relay-on-disk.ts";
-import { Ledger, printed, readHistories, type Balance, type Fact } from "../support/ledger.ts";
+import { Ledger, printed, type Balance } from "../support/ledger.ts";
 import { documentHashes, listedTotals, stopCovered, totalsOf, unfinishedOf } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";

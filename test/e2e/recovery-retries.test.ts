@@ -1,8 +1,9 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
+import { readHistories, type Fact } from "../support/api-histories.ts";
 import { movableClock, RelayOnClock } from "../support/clock/relay-on-clock.ts";
-import { printed, readHistories, type Fact } from "../support/ledger.ts";
+import { printed } from "../support/ledger.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";

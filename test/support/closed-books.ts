@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { ApiClient } from "../../demo/api-client.ts";
-import { readHistories, type Figures, type Ledger } from "./ledger.ts";
+import { readHistories } from "./api-histories.ts";
+import type { Figures, Ledger } from "./ledger.ts";
 import { listedTotals, totalsOf, unfinishedOf } from "./ledger-snapshot.ts";
 import { eventually, type Account } from "./relay.ts";
 import type { Life } from "./relay-process.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import type { ApiClient, Json } from "../../demo/api-client.ts";
-import { readAll, statusOf, type Histories } from "./ledger.ts";
+import { readAll, statusOf, type Histories } from "./api-histories.ts";
 import type { RelayProcess } from "./relay-process.ts";
 
 const statuses = ["Pending", "Processing", "Succeeded", "Failed", "WaitingRetry", "CriticalFailure", "Cancelled"];

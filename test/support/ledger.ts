@@ -1,4 +1,4 @@
-import type { ApiClient, Json } from "../../demo/api-client.ts";
+import { statusOf, type Fact, type Histories } from "./api-histories.ts";
 import type { Reply, Script } from "./receiver.ts";
 import type { Account } from "./relay.ts";
 import type { Life } from "./relay-process.ts";
@@ -20,16 +20,6 @@ interface Seen {
   /** What was answered, or would have been; null for silence. */
   readonly status: number | null;
 }
-
-/** A fact of an event, as the history gives it. */
-export interface Fact {
-  readonly type: string;
-  readonly time: string;
-  readonly data: Json & { readonly to?: string; readonly attempt?: number; readonly reason?: string };
-}
-
-/** What the log says: every stored event's facts. */
-export type Histories = ReadonlyMap<string, readonly Fact[]>;
 
 /** What does not add up; every list must be empty. */
 export interface Faults {
@@ -71,9 +61,6 @@ export interface Balance {
   readonly faults: Faults;
   readonly figures: Figures;
 }
-
-const historyPage = 100;
-const atOnce = 16;
 
 /** The books of a fault test: what producers were told, what receivers saw, and what the log says. */
 export class Ledger {
@@ -204,40 +191,6 @@ export class Ledger {
 export function printed(what: string, figures: object): void {
   const list = Object.entries(figures).map(([name, figure]) => `${name} ${String(figure)}`);
   console.log(`      ${what}: ${list.join(", ")}`);
-}
-
-/** The status an event's facts come to; undefined without any. */
-export function statusOf(facts: readonly Fact[]): string | undefined {
-  return facts.length === 0 ? undefined : (facts.at(-1)?.data.to ?? "Pending");
-}
-
-/** Reads every event's facts: those listed, and those in `known` that the list may lack. */
-export async function readHistories(owner: ApiClient, known: readonly string[] = []): Promise<Histories> {
-  const ids = new Set(known);
-  for (const event of await readAll(owner, "/api/v1/events?")) ids.add(event["id"] as string);
-  const histories = new Map<string, readonly Fact[]>();
-  const waiting = [...ids];
-  const read = async () => {
-    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-      const facts = await readAll(owner, `/api/v1/events/${id}/history?`).catch((error: unknown) => {
-        if (String(error).includes(": 404 ")) return [];
-        throw error;
-      });
-      if (facts.length > 0) histories.set(id, facts as unknown as readonly Fact[]);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, read));
-  return histories;
-}
-
-/** All items of a list; `path` ends where further parameters may follow. */
-export async function readAll(owner: ApiClient, path: string): Promise<Json[]> {
-  const items: Json[] = [];
-  for (let page = 1; ; page += 1) {
-    const { items: found, total } = await owner.get(`${path}Qt=${historyPage}&Pg=${page}`);
-    items.push(...(found as Json[]));
-    if (items.length >= Number(total) || (found as Json[]).length === 0) return items;
-  }
 }
 
 interface Ended {
