@@ -18,6 +18,8 @@ interface Form {
   readonly whole: boolean;
   /** How many characters it has at most with escapes. */
   readonly room: number;
+  /** See {@link bordersOf}. */
+  readonly borders: Uint32Array;
 }
 
 /** From where to where in a text. */
@@ -58,12 +60,14 @@ function formOf(text: string): Form {
   const runs = text.match(/[A-Za-z0-9]+/g) ?? [];
   const anchor = runs.reduce((longest, run) => (run.length > longest.length ? run : longest), "");
   const unescaped = runs.reduce((sum, { length }) => sum + length, 0);
+  const borders = bordersOf(text);
   return {
     text,
     anchor,
     anchorAt: text.indexOf(anchor),
-    whole: /^[A-Za-z0-9][^\\%&]*[A-Za-z0-9]$/.test(text) && bordersOf(text).at(-1) === 0,
+    whole: /^[A-Za-z0-9][^\\%&]*[A-Za-z0-9]$/.test(text) && borders.at(-1) === 0,
     room: unescaped + longestEscape * (text.length - unescaped),
+    borders,
   };
 }
 
@@ -85,22 +89,21 @@ function spansIn(text: string, forms: readonly Form[]): Span[] {
   }
   for (const [start, end] of united(suspect)) {
     const views = viewsOf(text.slice(start, end));
-    for (const { text: form } of forms.filter((one) => one.text.length <= end - start)) {
-      const borders = bordersOf(form);
-      for (const view of views) spans.push(...occurrences(view, form, borders, start));
+    for (const form of forms.filter((one) => one.text.length <= end - start)) {
+      for (const view of views) spans.push(...occurrences(view, form, start));
     }
   }
   return spans;
 }
 
-function occurrences({ text, origins }: View, form: string, borders: Uint32Array, start: number): Span[] {
+function occurrences({ text, origins }: View, form: Form, start: number): Span[] {
   const spans: Span[] = [];
   let length = 0;
   for (let at = 0; at < text.length; at += 1) {
-    length = extended(length, text.charCodeAt(at), form, borders);
-    if (length < form.length) continue;
+    length = extended(length, text.charCodeAt(at), form);
+    if (length < form.text.length) continue;
     spans.push([start + (origins[at + 1 - length] ?? 0), start + (origins[at + 1] ?? 0)]);
-    length = borders[length - 1] ?? 0;
+    length = form.borders[length - 1] ?? 0;
   }
   return spans;
 }
@@ -110,36 +113,35 @@ function occurrences({ text, origins }: View, form: string, borders: Uint32Array
  * is searched in one pass: otherwise some forms take the square of their length, and both they and the text are whoever
  * runs the receiver's to choose.
  */
-function bordersOf(form: string): Uint32Array {
-  const borders = new Uint32Array(form.length);
-  for (let at = 1; at < form.length; at += 1) {
-    borders[at] = extended(borders[at - 1] ?? 0, form.charCodeAt(at), form, borders);
+function bordersOf(text: string): Uint32Array {
+  const borders = new Uint32Array(text.length);
+  for (let at = 1; at < text.length; at += 1) {
+    borders[at] = extended(borders[at - 1] ?? 0, text.charCodeAt(at), { text, borders });
   }
   return borders;
 }
 
 /** How long a beginning of the form ends with this character, where one of `length` ends before it. */
-function extended(length: number, char: number, form: string, borders: Uint32Array): number {
+function extended(length: number, char: number, { text, borders }: Pick<Form, "text" | "borders">): number {
   let before = length;
-  while (before > 0 && form.charCodeAt(before) !== char) before = borders[before - 1] ?? 0;
-  return form.charCodeAt(before) === char ? before + 1 : 0;
+  while (before > 0 && text.charCodeAt(before) !== char) before = borders[before - 1] ?? 0;
+  return text.charCodeAt(before) === char ? before + 1 : 0;
 }
 
 /** The beginnings of forms at a text's very end, with or without escapes. */
 function beginningsAtEnd(text: string, forms: readonly Form[]): Span[] {
   const start = Math.max(0, text.length - Math.max(...forms.map(({ room }) => room)));
-  const searched = forms.map(({ text: form }) => ({ form, borders: bordersOf(form) }));
   return viewsOf(text.slice(start)).flatMap((view) => {
-    const most = Math.max(...searched.map(({ form, borders }) => beginningAtEnd(view.text, form, borders)));
+    const most = Math.max(...forms.map((form) => beginningAtEnd(view.text, form)));
     const from = start + (view.origins[view.text.length - most] ?? 0);
     return most === 0 ? [] : [[from, text.length] as const];
   });
 }
 
 /** How many characters at a text's very end are the beginning of a form. */
-function beginningAtEnd(text: string, form: string, borders: Uint32Array): number {
+function beginningAtEnd(text: string, form: Form): number {
   let length = 0;
-  for (let at = 0; at < text.length; at += 1) length = extended(length, text.charCodeAt(at), form, borders);
+  for (let at = 0; at < text.length; at += 1) length = extended(length, text.charCodeAt(at), form);
   return length < leastLength ? 0 : length;
 }
 
