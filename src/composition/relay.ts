@@ -103,7 +103,7 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const passwords = new BcryptPasswords(config.passwordCost);
   const mappings = new JmespathMappings(instruments, config.maxBodyBytes);
   const vault = new Vault(sealing);
-  const guards = registrationGuards(config, secrets, { outbound, state, metrics });
+  const guards = registrationGuards(config, secrets, { outbound, state, ...instruments });
   const firstAttempts = new FirstAttempts();
   const services = createServices(
     {

@@ -142,6 +142,23 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start, engine
     await limited.close();
   });
 
+  it("says in the log why no challenge can be verified, once for each reason", async () => {
+    const lines: string[] = [];
+    const logger = createLogger("warn", { write: (line) => void lines.push(line) });
+    const told = await startTestRelay(turnstile, { ...cloud(turnstile), RELAY_DELIVERY_TIMEOUT: "500ms" }, logger);
+    const ownFault = verdict({ success: false, "error-codes": ["invalid-input-secret"] });
+    for (const reply of [ownFault, ownFault, { status: 500 }, "silence", verdict({ success: false })] as const) {
+      turnstile.on("/siteverify", () => reply);
+      await create({}, told.url);
+    }
+    await told.close();
+    const reasons = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ msg }) => msg === "a challenge could not be verified").map(({ reason }) => reason);
+    expect(reasons).to.deep.equal([
+      "invalid-input-secret", "an answer of 500 without a verdict", "timeout: no answer within 500 ms",
+    ]);
+  });
+
   it("writes neither the secret nor a token into the log, whatever Turnstile answers", async () => {
     const lines: string[] = [];
     const logger = createLogger("trace", { write: (line) => void lines.push(line) });

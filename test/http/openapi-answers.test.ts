@@ -11,7 +11,9 @@ import {
   acceptedEvent, freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene,
 } from "../support/good-requests.ts";
 import { http, type HttpAnswer, type HttpOptions } from "../support/http.ts";
+import { ManualClock } from "../support/manual-clock.ts";
 import { Deliveries } from "../support/outcomes.ts";
+import { quiet, uncounted } from "../support/telemetry.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
 const maxBodyBytes = 4_096;
@@ -188,7 +190,9 @@ async function guarded(
   act: (api: TestApi) => Promise<HttpAnswer>,
 ): Promise<HttpAnswer> {
   const outbound = { post: async () => expect.fail("nobody is to be asked about no token") };
-  const parts = { outbound, state: engines.state, disposable, metrics: { trouble: () => undefined } };
+  const parts = {
+    outbound, state: engines.state, disposable, clock: new ManualClock(), logger: quiet, metrics: uncounted,
+  };
   const settings = { verifyUrl: "https://challenges.example", secret: "a secret", userAgent: "test" };
   const api = await startApi(engines, { guards: new CloudRegistrationGuards(parts, settings) });
   try {

@@ -2,7 +2,8 @@ import { Refusal, refuse } from "../../domain/refusal.ts";
 import type { DisposableDomains } from "../../ports/disposable-domains.ts";
 import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
 import type { OutboundClient } from "../../ports/outbound.ts";
-import type { Metrics } from "../../ports/telemetry.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
+import { Condensed } from "../condensed.ts";
 import { sha256 } from "../hashing.ts";
 
 /** Somebody without an account who wants a tenant; the last two are whatever the body held. */
@@ -30,14 +31,13 @@ const longestTurnstileToken = 2_048;
 const verifyTimeoutMs = 10_000;
 const keepBytes = 16_384;
 /** Faults of this installation, not of the caller. */
-const ownFaults: readonly unknown[] = ["missing-input-secret", "invalid-input-secret", "bad-request", "internal-error"];
+const ownFaults: readonly string[] = ["missing-input-secret", "invalid-input-secret", "bad-request", "internal-error"];
 
 /** What the cloud offering's guards work with. */
-export interface CloudGuardParts {
+export interface CloudGuardParts extends Instruments {
   readonly outbound: Pick<OutboundClient, "post">;
   readonly state: ExpiringState;
   readonly disposable: DisposableDomains;
-  readonly metrics: Pick<Metrics, "trouble">;
 }
 
 interface TurnstileSettings {
@@ -50,9 +50,11 @@ interface TurnstileSettings {
 export class CloudRegistrationGuards implements RegistrationGuards {
   readonly #parts: CloudGuardParts;
   readonly #settings: TurnstileSettings;
+  readonly #unverified: Condensed;
 
   constructor(parts: CloudGuardParts, settings: TurnstileSettings) {
     this.#parts = parts;
+    this.#unverified = new Condensed(parts.clock);
     this.#settings = settings;
   }
 
@@ -94,11 +96,22 @@ export class CloudRegistrationGuards implements RegistrationGuards {
     });
     const verdict = answer.answered && !answer.truncated ? verdictIn(answer.body) : undefined;
     if (verdict?.success === true && answer.answered && answer.statusCode === 200) return;
-    if (verdict?.success === false && !verdict.errors.some((code) => ownFaults.includes(code))) {
-      refuse("rejected", "cfTurnstileToken: was not accepted");
-    }
-    this.#parts.metrics.trouble("turnstile");
+    const faults = ownFaults.filter((code) => verdict?.errors.includes(code));
+    if (verdict?.success === false && faults.length === 0) refuse("rejected", "cfTurnstileToken: was not accepted");
+    if (!answer.answered) this.#tell(`${answer.reason}: ${answer.error}`);
+    else this.#tell(faults.join(", ") || `an answer of ${answer.statusCode} without a verdict`);
     refuse("rejected", "cfTurnstileToken: could not be verified; try again later");
+  }
+
+  /** Nothing of an answer's own words: it may hold the secret or the token. */
+  #tell(reason: string): void {
+    const { logger, metrics } = this.#parts;
+    metrics.trouble("turnstile");
+    this.#unverified.tell(
+      reason,
+      () => logger.warn({ reason }, "a challenge could not be verified"),
+      (reason, times) => logger.warn({ reason, times }, "more challenges could not be verified"),
+    );
   }
 }
 
