@@ -56,6 +56,8 @@ export class JmespathMappings implements Mappings {
   readonly #queue = new FairQueue<Waiting>();
   readonly #idle: MappingProcess[] = [];
   readonly #slow: LRUCache<string, true>;
+  /** Tenants over whose expressions a process was lost; each is told of once in `slowForMs`. */
+  readonly #told: LRUCache<string, true>;
   readonly #all = new Set<MappingProcess>();
   /** Slow tenants leave one process to the others: a running one, not one that is still to start. */
   readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#all.size - 1;
@@ -72,6 +74,7 @@ export class JmespathMappings implements Mappings {
     this.#startPause = new Pause(parts.clock);
     const perf = { now: () => parts.clock.monotonic() };
     this.#slow = new LRUCache({ max: slowRemembered, ttl: slowForMs, perf });
+    this.#told = new LRUCache({ max: slowRemembered, ttl: slowForMs, perf });
     this.#maxBytes = maxBytes;
   }
 
@@ -173,9 +176,17 @@ export class JmespathMappings implements Mappings {
     this.#next();
   }
 
+  #tellOfLoss(tenantId: string): void {
+    const { logger, metrics } = this.#parts;
+    metrics.trouble("mapping process lost");
+    if (this.#told.has(tenantId)) return;
+    this.#told.set(tenantId, true);
+    logger.warn({ tenantId }, "a mapping process was lost over an expression");
+  }
+
   /** The process is gone, and it may not have been the expression's fault: a busy machine stops anything. */
   #lost(waiting: Waiting): void {
-    this.#parts.metrics.trouble("mapping process lost");
+    if (!this.#closed) this.#tellOfLoss(waiting.tenantId);
     if (this.#closed) this.#refuse(waiting, "the relay is stopping");
     else if (waiting.retried) {
       this.#settle(waiting, { problem: "goes beyond its bounds of time or memory", cpuMs: hardLimitMs });

@@ -109,12 +109,13 @@ describe("mappings in processes of their own", function () {
   }
 
   it("give up an expression that two processes were lost over, and go on with new ones", async () => {
-    const { mappings, troubles } = open();
+    const { mappings, troubles, warnings } = open();
     stopping = "once ready";
     const outcome = await mappings.apply("hostile", "{n: n}", '{"n":1}');
     stopping = null;
     expect(outcome).to.deep.equal({ problem: "goes beyond its bounds of time or memory" });
     expect(troubles).to.deep.equal(["mapping process lost", "mapping process lost"]);
+    expect(warnings, "whose it was, once").to.deep.equal([{ tenantId: "hostile" }]);
     for (const child of running()) child.kill("SIGCONT");
     expect(await tidy(mappings)).to.deep.equal({ text: '{"n":1}' });
   });
@@ -245,7 +246,8 @@ describe("mappings in processes of their own", function () {
     const outcomes = await Promise.all(waiting);
     expect(outcomes).to.deep.equal([{ text: '{"n":1}' }, { text: '{"n":2}' }]);
     expect(troubles.filter((kind) => kind === "mapping process start")).to.have.length(2);
-    expect(warnings).to.have.length(1).and.have.nested.property("[0].err.message", "spawn EAGAIN");
+    const failures = warnings.filter((fields) => "err" in fields);
+    expect(failures).to.have.length(1).and.have.nested.property("[0].err.message", "spawn EAGAIN");
   });
 
   it("refuse everybody when too much waits", async () => {
