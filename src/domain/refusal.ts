@@ -1,4 +1,4 @@
-/** Why a request is turned down; src/http/errors.ts maps each kind to a status. */
+/** Why a request is turned down; src/http/answers/errors.ts maps each kind to a status. */
 export type RefusalKind =
   | "invalid"
   | "unauthenticated"
