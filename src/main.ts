@@ -89,7 +89,7 @@ const commands = new Map(Object.entries<Command>({
       // Empty is what a shell makes of a variable that is not set.
       const folder = given || exitWithUsage();
       backUp(config, folder);
-      return `backed up to ${folder}; keep the master key apart: the backup cannot be read without it`;
+      return `backed up to ${folder}; keep the master key apart: no relay starts on the backup without it`;
     },
     failed: "the backup failed",
   },
