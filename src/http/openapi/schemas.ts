@@ -60,7 +60,7 @@ function pointerTo(reference: string): string {
   return reference.startsWith("urn:") ? `#/components/schemas/${nameOf(reference)}` : reference;
 }
 
-/** `urn:webhook-relay:response:api-key-page` goes by `ApiKeyPage`, `…:request:login` by `LoginRequest`. */
+/** `urn:webhook-relay:response:api-key` goes by `ApiKey`, `…:request:login` by `LoginRequest`. */
 function nameOf(id: string): string {
   const [, kind, name = ""] = /:(request|response):(.+)$/.exec(id) ?? [];
   const words = [...name.split("-"), ...(kind === "request" ? [kind] : [])];
