@@ -200,6 +200,15 @@ describeOnEngines("invites", (freshEngines) => {
       expect(tenant?.refused).to.include(reservation);
       expect((await other.admin.client.post("/api/v1/users", { email, password })).status).to.equal(201);
     });
+
+    it("can be revoked where their address is another's user by then, who keeps it", async () => {
+      const { id, email } = await halfUsed();
+      engines.clock.advance(30_001);
+      const taken = await other.admin.client.post("/api/v1/users", { email, password });
+      expect(taken.status).to.equal(201);
+      expect((await one.admin.client.delete(`/api/v1/invites/${id}`)).status).to.equal(204);
+      expect((await other.admin.client.post("/api/v1/users", { email, password })).status).to.equal(409);
+    });
   });
 
   const bad: [object, string][] = [
