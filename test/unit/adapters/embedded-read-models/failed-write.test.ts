@@ -45,7 +45,8 @@ describe("read models in SQLite, in trouble", () => {
     await models.reset([notes], "any");
     const other = new DatabaseSync(file);
     other.exec("BEGIN IMMEDIATE");
-    expect(await failureOf(models.apply(batch, "2"))).to.be.instanceOf(ReadModelsUnavailable);
+    const failure = await failureOf(models.apply(batch, "2"));
+    expect(failure).to.be.instanceOf(ReadModelsUnavailable).with.property("message", "database is locked");
     expect(await models.get("notes", "a")).to.equal(null);
     expect(await models.checkpoint()).to.equal("");
     other.exec("ROLLBACK");
