@@ -122,7 +122,7 @@ describe("what was removed from personal read models", () => {
     models = new SqliteReadModels(file, clock, (error) => troubles.push(String(error)));
     const next = () => clock.advance(clock.pending[0] ?? 0);
     await apply(Array.from({ length: 1_000 }, create));
-    await apply([takeAway()]);
+    await apply([takeAway(), create()]);
     const reader = new DatabaseSync(file, { readOnly: true });
     reader.exec("BEGIN; SELECT count(*) FROM c_people");
     const sizes = new Set<number>();
