@@ -146,6 +146,8 @@ describeOnEngines("users", (freshEngines) => {
         const person = await createUser(one.owner.client, role);
         const email = freshEmail();
         expect((await person.client.patch(path(person), { email })).json["email"], role).to.equal(email);
+        const newest = (await one.owner.client.get("/api/v1/users?CpOrd=createdAt&TpOrd=desc&Qt=1")).json;
+        expect((newest["items"] as object[])[0], "in lists").to.include({ id: person.id, email });
         expect((await person.client.patch(path(person), { password: "another password" })).status, role).to.equal(200);
         expect(await loginStatus(email, "another password")).to.equal(200);
         expect(await loginStatus(email, password)).to.equal(401);
