@@ -34,7 +34,7 @@ describe("reading a body", () => {
     socket.write("POST / HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\n");
     socket.write("Transfer-Encoding: chunked\r\n\r\n");
     const [request, response] = (await once(server, "request")) as [IncomingMessage, ServerResponse];
-    const reading = readJsonObject(request, response, text.length);
+    const reading = readJsonObject(request, response, 2 * text.length);
     let received = 0;
     request.on("data", (chunk: Buffer) => (received += chunk.length));
     socket.write([...text].map((byte) => `1\r\n${byte}\r\n`).join(""));
