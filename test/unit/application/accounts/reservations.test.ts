@@ -50,11 +50,13 @@ describe("reservations", () => {
   };
 
   it("are given back when what relied on them fails", async () => {
-    const [name, ownerEmail] = [unique("Back"), freshEmail()];
-    failOnce("TenantCreated", new Error("planted"));
-    expect((await create({ name, ownerEmail })).status).to.equal(500);
-    (api.errors as object[]).length = 0;
-    expect((await create({ name, ownerEmail })).status).to.equal(201);
+    for (const type of ["PersonKeyCreated", "TenantCreated"]) {
+      const [name, ownerEmail] = [unique("Back"), freshEmail()];
+      failOnce(type, new Error("planted"));
+      expect((await create({ name, ownerEmail })).status, type).to.equal(500);
+      (api.errors as object[]).length = 0;
+      expect((await create({ name, ownerEmail })).status, type).to.equal(201);
+    }
   });
 
   it("stay for 30 s when nobody knows whether they were used, then go", async () => {
