@@ -155,10 +155,11 @@ describeOnEngines("users", (freshEngines) => {
       }
     });
 
-    it("frees the old email, and gives 409 for one in use", async () => {
+    it("frees the old email, and gives 409 for one in use; but first 403 to who may not change", async () => {
       const person = await createUser(one.owner.client, "developer");
       const email = freshEmail();
       expect((await person.client.patch(path(person), { email: other.owner.email })).status).to.equal(409);
+      expect((await one.viewer.client.patch(path(person), { email: other.owner.email })).status).to.equal(403);
       expect((await person.client.patch(path(person), { email })).status).to.equal(200);
       expect((await other.owner.client.post("/api/v1/users", { email, password })).status).to.equal(409);
       expect((await other.owner.client.post("/api/v1/users", { email: person.email, password })).status).to.equal(201);
