@@ -114,6 +114,29 @@ describe("reservations", () => {
     expect((await developer.client.patch(`/api/v1/users/${developer.id}`, { email })).status).to.equal(200);
   });
 
+  it("taken over make a late user, a late registration and a late name of a living tenant lose", async () => {
+    const [{ owner, tenantId }, second] = [await createTenant(api.url), await createTenant(api.url)];
+    const invited = freshEmail();
+    const { inviteToken } = (await owner.client.post("/api/v1/invites", { email: invited, role: 0 })).json;
+    const [email, name] = [freshEmail(), unique("Name")];
+    const post = (path: string, json: object) => http("POST", `${api.url}/api/v1/${path}`, { json });
+    const mayHave = (address: string) => second.owner.client.post("/api/v1/users", { email: address, password });
+    const races = [
+      ["UserCreated", () => owner.client.post("/api/v1/users", { email, password }), () => mayHave(email)],
+      ["UserCreated", () => post(`invites/${String(inviteToken)}/register`, { password }), () => mayHave(invited)],
+      ["TenantRenamed", () => owner.client.patch(`/api/v1/tenants/${tenantId}`, { name }), () => create({ name })],
+    ] as const;
+    for (const [type, late, next] of races) {
+      const reached = holdBack(type);
+      const answer = late();
+      await reached;
+      engines.clock.advance(half + 1_000);
+      expect((await next()).status, type).to.equal(201);
+      release?.();
+      expect((await answer).status, type).to.equal(409);
+    }
+  });
+
   it("are released only by whom they belong to", async () => {
     const reservations = new Reservations(api.world);
     const origin = { actor: { type: "anonymous" } as const, correlationId: "test", causationId: null };
