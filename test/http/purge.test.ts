@@ -131,6 +131,7 @@ describeOnEngines("purge", (freshEngines) => {
     const middle = (await list()).find(({ id }) => id === ids[1]);
     await purged({ before: middle?.acceptedAt });
     expect(await listed()).to.have.members(ids.slice(1));
+    expect((await purges())[0]?.data).to.include({ matched: 1 });
     await purged({ before: "2020-01-01" });
     expect(await listed()).to.have.members(ids.slice(1));
     await purged({ before: "2999-01-01T00:00:00+02:00", status: "Succeeded", destinationUrlId: mine.destinationId });
