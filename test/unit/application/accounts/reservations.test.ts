@@ -137,6 +137,19 @@ describe("reservations", () => {
     }
   });
 
+  it("of a tenant are not in the way of its other settings", async () => {
+    const { owner, tenantId } = await createTenant(api.url);
+    const [path, name] = [`/api/v1/tenants/${tenantId}`, unique("Name")];
+    const another = await startApi(engines);
+    const reached = holdBack("TenantDeliveryPolicyChanged");
+    const late = owner.client.patch(path, { maxTrys: 3 });
+    await reached;
+    expect((await owner.client.at(another.url).patch(path, { name })).status).to.equal(200);
+    release?.();
+    expect((await late).json).to.include({ name, maxTrys: 3 });
+    await another.close();
+  });
+
   it("are released only by whom they belong to", async () => {
     const reservations = new Reservations(api.world);
     const origin = { actor: { type: "anonymous" } as const, correlationId: "test", causationId: null };
