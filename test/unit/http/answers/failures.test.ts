@@ -55,8 +55,9 @@ describe("what the log says of requests that failed", () => {
   });
 
   it("holds each defect, and nothing of what callers did wrong", () => {
-    for (let n = 0; n < 3; n += 1) fail(new Error("a bug"), `request ${n}`);
-    expect(lines.map(({ message }) => message)).to.deep.equal(Array(3).fill("a request failed"));
+    const [err, requests] = [new Error("a bug"), ["request 0", "request 1", "request 2"]];
+    for (const requestId of requests) fail(err, requestId);
+    expect(lines).to.deep.equal(requests.map((requestId) => ({ err, requestId, message: "a request failed" })));
     for (const kind of ["invalid", "unauthenticated", "too-many"] as const) fail(new Refusal(kind, "x"), "a");
     expect(lines).to.have.length(3);
   });
