@@ -28,11 +28,11 @@ class SlowState extends SqliteExpiringState {
 }
 
 /** Sessions of one user of version 1, whose token is good as long as nothing says that it is over. */
-function sessionsOf(state: SqliteExpiringState, clock: ManualClock) {
+function sessionsOf(state: SqliteExpiringState, clock: ManualClock, ttlMs = 60_000) {
   const users = new Map([[userId, { status: "Active", role: "Admin", sessionVersion: 1 }]]);
   // This process hears of no change.
   const remembered = { state: { users: new Map(users) } };
-  const expiresAt = timestamp(clock.now() + 60_000);
+  const expiresAt = timestamp(clock.now() + ttlMs);
   const claims = { userId, tenantId, role: "Admin", sessionVersion: 1, tokenId: ids.uuid(), expiresAt };
   const parts = {
     clock, state, ids,
@@ -41,9 +41,12 @@ function sessionsOf(state: SqliteExpiringState, clock: ManualClock) {
     tokens: { verify: async () => claims },
     keys: { get: async () => ({}) },
   };
-  const sessions = new Sessions(parts as unknown as ConstructorParameters<typeof Sessions>[0], { ttlMs: 60_000 });
+  const sessions = new Sessions(parts as unknown as ConstructorParameters<typeof Sessions>[0], { ttlMs });
   return { sessions, users, refused: () => sessions.authenticate("a token").catch((error: unknown) => error) };
 }
+
+const actor = { type: "user", id: userId, role: "Admin" } as const;
+const origin: Origin = { actor, correlationId: "test", causationId: null };
 
 const isOver = (refusal: unknown) =>
   expect(refusal).to.be.instanceOf(Refusal).with.property("message", "the session is over");
@@ -64,12 +67,21 @@ describe("sessions", () => {
     await state.close();
   });
 
+  it("stay over as long as they would have been good", async () => {
+    const clock = new ManualClock();
+    const state = new SqliteExpiringState(":memory:", clock);
+    const day = 86_400_000;
+    const { sessions, refused } = sessionsOf(state, clock, 3 * day);
+    await sessions.revoke(await sessions.authenticate("a token"), origin);
+    clock.advance(3 * day - 1);
+    isOver(await refused());
+    await state.close();
+  });
+
   it("stay over where the clock goes ahead for hours and is set back", async () => {
     const clock = new ManualClock();
     const state = new SqliteExpiringState(":memory:", clock);
     const { sessions, refused } = sessionsOf(state, clock);
-    const actor = { type: "user", id: userId, role: "Admin" } as const;
-    const origin: Origin = { actor, correlationId: "test", causationId: null };
     await sessions.revoke(await sessions.authenticate("a token"), origin);
     const hours = 4 * 3_600_000;
     clock.advance(hours);
