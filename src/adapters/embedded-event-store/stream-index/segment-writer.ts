@@ -31,10 +31,8 @@ export class SegmentWriter {
   /** Adds the record at `at`; records come in order. One that was added already is left out. */
   add(words: Uint32Array, at: number): void {
     const last = this.#last;
-    const first = this.#records === 0;
-    const newName = first || last[0] !== words[at] || last[1] !== words[at + 1];
-    if (!newName && last[2] === words[at + 2] && last[3] === words[at + 3] && last[4] === words[at + 4]) return;
-    if (newName) {
+    if (last[3] === words[at + 3] && last[4] === words[at + 4]) return;
+    if (this.#records === 0 || last[0] !== words[at] || last[1] !== words[at + 1]) {
       addToBloom(this.#bloom, { hi: words[at]!, lo: words[at + 1]! });
       this.#names += 1;
     }
