@@ -1,4 +1,4 @@
-import fs, { readFileSync, writeFileSync } from "node:fs";
+import fs, { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -104,6 +104,31 @@ describe("index segments", () => {
     }), { numRuns: 15 });
   });
 
+  it("part names whose hashes share a half", () => {
+    // Records as a memtable has them, each of a name of its own.
+    const hashes = [7, 2 ** 32 - 1, 0, 2 ** 31, 9].map((lo) => ({ hi: 5, lo }));
+    const names = Array.from({ length: 600 }, (_, at) => hashes[at] ?? { hi: 5, lo: 1000 + (at * 7919) % 600 });
+    const words = Uint32Array.from(names.flatMap(({ hi, lo }, at) => [hi, lo, 0, at + 1, 0, 0xffff_ffff]));
+    const path = newPath();
+    const segment = Segment.adopt(path, writeSegment(path, words, names.length));
+    for (const [at, hash] of names.entries()) {
+      expect([...segment.ascending(hash, 0)]).to.deep.equal([{ revision: 0, sequence: at + 1 }]);
+    }
+    segment.close();
+  });
+
+  it("hold more blocks than they have room for at first", () => {
+    const memtable = new Memtable(262_200);
+    for (let revision = 0; revision < 262_200; revision++) memtable.add("event-1", revision, revision + 1, false);
+    const path = newPath();
+    const segment = Segment.adopt(path, writeSegment(path, memtable.words, memtable.count));
+    for (const revision of [0, 300, 262_143, 262_144, 262_199]) {
+      const [found] = segment.ascending(hashStream("event-1"), revision);
+      expect(found).to.deep.equal({ revision, sequence: revision + 1 });
+    }
+    segment.close();
+  });
+
   it("stop merging when told to", async () => {
     const path = newPath();
     write(path, logOf([3], 1, 1)).close();
@@ -152,6 +177,24 @@ describe("index segments", () => {
       fs.readSync = readSync;
       syncBuiltinESMExports();
       segment.close();
+    }
+  });
+
+  it("leave no file open that could not be written, nor one they were to be merged from", async () => {
+    const input = newPath();
+    write(input, logOf([3], 1, 1)).close();
+    const { writeSync } = fs;
+    fs.writeSync = () => { throw new Error("ENOSPC: no space left on device, write"); };
+    syncBuiltinESMExports();
+    const opened = readdirSync("/proc/self/fd").length;
+    try {
+      expect(() => write(newPath(), logOf([3], 1, 1))).to.throw("ENOSPC");
+      await mergeSegments(newPath(), [input], () => Promise.resolve())
+        .then(() => expect.fail("was written"), (error: Error) => expect(error.message).to.match(/^ENOSPC/));
+      expect(readdirSync("/proc/self/fd")).to.have.length(opened);
+    } finally {
+      fs.writeSync = writeSync;
+      syncBuiltinESMExports();
     }
   });
 
