@@ -1,0 +1,36 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import { LogFile, logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
+import { temporaryFolder } from "../../../support/embedded-store.ts";
+
+describe("the log's file", () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  let log: LogFile;
+  let outside: DatabaseSync;
+
+  beforeEach(() => {
+    folder = temporaryFolder();
+    log = new LogFile(logPath(folder.path));
+    outside = new DatabaseSync(logPath(folder.path));
+  });
+  afterEach(() => {
+    outside.close();
+    log.close();
+    folder.remove();
+  });
+
+  it("is waited for where a tool holds it, but not to be emptied: commits would wait as well", () => {
+    log.transaction(() => log.insert(1, "a-1", 0, "1", "Noted", "{}", "{}"));
+    outside.exec("BEGIN IMMEDIATE");
+    const time = (action: () => unknown) => {
+      const begin = performance.now();
+      action();
+      return performance.now() - begin;
+    };
+    const emptying = () => time(() => expect(log.truncate(0)).to.equal(false));
+    // The least of three: the machine may be busy with something else.
+    expect(Math.min(emptying(), emptying(), emptying())).to.be.below(500);
+    const committing = time(() => expect(() => log.transaction(() => undefined)).to.throw("database is locked"));
+    expect(committing).to.be.above(900);
+  });
+});
