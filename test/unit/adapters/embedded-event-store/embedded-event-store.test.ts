@@ -355,6 +355,15 @@ describe("the embedded event store's own ways", () => {
       const { message } = await failureOf(openPlainStore(join(file, "data")));
       expect(message).to.equal(`EEXIST: file already exists, mkdir '${file}'`);
     });
+
+    it("does not take a lock that is damaged for one that is held", async () => {
+      await open();
+      const dataDir = join(folder.path, "other");
+      const lock = join(dataDir, "log.lock");
+      mkdirSync(dataDir);
+      writeFileSync(lock, "nonsense".repeat(1000));
+      expect((await failureOf(openPlainStore(dataDir))).message).to.equal(`${lock}: file is not a database`);
+    });
   });
 
   describe("closing", () => {
