@@ -71,10 +71,9 @@ export class Segment {
   /** Copies block `index` into `target`; answers how many records it holds. */
   readBlock(index: number, target: Uint32Array): number {
     const records = Math.min(blockRecords, this.records - index * blockRecords);
-    const size = records * segmentWords * 4;
-    const bytes = new Uint8Array(target.buffer, target.byteOffset, size);
-    const read = readAt(this.path, this.#file, bytes, index * blockRecords * segmentWords * 4);
-    if (read !== size || crc32(bytes) !== this.#fences[index * fenceWords + 3]) {
+    const bytes = new Uint8Array(target.buffer, target.byteOffset, records * segmentWords * 4);
+    readAt(this.path, this.#file, bytes, index * blockRecords * segmentWords * 4);
+    if (crc32(bytes) !== this.#fences[index * fenceWords + 3]) {
       throw new SegmentDamaged(basename(this.path), `block ${index} is damaged`);
     }
     return records;
@@ -134,9 +133,9 @@ function openFile(path: string): number {
   return orDamaged(path, () => openSync(path, "r"));
 }
 
-/** Fills `bytes` from `position` on, as far as the file goes; answers how many that are. */
-function readAt(path: string, file: number, bytes: Uint8Array, position: number): number {
-  return orDamaged(path, () => readSync(file, bytes, 0, bytes.length, position));
+/** Fills `bytes` from `position` on, as far as the file goes: their checksum tells what is missing, too. */
+function readAt(path: string, file: number, bytes: Uint8Array, position: number): void {
+  orDamaged(path, () => readSync(file, bytes, 0, bytes.length, position));
 }
 
 /** What the disk does not give back is lost like what it gives back wrong. */
