@@ -180,9 +180,10 @@ describe("index segments", () => {
     }
   });
 
-  it("leave no file open that could not be written, nor one they were to be merged from", async () => {
-    const input = newPath();
+  it("leave no file open that is damaged or cannot be written, nor one they were to be merged from", async () => {
+    const [input, damaged] = [newPath(), newPath()];
     write(input, logOf([3], 1, 1)).close();
+    writeFileSync(damaged, "nonsense");
     const { writeSync } = fs;
     fs.writeSync = () => { throw new Error("ENOSPC: no space left on device, write"); };
     syncBuiltinESMExports();
@@ -191,6 +192,8 @@ describe("index segments", () => {
       expect(() => write(newPath(), logOf([3], 1, 1))).to.throw("ENOSPC");
       await mergeSegments(newPath(), [input], () => Promise.resolve())
         .then(() => expect.fail("was written"), (error: Error) => expect(error.message).to.match(/^ENOSPC/));
+      await mergeSegments(newPath(), [input, damaged], () => Promise.resolve())
+        .then(() => expect.fail("was read"), (error: Error) => expect(error).to.be.instanceOf(SegmentDamaged));
       expect(readdirSync("/proc/self/fd")).to.have.length(opened);
     } finally {
       fs.writeSync = writeSync;
