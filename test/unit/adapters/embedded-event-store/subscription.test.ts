@@ -135,6 +135,17 @@ describe("a subscription to the embedded log", () => {
     await scene.sawAll();
   });
 
+  it("is handed nothing once it is stopped", async () => {
+    const scene = new Scene(() => undefined);
+    await scene.live();
+    const stopped = scene.subscription.stop();
+    scene.commit(1, 100);
+    scene.commit(1);
+    scene.subscription.wake();
+    await stopped;
+    expect(scene.seen).to.deep.equal([]);
+  });
+
   it("tries a failed read again and tells of it", async () => {
     let failures = 2;
     const scene = new Scene(() => undefined);
