@@ -4,7 +4,7 @@ import type { EmbeddedEventStore } from "../../../../src/adapters/embedded-event
 import { logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
 import { LogUnavailable, noStream } from "../../../../src/ports/event-store.ts";
 import { failureOf, freshStream, note, texts } from "../../../contract/event-store/harness.ts";
-import { openPlainStore, temporaryFolder } from "../../../support/embedded-store.ts";
+import { attachTo, openPlainStore, temporaryFolder } from "../../../support/embedded-store.ts";
 
 describe("reading the embedded event store", () => {
   let folder: ReturnType<typeof temporaryFolder>;
@@ -27,6 +27,14 @@ describe("reading the embedded event store", () => {
     await store.append(kept, noStream, [note("kept")]);
     await store.deleteStream(doomed);
     expect(texts((await store.readLog("", 1)).entries)).to.deep.equal(["kept"]);
+  });
+
+  it("finds an entry at a known place for every client, though only one has threads to look there", async () => {
+    const stream = freshStream();
+    const { position: beginsAt } = await store.append(stream, noStream, [note("x")]);
+    const client = await attachTo(store);
+    expect(texts(await client.readStream(stream, { limit: 1, beginsAt }))).to.deep.equal(["x"]);
+    await client.close();
   });
 
   it("is refused, whichever thread does it, where the log is damaged", async () => {
