@@ -104,6 +104,19 @@ describe("index segments", () => {
     }), { numRuns: 15 });
   });
 
+  it("keep a deletion as the entry it stands for, once", () => {
+    const memtable = new Memtable(4);
+    for (const revision of [0, 1]) memtable.add("event-1", revision, revision + 1, false);
+    memtable.add("event-1", 1, 2, true);
+    memtable.add("event-2", 0, 3, false);
+    const path = newPath();
+    const segment = Segment.adopt(path, writeSegment(path, memtable.words, memtable.count));
+    expect(segment.records).to.equal(3);
+    expect([...segment.ascending(hashStream("event-1"), 0)])
+      .to.deep.equal([{ revision: 0, sequence: 1 }, { revision: 1, sequence: 2 }]);
+    segment.close();
+  });
+
   it("part names whose hashes share a half", () => {
     // Records as a memtable has them, each of a name of its own.
     const hashes = [7, 2 ** 32 - 1, 0, 2 ** 31, 9].map((lo) => ({ hi: 5, lo }));
