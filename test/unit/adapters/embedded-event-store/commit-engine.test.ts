@@ -49,6 +49,19 @@ describe("the commit engine", () => {
     expect(engine.commit([append("b-1", "2", "3")])).to.deep.equal([{ first: 2, last: 3, exceptions: [] }]);
   });
 
+  it("counts what goes to the write-ahead log, about: what is written or emptied, and a page for each commit", () => {
+    const data = "x".repeat(100_000);
+    const large: Write = {
+      kind: "append", batch: 1, streams: ["a-1"], expected: [noStream], counts: [1], texts: ["1", "Noted", "{}", data],
+    };
+    const bytes = [large, { kind: "delete", request: 1, stream: "a-1", expected: null } as const].map((write) => {
+      const before = engine.counts.bytes;
+      engine.commit([write]);
+      return engine.counts.bytes - before;
+    });
+    expect(bytes).to.deep.equal([108_194, 108_194]);
+  });
+
   it("tells of a damaged segment that a read comes upon", () => {
     const rows = Array.from({ length: 10 }, (_, at) => at);
     log.transaction(() => {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readlinkSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { CommitEngine } from "../../../../src/adapters/embedded-event-store/commit-engine.ts";
@@ -112,6 +112,20 @@ describe("housekeeping", () => {
     remove("event-2");
     parts.log.truncate = truncate;
     await until("all is scrubbed", () => counts.checkpoints === 2);
+  });
+
+  it("keeps the write-ahead log small, however much is committed", async () => {
+    await housekeeping.close();
+    housekeeping = new Housekeeping({ ...parts, tuning: { ...tuning, checkpointBytes: 1, restartBytes: 1 } });
+    const { counts } = housekeeping;
+    for (let round = 1; round <= 20; round++) {
+      // Moved by the thread, the first comes back; committed meanwhile, the second is moved here.
+      commit();
+      housekeeping.afterCommit();
+      commit();
+      await until("it was moved", () => counts.checkpoints >= round);
+    }
+    expect(statSync(`${parts.path}-wal`).size).to.be.below(600_000);
   });
 
   const steps = {

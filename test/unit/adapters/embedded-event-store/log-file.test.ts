@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { LogFile, logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
@@ -32,5 +33,16 @@ describe("the log's file", () => {
     expect(Math.min(emptying(), emptying(), emptying())).to.be.below(500);
     const committing = time(() => expect(() => log.transaction(() => undefined)).to.throw("database is locked"));
     expect(committing).to.be.above(900);
+  });
+
+  it("begins its write-ahead log anew once all of that was moved", () => {
+    const sizes: number[] = [];
+    for (let sequence = 1; sequence <= 3; sequence++) {
+      log.transaction(() => log.insert(sequence, "a-1", sequence, "1", "Noted", "{}", "x".repeat(500_000)));
+      log.checkpoint();
+      sizes.push(statSync(`${logPath(folder.path)}-wal`).size);
+    }
+    expect(Math.max(...sizes)).to.be.below(1_000_000);
+    expect(statSync(logPath(folder.path)).size).to.be.above(1_500_000);
   });
 });
