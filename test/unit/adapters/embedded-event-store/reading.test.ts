@@ -1,10 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import type { EmbeddedEventStore } from "../../../../src/adapters/embedded-event-store/embedded-event-store.ts";
+import { EmbeddedEventStore } from "../../../../src/adapters/embedded-event-store/embedded-event-store.ts";
 import { logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
-import { LogUnavailable, noStream } from "../../../../src/ports/event-store.ts";
-import { failureOf, freshStream, note, texts } from "../../../contract/event-store/harness.ts";
+import { positionOf } from "../../../../src/adapters/embedded-event-store/positions.ts";
+import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import { LogUnavailable, noStream, UnacceptableEntry } from "../../../../src/ports/event-store.ts";
+import { failureOf, freshStream, note, texts, until } from "../../../contract/event-store/harness.ts";
 import { attachTo, openPlainStore, temporaryFolder } from "../../../support/embedded-store.ts";
+import { plainCodec } from "../../../support/plain-codec.ts";
 
 describe("reading the embedded event store", () => {
   let folder: ReturnType<typeof temporaryFolder>;
@@ -27,6 +30,34 @@ describe("reading the embedded event store", () => {
     await store.append(kept, noStream, [note("kept")]);
     await store.deleteStream(doomed);
     expect(texts((await store.readLog("", 1)).entries)).to.deep.equal(["kept"]);
+  });
+
+  it("stays where it is beyond the log's end, as after an older log was put in its place", async () => {
+    await store.append(freshStream(), noStream, [note("x")]);
+    const beyond = positionOf(100);
+    expect(await store.readLog(beyond, 10)).to.deep.equal({ entries: [], upTo: beyond });
+  });
+
+  it("finds all that was taken: an entry without a type, which would pass for deleted, is refused", async () => {
+    expect(await failureOf(store.append(freshStream(), noStream, [note("x", "id", "")])))
+      .to.be.instanceOf(UnacceptableEntry);
+  });
+
+  it("tells of a handler that failed", async () => {
+    const troubles: unknown[] = [];
+    const clock = new SystemClock();
+    const options = { codec: plainCodec, clock, onTrouble: (error: unknown) => void troubles.push(error) };
+    const client = await EmbeddedEventStore.attach(store.connect(), options);
+    const failure = new Error("no");
+    let calls = 0;
+    const subscription = client.subscribe({ after: "" }, () => {
+      if ((calls += 1) === 1) throw failure;
+    });
+    await store.append(freshStream(), noStream, [note("x")]);
+    await until("it is called again", () => calls === 2);
+    await subscription.stop();
+    await client.close();
+    expect(troubles).to.deep.equal([failure]);
   });
 
   it("finds an entry at a known place for every client, though only one has threads to look there", async () => {
