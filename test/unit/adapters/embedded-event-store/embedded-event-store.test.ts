@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { expect } from "chai";
 import {
@@ -379,6 +380,23 @@ describe("the embedded event store's own ways", () => {
       ]) expect(await failureOf(attempt)).to.be.instanceOf(LogUnavailable);
       await open();
       expect((await store.readLog("", 1000)).entries).to.have.length(500);
+    });
+
+    it("refuses what comes while it waits for a handler", async () => {
+      await open();
+      const [called, gate] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+      store.subscribe({ after: "" }, () => {
+        called.resolve(undefined);
+        return gate.promise;
+      });
+      await store.append("x-1", noStream, [note("x")]);
+      await called.promise;
+      const closing = store.close();
+      await nextTurn();
+      const append = store.append("x-1", 0, [note("y")]).then(() => "written", String);
+      gate.resolve(undefined);
+      expect(await append).to.equal("LogUnavailable: the event store is closed");
+      await closing;
     });
 
     it("finishes appends that still wait for those under way", async () => {
