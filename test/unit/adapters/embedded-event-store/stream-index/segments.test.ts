@@ -117,17 +117,25 @@ describe("index segments", () => {
     segment.close();
   });
 
-  it("part names whose hashes share a half", () => {
-    // Records as a memtable has them, each of a name of its own.
+  it("part names whose hashes share a half, and so when merged", async () => {
     const hashes = [7, 2 ** 32 - 1, 0, 2 ** 31, 9].map((lo) => ({ hi: 5, lo }));
     const names = Array.from({ length: 600 }, (_, at) => hashes[at] ?? { hi: 5, lo: 1000 + (at * 7919) % 600 });
-    const words = Uint32Array.from(names.flatMap(({ hi, lo }, at) => [hi, lo, 0, at + 1, 0, 0xffff_ffff]));
-    const path = newPath();
-    const segment = Segment.adopt(path, writeSegment(path, words, names.length));
+    const paths = [0, 1].map((half) => {
+      // Records as a memtable has them, each of a name of its own.
+      const records = names.flatMap(({ hi, lo }, at) => at % 2 === half ? [hi, lo, 0, at + 1, 0, 0xffff_ffff] : []);
+      const path = newPath();
+      writeSegment(path, Uint32Array.from(records), names.length / 2);
+      return path;
+    });
+    const merged = newPath();
+    await mergeSegments(merged, paths, () => Promise.resolve());
+    const [even, odd, both] = [...paths, merged].map((path) => Segment.open(path));
     for (const [at, hash] of names.entries()) {
-      expect([...segment.ascending(hash, 0)]).to.deep.equal([{ revision: 0, sequence: at + 1 }]);
+      for (const segment of [at % 2 === 0 ? even! : odd!, both!]) {
+        expect([...segment.ascending(hash, 0)]).to.deep.equal([{ revision: 0, sequence: at + 1 }]);
+      }
     }
-    segment.close();
+    for (const segment of [even, odd, both]) segment!.close();
   });
 
   it("hold more blocks than they have room for at first", () => {
