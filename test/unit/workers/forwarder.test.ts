@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { noStream } from "../../../src/ports/event-store.ts";
+import { ExpiringStateUnavailable } from "../../../src/ports/expiring-state.ts";
 import { QueueUnavailable, type WorkItem } from "../../../src/ports/work-queue.ts";
 import { Forwarder } from "../../../src/workers/forwarder.ts";
 import { acceptEvent } from "../../support/accepted-event.ts";
@@ -130,5 +131,13 @@ describe("forwarder", () => {
     await all(2);
     await second.stop();
     expect(published).to.deep.equal([taken, refused]);
+  });
+
+  it("ends where its checkpoint cannot be stored: a drain must not fail over that", async () => {
+    const forwarder = await open();
+    await accept();
+    await eventually(() => state.get(["forwarder/checkpoint"]), ([position]) => position !== null);
+    state.put = () => Promise.reject(new ExpiringStateUnavailable("away"));
+    await forwarder.stop();
   });
 });
