@@ -14,11 +14,14 @@ describe("leadership", () => {
   let away: ReadonlySet<string>;
   let silent: ReadonlySet<string>;
   let candidates: Leadership[];
+  /** No lease is asked for before this resolves. */
+  let renewal: Promise<void>;
   beforeEach(() => {
     clock = new ManualClock();
     state = new SqliteExpiringState(":memory:", clock);
     [steps, troubles, candidates] = [[], [], []];
     [startFails, away, silent] = [false, new Set(), new Set()];
+    renewal = Promise.resolve();
   });
   afterEach(async () => {
     await Promise.all(candidates.map((candidate) => candidate.stop(0)));
@@ -41,6 +44,7 @@ describe("leadership", () => {
       lease: async (...args) => {
         if (silent.has(owner)) return new Promise(() => undefined);
         if (away.has(owner)) throw new ExpiringStateUnavailable("gone");
+        await renewal;
         return state.lease(...args);
       },
       release: (...args) => state.release(...args),
@@ -164,5 +168,20 @@ describe("leadership", () => {
     expect(await settle()).to.deep.equal(["a1 stops"]);
     startFails = false;
     expect(await pass(2_000)).to.deep.equal(["a2 starts"]);
+  });
+
+  it("gives the lease back only once no renewal is under way, which would take it again", async () => {
+    const holder = candidate("a");
+    await settle();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    renewal = promise;
+    clock.advance(2_000);
+    await settle();
+    const stopped = holder.stop(0);
+    expect(await settle()).to.deep.equal([]);
+    resolve();
+    await stopped;
+    candidate("b");
+    expect(await settle()).to.deep.equal(["a1 stops", "b1 starts"]);
   });
 });
