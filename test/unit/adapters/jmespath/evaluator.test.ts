@@ -132,6 +132,7 @@ describe("mapping expressions", () => {
       expect(evaluator.apply("{n: to_number(text)}", JSON.stringify({ text }))).to.equal(`{"n":${text}}`);
     }
     expect(evaluated("to_number(' 5 ')", "{}")).to.equal(5);
+    expect(evaluated("to_number(`5`)", "{}")).to.equal(5);
     expect(evaluator.apply("{n: to_number(n)}", '{"n":12345678901234567890}')).to.equal('{"n":12345678901234567890}');
     for (const text of ["", " ", "0x10", "1_000", "5 kg", "Infinity", "01", "."]) {
       expect(evaluated("to_number(text)", JSON.stringify({ text })), text).to.equal(null);
