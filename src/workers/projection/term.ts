@@ -114,7 +114,6 @@ export class Term {
       this.#progress.reach(state.checkpoint);
       const streams = await this.#aside.load();
       await this.#purges.load();
-      this.#carryOn();
       for (let stream = 0; stream < streams; stream += 1) metrics.trouble("stream set aside");
     } else {
       if (state) logger.warn({ checkpoint: state.checkpoint }, "read models of other kind or log: building them again");
