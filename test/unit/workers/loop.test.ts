@@ -84,6 +84,26 @@ describe("a repeated task", () => {
     expect(clock.pending).to.deep.equal([]);
   });
 
+  it("is not begun again while it is under way, and waited for when it is stopped", async () => {
+    const clock = new ManualClock();
+    const going = Promise.withResolvers<void>();
+    let [times, isStopped] = [0, false];
+    const role = repeating({ clock, logger: quiet, metrics }, { name: "sweeper", everyMs: 5 }, () => {
+      times += 1;
+      return going.promise;
+    });
+    void role.start();
+    for (let turn = 0; turn < 3; turn += 1) {
+      clock.advance(5);
+      await settled();
+    }
+    const stopped = role.stop(0).then(() => { isStopped = true; });
+    await settled();
+    expect([times, isStopped]).to.deep.equal([1, false]);
+    going.resolve();
+    await stopped;
+  });
+
   it("learns when it is to come to its end", async () => {
     const clock = new ManualClock();
     const going = Promise.withResolvers<void>();
