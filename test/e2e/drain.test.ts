@@ -85,7 +85,7 @@ describe("SIGTERM to the real process", function () {
     expect(figures.acknowledged).to.be.greaterThan(20);
   });
 
-  it("answers what is under way, refuses new connections, and takes a second SIGTERM for the same one", async () => {
+  it("answers what is under way, refuses new connections, and takes a second signal for the same one", async () => {
     const account = await openAccount(relay.url);
     const { ingest } = await account.destination({ url: receiver.url("/hook") });
     const body = JSON.stringify({ half: "now", rest: "later" });
@@ -100,7 +100,7 @@ describe("SIGTERM to the real process", function () {
 
     const ended = relay.sigterm();
     await eventually(() => refusal(), (code) => code === "ECONNREFUSED");
-    relay.signal("SIGTERM");
+    for (const again of ["SIGTERM", "SIGINT"] as const) relay.signal(again);
     socket.write(body.slice(10));
     const text = await answer;
     expect(text).to.match(/^HTTP\/1.1 202 /);
@@ -145,6 +145,18 @@ describe("SIGTERM to the real process", function () {
       await fresh.start();
     } finally {
       await fresh.close();
+    }
+  });
+
+  it("exits 0 by the shutdown timeout when it comes while a start waits for an engine", async () => {
+    const away = { RELAY_READ_MODELS: "mongodb", RELAY_MONGODB_URL: "mongodb://127.0.0.1:1/relay" };
+    const waiting = new RelayProcess(receiver, { env: { ...env, ...away, RELAY_SHUTDOWN_TIMEOUT: "100ms" } });
+    try {
+      waiting.launch();
+      await eventually(async () => waiting.lines, (lines) => lines.some(({ msg }) => msg === "an engine is away"));
+      expectClean(await waiting.sigterm());
+    } finally {
+      await waiting.close();
     }
   });
 
