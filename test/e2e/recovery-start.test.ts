@@ -89,7 +89,10 @@ describe("a start that cannot be", function () {
     writeFileSync(join(dirname(dataDir), "file"), "");
     const inFile = join(dirname(dataDir), "file", "data");
     const folderProblem = /^the relay cannot start: RELAY_DATA_DIR: .+/;
-    expectOneLine(await runRelay(environment({ RELAY_DATA_DIR: inFile })), folderProblem);
+    const mistaken = { RELAY_DATA_DIR: inFile, RELAY_LOG_LEVEL: "warn", RELAY_DATADIR: "x" };
+    const refused = await runRelay(environment(mistaken));
+    expectOneLine(refused, folderProblem);
+    expect(refused.stdout, "a likely mistake").to.include("RELAY_DATADIR: is not a variable this program knows");
 
     mkdirSync(dataDir);
     chmodSync(dirname(dataDir), 0o755);
