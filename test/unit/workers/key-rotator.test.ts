@@ -1,0 +1,72 @@
+import { expect } from "chai";
+import type { KeyRotation } from "../../../src/application/keys/key-rotation.ts";
+import { KeyRotator } from "../../../src/workers/key-rotator.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet } from "../../support/telemetry.ts";
+
+type Finish = KeyRotation["finish"];
+
+describe("key rotator", () => {
+  let clock: ManualClock;
+  /** What was logged and counted. */
+  let told: string[];
+  let finish: Finish;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    told = [];
+  });
+
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const tell = (level: string) => (_fields: object, message: string) => void told.push(`${level}: ${message}`);
+  const started = async (how: Finish) => {
+    finish = how;
+    const rotation = { finish: (stopped: () => boolean) => finish(stopped) } as KeyRotation;
+    const logger = { ...quiet, info: tell("info"), warn: tell("warn"), error: tell("error") };
+    const metrics = { trouble: (of: string) => void told.push(of) };
+    const rotator = new KeyRotator({ rotation, clock, logger, metrics });
+    rotator.start();
+    await settled();
+    return rotator;
+  };
+
+  const through = "info: every key is under the newest master key: nothing needs the old ones any more";
+  const left = "error: some keys cannot be re-wrapped: keep the old master keys";
+  const failed = "warn: re-wrapping keys failed and is tried again";
+
+  for (const [what, result, said] of [
+    ["says once it is through, where there was something to do", { rewrapped: 2, left: 0 }, [through]],
+    ["says nothing where there was nothing to do", { rewrapped: 0, left: 0 }, []],
+    ["lets nobody take old keys for unneeded that are not", { rewrapped: 2, left: 1 }, ["key rotation", left]],
+  ] as const) {
+    it(what, async () => {
+      await started(async () => result);
+      expect(told).to.deep.equal(said);
+      expect(clock.pending).to.deep.equal([]);
+    });
+  }
+
+  it("tries again what fails, until it is through", async () => {
+    await started(() => Promise.reject(new Error("the log is away")));
+    expect(told.splice(0)).to.deep.equal(["key rotation", failed]);
+    finish = async () => ({ rewrapped: 1, left: 0 });
+    clock.advance(5_000);
+    await settled();
+    expect([told, clock.pending]).to.deep.equal([[through], []]);
+  });
+
+  it("is silent about what its stop broke off, were it by an error", async () => {
+    for (const end of [() => ({ rewrapped: 1, left: 0 }), () => { throw new Error("the log is closed"); }]) {
+      const going = Promise.withResolvers<void>();
+      const rotator = await started(async (stopped) => {
+        await going.promise;
+        expect(stopped()).to.equal(true);
+        return end();
+      });
+      const stop = rotator.stop();
+      going.resolve();
+      await stop;
+    }
+    expect([told, clock.pending]).to.deep.equal([[], []]);
+  });
+});
