@@ -11,6 +11,9 @@ describe("leadership", () => {
   let steps: string[];
   let troubles: string[];
   let startFails: boolean;
+  let stopFails: boolean;
+  /** No role has stopped before this resolves. */
+  let stopping: Promise<void>;
   let away: ReadonlySet<string>;
   let silent: ReadonlySet<string>;
   let candidates: Leadership[];
@@ -20,8 +23,8 @@ describe("leadership", () => {
     clock = new ManualClock();
     state = new SqliteExpiringState(":memory:", clock);
     [steps, troubles, candidates] = [[], [], []];
-    [startFails, away, silent] = [false, new Set(), new Set()];
-    renewal = Promise.resolve();
+    [startFails, stopFails, away, silent] = [false, false, new Set(), new Set()];
+    [renewal, stopping] = [Promise.resolve(), Promise.resolve()];
   });
   afterEach(async () => {
     await Promise.all(candidates.map((candidate) => candidate.stop(0)));
@@ -60,7 +63,11 @@ describe("leadership", () => {
             if (startFails) throw new Error("cannot yet");
             steps.push(`${name} starts`);
           },
-          stop: async () => void steps.push(`${name} stops`),
+          stop: async () => {
+            steps.push(`${name} stops`);
+            await stopping;
+            if (stopFails) throw new Error("not cleanly");
+          },
         };
       },
     );
@@ -181,6 +188,30 @@ describe("leadership", () => {
     expect(await settle()).to.deep.equal([]);
     resolve();
     await stopped;
+    candidate("b");
+    expect(await settle()).to.deep.equal(["a1 stops", "b1 starts"]);
+  });
+
+  it("keeps the lease until the role has stopped", async () => {
+    const holder = candidate("a");
+    await settle();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    stopping = promise;
+    const stopped = holder.stop(0);
+    await settle();
+    candidate("b");
+    expect(await pass(2_000)).to.deep.equal([]);
+    resolve();
+    await stopped;
+    expect(await pass(2_000)).to.deep.equal(["b1 starts"]);
+  });
+
+  it("gives the lease back from a role that does not stop cleanly", async () => {
+    stopFails = true;
+    const holder = candidate("a");
+    await settle();
+    await holder.stop(0);
+    expect([holder.leading, troubles]).to.deep.equal([false, ["leadership"]]);
     candidate("b");
     expect(await settle()).to.deep.equal(["a1 stops", "b1 starts"]);
   });
