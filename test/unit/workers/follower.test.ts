@@ -14,12 +14,19 @@ describe("follower", () => {
   let follower: Follower;
   let away: boolean;
   let deaf: boolean;
+  /** The end of the log is not told before this resolves. */
+  let answering: Promise<void>;
   beforeEach(async () => {
     clock = new ManualClock();
     store = new InMemoryEventStore();
-    [seen, away, deaf] = [[], false, false];
+    [seen, away, deaf, answering] = [[], false, false, Promise.resolve()];
     const log: EventLog = {
-      head: async () => (away ? Promise.reject(new LogUnavailable("gone")) : store.head()),
+      head: async () => {
+        if (away) throw new LogUnavailable("gone");
+        const head = await store.head();
+        await answering;
+        return head;
+      },
       end: () => store.end(),
       readLog: (...args) => store.readLog(...args),
       subscribe: (options, handle) =>
@@ -85,6 +92,20 @@ describe("follower", () => {
     const [lost, later] = [follower.renewed(), pass(2_100)];
     await later;
     expect(await lost).to.equal(false);
+  });
+
+  it("is not renewed by a look that had begun before it was asked", async () => {
+    deaf = true;
+    const look = Promise.withResolvers<void>();
+    answering = look.promise;
+    await pass(200);
+    answering = Promise.resolve();
+    clock.advance(1);
+    const stream = await write("session");
+    const seenThen = follower.renewed().then(() => seen.map((entry) => entry.stream));
+    look.resolve();
+    await pass(400);
+    expect(await seenThen).to.deep.equal([stream]);
   });
 
   it("sees what a subscription is late to tell", async () => {
