@@ -21,19 +21,19 @@ describe("what is said of the master keys", () => {
   beforeEach(() => { folder = temporaryFolder(); });
   afterEach(() => folder.remove());
 
-  /** Where the log needs the newest alone, and a tenant's key is under the given one. */
-  const said = async (ofTenant: string) => {
+  /** Where the log needs those keys, and a tenant's key is under the given one. */
+  const said = async (ofTenant: string, logNeeds = [newestId], atHand: readonly Buffer[] = [newest, old]) => {
     const readModels = new SqliteReadModels(join(folder.path, "read-models.db"), new SystemClock());
     await readModels.reset(collections, fingerprint);
-    const platform = { name: tokenKeyName, tenantId: null, masterKeyId: newestId, masterKeys: [newestId] };
+    const platform = { name: tokenKeyName, tenantId: null, masterKeyId: newestId, masterKeys: logNeeds };
     const tenant = { name: tenantId, tenantId, masterKeyId: ofTenant, masterKeys: null };
     const position = "1";
     await readModels.apply([{ position, changes: [put(wrappedKeys, platform), put(wrappedKeys, tenant)] }], position);
     await readModels.close();
     const environment = {
       RELAY_DATA_DIR: folder.path,
-      RELAY_MASTER_KEY: newest.toString("base64"),
-      RELAY_OLD_MASTER_KEYS: old.toString("base64"),
+      RELAY_MASTER_KEY: atHand[0]?.toString("base64"),
+      RELAY_OLD_MASTER_KEYS: atHand[1]?.toString("base64"),
     };
     const config = readConfig(environment);
     return describeKeys({ config, secrets: readSecrets(environment, config), logger: quiet });
@@ -53,5 +53,18 @@ describe("what is said of the master keys", () => {
       `${oldId}  old          wraps 1  needed`,
       "0 of 1 old master keys may be taken out of RELAY_OLD_MASTER_KEYS",
     ]);
+  });
+
+  it("is nothing where a key that the log needs is not at hand, named by its variable", async () => {
+    const refused = async (...atHand: readonly Buffer[]) => {
+      const answer = await said(oldId, [newestId, oldId], atHand).catch((error: Error) => error.message);
+      return String(answer);
+    };
+    const where = "which this log needs: give this command the relay's own environment";
+    expect(await refused(newest)).to.equal(`RELAY_OLD_MASTER_KEYS: lacks ${oldId}, ${where}`);
+    const other = Buffer.alloc(32, 3);
+    expect(await refused(other)).to.equal(`RELAY_MASTER_KEY: lacks ${newestId}, ${oldId}, ${where}`);
+    expect(await refused(other, old)).to.equal(`RELAY_MASTER_KEY: lacks ${newestId}, ${where}`);
+    expect(await refused(newest, old)).to.include("0 of 1 old master keys");
   });
 });
