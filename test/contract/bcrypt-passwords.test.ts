@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import type { Worker } from "node:worker_threads";
 import { getRounds } from "bcryptjs";
 import { expect } from "chai";
 import { BcryptPasswords } from "../../src/adapters/bcrypt/bcrypt-passwords.ts";
@@ -58,6 +60,21 @@ describe("bcrypt in a thread of its own", () => {
     expect(await passwords.matches("correct horse", "garbage", owner)).to.equal(false);
     const hash = await passwords.hash("correct horse", owner);
     expect(await passwords.matches("correct horse", hash, owner)).to.equal(true);
+    await passwords.close();
+  });
+
+  it("fails what waits when its thread is lost, and goes on in another", async () => {
+    const passwords = new BcryptPasswords(4);
+    const hash = () => passwords.hash("correct horse", owner).catch((error: Error) => error.message);
+    const begun = once(process, "worker");
+    const waiting = [hash(), hash()];
+    const [lost] = (await begun) as [Worker];
+    lost.emit("error", new Error("out of memory"));
+    expect(await Promise.all(waiting)).to.deep.equal(["out of memory", "out of memory"]);
+    const next = hash();
+    // Its end comes after its error, and is not the other's.
+    await lost.terminate();
+    expect(await next).to.match(/^\$2b\$04\$/);
     await passwords.close();
   });
 
