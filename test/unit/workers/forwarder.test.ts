@@ -109,6 +109,22 @@ describe("forwarder", () => {
     expect(published).to.deep.equal([`wake ${destinationId}`, after]);
   });
 
+  it("passes over what cannot be read, and goes on", async () => {
+    let first: string | undefined;
+    const subscribe = log.subscribe.bind(log);
+    log.subscribe = (options, handle) => subscribe(options, (entries, upTo) => handle(entries.map((entry) => {
+      const { stream, revision, position, id, type } = entry;
+      first ??= stream;
+      return stream === first ? { stream, revision, position, id, type, unreadable: "spoiled" } : entry;
+    }), upTo));
+    const forwarder = await open();
+    await accept();
+    const after = await accept();
+    await all(1);
+    await forwarder.stop();
+    expect(published).to.deep.equal([after]);
+  });
+
   it("has no checkpoint beyond what the queue has taken", async () => {
     const first = await open();
     const taken = await accept();
