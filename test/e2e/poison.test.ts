@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { text, type Json } from "../../demo/api-client.ts";
 import { streams } from "../../src/domain/streams.ts";
@@ -199,6 +200,20 @@ describe("poison in the log", function () {
     expect(await relay.metric('relay_troubles_total{kind="event not readable"}')).to.be.greaterThan(0);
   });
 
+  it("makes read models anew of which it finds a page damaged while it runs", async () => {
+    const account = await openAccount(relay.url);
+    const { ingest } = await account.destination({ url: receiver.url("/hook") });
+    healthy = true;
+    await eventReaches(account.owner, await post(account, ingest), "Succeeded");
+    await relay.sigterm();
+    damageTable(join(relay.dataDir, "read-models.db"), "c_events");
+    await relay.start();
+    const list = () => relay.at(account.owner).get("/api/v1/events").catch(() => null);
+    const page = await eventually(list, (answer) => answer !== null);
+    expect(page?.["total"]).to.equal(1);
+    expect(await relay.metric('relay_troubles_total{kind="projection"}')).to.be.greaterThan(0);
+  });
+
   it("makes damaged read models anew, and says which file it cannot do without", async () => {
     const account = await openAccount(relay.url);
     const { ingest } = await account.destination({ url: receiver.url("/hook") });
@@ -225,3 +240,15 @@ describe("poison in the log", function () {
     }
   });
 });
+
+/** Overwrites the page that a table of a SQLite file begins with. */
+function damageTable(file: string, table: string): void {
+  const database = new DatabaseSync(file);
+  const { page, size } = database
+    .prepare("SELECT rootpage AS page, page_size AS size FROM sqlite_schema, pragma_page_size WHERE name = ?")
+    .get(table) as { page: number; size: number };
+  database.close();
+  const descriptor = openSync(file, "r+");
+  writeSync(descriptor, Buffer.alloc(size, 0x5a), 0, size, (page - 1) * size);
+  closeSync(descriptor);
+}
