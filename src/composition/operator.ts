@@ -64,8 +64,9 @@ export function rewrapKeys(settings: RelaySettings): Promise<number> {
     const projecting = projectingRole({ ...desk, owner: desk.ids.uuid() });
     await projecting.start();
     try {
-      const { rewrapped, left } = await desk.rotation.finish(() => false);
+      const { rewrapped, left, through } = await desk.rotation.finish(() => false);
       if (left > 0) throw new Error(`${left} keys cannot be re-wrapped: keep the old master keys`);
+      if (!through) throw new Error("another process has brought a newer master key meanwhile, and re-wraps");
       return rewrapped;
     } finally {
       await projecting.stop(stopPatienceMs);

@@ -32,11 +32,11 @@ export class KeyRotator {
     const { rotation, logger, metrics } = this.#parts;
     const stopped = () => this.#loop.stopped;
     try {
-      const { rewrapped, left } = await rotation.finish(stopped);
+      const { rewrapped, left, through } = await rotation.finish(stopped);
       if (left > 0) {
         metrics.trouble("key rotation");
         logger.error({ rewrapped, left }, "some keys cannot be re-wrapped: keep the old master keys");
-      } else if (rewrapped > 0 && !stopped()) {
+      } else if (rewrapped > 0 && through) {
         logger.info({ rewrapped }, "every key is under the newest master key: nothing needs the old ones any more");
       }
       return null;

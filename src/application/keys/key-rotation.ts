@@ -35,6 +35,15 @@ export class MasterKeyMissing extends Error {
 const page = 100;
 const patienceMs = 5_000;
 
+/** How far a rotation came. */
+export interface Rotated {
+  readonly rewrapped: number;
+  /** Keys that could not be re-wrapped; their master keys stay needed. */
+  readonly left: number;
+  /** Whether nothing needs another master key than the newest any more. */
+  readonly through: boolean;
+}
+
 interface KeyRotationParts {
   readonly store: EventStore;
   readonly sealing: Sealing;
@@ -74,24 +83,25 @@ export class KeyRotation {
 
   /**
    * Re-wraps whatever is under another master key than the newest, then records that in the log where it is news: a
-   * process that was still given an old key alone may have used it since. Resolves to how many keys that were, and how
-   * many could not be re-wrapped; their master keys stay needed. Ends early, without recording anything, once
-   * `stopped`. Throws when an engine does not answer.
+   * process that was still given an old key alone may have used it since. Ends early, without recording anything, once
+   * `stopped`, or where another master key is the newest by then: whoever brought that re-wraps. Throws when an engine
+   * does not answer.
    */
-  async finish(stopped: () => boolean): Promise<{ readonly rewrapped: number; readonly left: number }> {
+  async finish(stopped: () => boolean): Promise<Rotated> {
     const { store } = this.#parts;
     let rewrapped = 0;
     for (;;) {
       const stored = await readPlatformKeys(store);
-      // Where another key is the newest by now, whoever brought it re-wraps.
-      if (stopped() || !stored || neededMasterKeys(stored.fact)[0] !== this.#current) return { rewrapped, left: 0 };
+      if (stopped() || !stored || neededMasterKeys(stored.fact)[0] !== this.#current) {
+        return { rewrapped, left: 0, through: false };
+      }
       await this.#caughtUp(stopped);
       const pass = await this.#pass(stopped);
       rewrapped += pass.rewrapped;
-      if (pass.left > 0) return { rewrapped, left: pass.left };
+      if (pass.left > 0) return { rewrapped, left: pass.left, through: false };
       // Only a pass that found nothing to do shows that nothing is left.
       if (pass.rewrapped > 0 || stopped()) continue;
-      if (neededMasterKeys(stored.fact).length === 1) return { rewrapped, left: 0 };
+      if (neededMasterKeys(stored.fact).length === 1) return { rewrapped, left: 0, through: true };
       await this.#append(stored, [this.#current], async () => undefined);
     }
   }

@@ -35,9 +35,10 @@ describe("key rotator", () => {
   const failed = "warn: re-wrapping keys failed and is tried again";
 
   for (const [what, result, said] of [
-    ["says once it is through, where there was something to do", { rewrapped: 2, left: 0 }, [through]],
-    ["says nothing where there was nothing to do", { rewrapped: 0, left: 0 }, []],
-    ["lets nobody take old keys for unneeded that are not", { rewrapped: 2, left: 1 }, ["key rotation", left]],
+    ["says once it is through, where there was something to do", { rewrapped: 2, left: 0, through: true }, [through]],
+    ["says nothing where there was nothing to do", { rewrapped: 0, left: 0, through: true }, []],
+    ["says nothing where another has brought a newer key", { rewrapped: 2, left: 0, through: false }, []],
+    ["warns of keys that stay under old ones", { rewrapped: 2, left: 1, through: false }, ["key rotation", left]],
   ] as const) {
     it(what, async () => {
       await started(async () => result);
@@ -49,14 +50,15 @@ describe("key rotator", () => {
   it("tries again what fails, until it is through", async () => {
     await started(() => Promise.reject(new Error("the log is away")));
     expect(told.splice(0)).to.deep.equal(["key rotation", failed]);
-    finish = async () => ({ rewrapped: 1, left: 0 });
+    finish = async () => ({ rewrapped: 1, left: 0, through: true });
     clock.advance(5_000);
     await settled();
     expect([told, clock.pending]).to.deep.equal([[through], []]);
   });
 
   it("is silent about what its stop broke off, were it by an error", async () => {
-    for (const end of [() => ({ rewrapped: 1, left: 0 }), () => { throw new Error("the log is closed"); }]) {
+    const fail = () => { throw new Error("the log is closed"); };
+    for (const end of [() => ({ rewrapped: 1, left: 0, through: false }), fail]) {
       const going = Promise.withResolvers<void>();
       const rotator = await started(async (stopped) => {
         await going.promise;

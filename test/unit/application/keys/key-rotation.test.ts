@@ -72,7 +72,7 @@ describe("master key rotation", () => {
 
   it("brings everything under the new key; then the old one is needed by nothing, and opens nothing", async () => {
     const tokenKey = Buffer.from((await processWith(first).keys.get()).tokenKey);
-    expect(await rotate()).to.deep.equal({ rewrapped: 3, left: 0 });
+    expect(await rotate()).to.deep.equal({ rewrapped: 3, left: 0, through: true });
     await requireRotated();
     expect(Buffer.from((await processWith(second).keys.get()).tokenKey)).to.deep.equal(tokenKey);
     const refused = await refusal(first);
@@ -84,7 +84,7 @@ describe("master key rotation", () => {
     const head = await engines.store.head();
     const { rotation } = processWith(first, second);
     await rotation.begin();
-    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 0, left: 0 });
+    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 0, left: 0, through: true });
     expect(await engines.store.head()).to.equal(head);
   });
 
@@ -116,7 +116,7 @@ describe("master key rotation", () => {
         });
         expect(await refusal(first)).to.include({ masterKeyId: masterKeyId(second), newest: true });
       }
-      expect(await rotate()).to.include({ left: 0 });
+      expect(await rotate()).to.include({ left: 0, through: true });
       await requireRotated();
     }
   });
@@ -129,7 +129,7 @@ describe("master key rotation", () => {
     const { tenantId, webhookSecret, owner } = await createTenant(api.url);
     known.push({ tenantId, webhookSecret, email: owner.email });
     await api.close();
-    expect(await rotate()).to.deep.equal({ rewrapped: 1, left: 0 });
+    expect(await rotate()).to.deep.equal({ rewrapped: 1, left: 0, through: true });
     await requireRotated();
   });
 
@@ -142,7 +142,7 @@ describe("master key rotation", () => {
       return waits.at(-1) === true;
     };
     readModels.distinct = async (...asked) => (waits.includes(true) ? distinct(...asked) : []);
-    expect(await rotate()).to.deep.equal({ rewrapped: 3, left: 0 });
+    expect(await rotate()).to.deep.equal({ rewrapped: 3, left: 0, through: true });
     await requireRotated();
   });
 
@@ -155,7 +155,7 @@ describe("master key rotation", () => {
       const { state } = await aggregates.current(tenants, tenantId);
       expect(state && vault.webhookSecret(state)).to.equal(webhookSecret);
     }
-    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 0, left: 0 });
+    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 0, left: 0, through: false });
     await requireRotated();
   });
 
@@ -166,8 +166,19 @@ describe("master key rotation", () => {
     await rotation.begin();
     expect(await refusal(third, second)).to.include({ masterKeyId: masterKeyId(first) });
     expect(await refusal(third, first)).to.include({ masterKeyId: masterKeyId(second) });
-    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 3, left: 0 });
+    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 3, left: 0, through: true });
     expect(await refusal(third)).to.equal(null);
+  });
+
+  it("is not through where another key becomes the newest halfway: the old ones may be needed yet", async () => {
+    const third = ids.secretBytes(32);
+    const { rotation } = processWith(second, first);
+    await rotation.begin();
+    let appends = 0;
+    engines.store.beforeAppend = async () => {
+      if ((appends += 1) === 2) await processWith(third, second, first).rotation.begin();
+    };
+    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 3, left: 0, through: false });
   });
 
   it("says how many keys each master key wraps, and which are needed", async () => {
@@ -198,7 +209,7 @@ describe("master key rotation", () => {
     await aggregates.change(tenants, spoiled, origin, () => [
       { type: "TenantDataKeyRewrapped" as const, data: { tenantId: spoiled, dataKey, at: "2026-01-15T09:30:00.000Z" } },
     ]);
-    expect(await rotate()).to.deep.equal({ rewrapped: 2, left: 1 });
+    expect(await rotate()).to.deep.equal({ rewrapped: 2, left: 1, through: false });
     expect(await refusal(second)).to.include({ masterKeyId: masterKeyId(first) });
   });
 });
