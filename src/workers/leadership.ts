@@ -71,7 +71,7 @@ export class Leadership implements Role {
     const held = await this.#lease();
     if (held) this.#heldUntil = asked + leaseMs - marginMs;
     if (held === false || this.#left() <= 0) await this.#end(stopPatienceMs);
-    else if (held && !this.#role && !this.#loop.stopped) await this.#take();
+    else if (held && !this.#role) await (this.#loop.stopped ? this.#release() : this.#take());
     return this.leading ? Math.min(renewEveryMs, this.#left()) : renewEveryMs;
   }
 
@@ -108,8 +108,12 @@ export class Leadership implements Role {
     if (!role) return;
     await role.stop(patienceMs).catch((error: unknown) => this.#trouble(error, "a role did not stop cleanly"));
     this.#role = undefined;
-    await this.#parts.state.release(`role/${this.name}`, this.#owner).catch(() => undefined);
+    await this.#release();
     this.#parts.logger.info({ role: this.name }, "gave up a role");
+  }
+
+  async #release(): Promise<void> {
+    await this.#parts.state.release(`role/${this.name}`, this.#owner).catch(() => undefined);
   }
 
   #trouble(error: unknown, message: string): void {

@@ -192,6 +192,18 @@ describe("leadership", () => {
     expect(await settle()).to.deep.equal(["a1 stops", "b1 starts"]);
   });
 
+  it("gives back a lease that it is told of when it has been stopped", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    renewal = promise;
+    const first = candidate("a");
+    await settle();
+    const stopped = first.stop(0);
+    resolve();
+    await stopped;
+    candidate("b");
+    expect(await settle()).to.deep.equal(["b1 starts"]);
+  });
+
   it("keeps the lease until the role has stopped", async () => {
     const holder = candidate("a");
     await settle();
