@@ -6,7 +6,7 @@ import { noStream, RevisionConflict } from "../ports/event-store.ts";
 import type { Appended, EventStore, LogEntry, NewEntry, Position } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import { entriesOf, type Origin } from "./origin.ts";
-import { Recent } from "./recent.ts";
+import { RecentlyUsed } from "./recently-used.ts";
 
 /** How the streams of one category fold into a state. */
 export interface AggregateType<State, Event extends DomainEvent> {
@@ -36,7 +36,7 @@ export class Aggregates {
   readonly #store: EventStore;
   readonly #ids: Ids;
   readonly #types = new Map<string, AggregateType<unknown, DomainEvent>>();
-  readonly #cache: Recent<Folded<unknown>>;
+  readonly #cache: RecentlyUsed<Folded<unknown>>;
   #changes = 0;
   /** Streams being changed: the end of the last change that waits its turn. */
   readonly #turns = new Map<string, Promise<void>>();
@@ -50,7 +50,7 @@ export class Aggregates {
   ) {
     this.#store = store;
     this.#ids = ids;
-    this.#cache = new Recent(clock, options);
+    this.#cache = new RecentlyUsed(clock, options);
   }
 
   /** Serves a category from now on. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Condensed } from "../application/condensed.ts";
 import type { Admission } from "../application/ingest/admissions.ts";
+import { Repeats } from "../application/repeats.ts";
 import { refuse } from "../domain/refusal.ts";
 import type { Fail } from "./answers/failures.ts";
 import { commonHeaders, json, plainText, send, sendAndHangUp } from "./answers/send.ts";
@@ -44,7 +44,7 @@ export function ingestPath(url: string): IngestPath | undefined {
 /** Answers ingest requests without the framework: the one path whose cost counts. */
 export function createIngestHandler(api: Api, fail: Fail) {
   const { services: { admissions, ingest }, ids, clock, logger, metrics, maxBodyBytes } = api;
-  const refusals = new Condensed(clock);
+  const refusals = new Repeats(clock);
   /** Of producers with a good key only: anyone else could fill the log. */
   const refused = ({ key, destination, sender }: Admission, { status, text }: ReturnType<Fail>, requestId: string) => {
     const target = { tenantId: key.tenantId, destinationId: destination.id, senderId: sender?.id ?? null, status };

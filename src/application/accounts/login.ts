@@ -5,8 +5,8 @@ import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import type { Logger, LoginResult, Metrics } from "../../ports/telemetry.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { Condensed } from "../condensed.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
+import { Repeats } from "../repeats.ts";
 import { userView, type UserView } from "../views.ts";
 import { addressOwner } from "./password-owners.ts";
 import type { People } from "./people.ts";
@@ -31,13 +31,13 @@ interface LoginParts {
 export class Login {
   readonly #parts: LoginParts;
   readonly #limit: RateLimit | null;
-  readonly #failures: Condensed;
+  readonly #failures: Repeats;
 
   /** `limit`: failed attempts per address and per email; null for none. */
   constructor(parts: LoginParts, options: { readonly limit: RateLimit | null }) {
     this.#parts = parts;
     this.#limit = options.limit;
-    this.#failures = new Condensed(parts.clock);
+    this.#failures = new Repeats(parts.clock);
   }
 
   /**

@@ -8,7 +8,7 @@ import type { Ids } from "../../ports/ids.ts";
 import type { Sealing, SealingKey } from "../../ports/sealing.ts";
 import { places, type Vault } from "../keys/vault.ts";
 import { entriesOf, type Origin } from "../origin.ts";
-import { Recent } from "../recent.ts";
+import { RecentlyUsed } from "../recently-used.ts";
 
 /** A tenant, as far as its data key goes. */
 export type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
@@ -27,11 +27,11 @@ interface PeopleParts {
  */
 export class People {
   readonly #parts: PeopleParts;
-  readonly #keys: Recent<SealingKey>;
+  readonly #keys: RecentlyUsed<SealingKey>;
 
   constructor(parts: PeopleParts, options: { readonly max: number }) {
     this.#parts = parts;
-    this.#keys = new Recent(parts.clock, options);
+    this.#keys = new RecentlyUsed(parts.clock, options);
   }
 
   /** Makes the key of a new person. It is durable when the promise resolves. */

@@ -3,8 +3,8 @@ import type { DisposableDomains } from "../../ports/disposable-domains.ts";
 import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
 import type { OutboundClient } from "../../ports/outbound.ts";
 import type { Instruments } from "../../ports/telemetry.ts";
-import { Condensed } from "../condensed.ts";
 import { sha256 } from "../hashing.ts";
+import { Repeats } from "../repeats.ts";
 
 /** Somebody without an account who wants a tenant; the last two are whatever the body held. */
 export interface Registration {
@@ -50,11 +50,11 @@ interface TurnstileSettings {
 export class CloudRegistrationGuards implements RegistrationGuards {
   readonly #parts: CloudGuardParts;
   readonly #settings: TurnstileSettings;
-  readonly #unverified: Condensed;
+  readonly #unverified: Repeats;
 
   constructor(parts: CloudGuardParts, settings: TurnstileSettings) {
     this.#parts = parts;
-    this.#unverified = new Condensed(parts.clock);
+    this.#unverified = new Repeats(parts.clock);
     this.#settings = settings;
   }
 

@@ -7,7 +7,7 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { sha256 } from "../hashing.ts";
-import { Recent } from "../recent.ts";
+import { RecentlyUsed } from "../recently-used.ts";
 import type { Directory } from "./directory.ts";
 
 /** A producer that showed a good key for a good token. */
@@ -34,12 +34,12 @@ export class Admissions {
    * Producers admitted since anything in memory last changed, by tenant, token and key as received: so most requests
    * need no hashing. In memory only, and never for long.
    */
-  readonly #admitted: Recent<Admission>;
+  readonly #admitted: RecentlyUsed<Admission>;
   #admittedAt = -1;
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
-    this.#admitted = new Recent(parts.clock, { max: mostAdmitted });
+    this.#admitted = new RecentlyUsed(parts.clock, { max: mostAdmitted });
   }
 
   /** Checks key, token and tenant in the order the contract gives; throws a Refusal. */

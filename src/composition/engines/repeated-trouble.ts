@@ -1,4 +1,4 @@
-import { Condensed } from "../../application/condensed.ts";
+import { Repeats } from "../../application/repeats.ts";
 import type { Instruments, Trouble } from "../../ports/telemetry.ts";
 
 /** A trouble that is tried again, and what the log says of the first and of those of the same reason after it. */
@@ -12,10 +12,10 @@ interface RepeatedTrouble {
 export function repeatedTrouble(
   { clock, logger, metrics }: Instruments, { kind, first, more }: RepeatedTrouble,
 ): (error: unknown) => void {
-  const condensed = new Condensed(clock);
+  const repeats = new Repeats(clock);
   return (error) => {
     metrics.trouble(kind);
-    condensed.tell(
+    repeats.tell(
       String(error),
       () => logger.warn({ err: error }, first),
       (reason, times) => logger.warn({ reason, times }, more),

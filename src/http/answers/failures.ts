@@ -1,4 +1,4 @@
-import { Condensed } from "../../application/condensed.ts";
+import { Repeats } from "../../application/repeats.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import type { Api } from "../api.ts";
 import { errorAnswer, type ErrorAnswer } from "./errors.ts";
@@ -11,10 +11,10 @@ export type Fail = (error: unknown, requestId: string) => Omit<ErrorAnswer, "unf
  * and then by their number: overloading the service must not fill its log.
  */
 export function createFailures({ logger, metrics, clock }: Pick<Api, "logger" | "metrics" | "clock">): Fail {
-  const condensed = new Condensed(clock);
+  const repeats = new Repeats(clock);
   const unserved = (error: unknown, requestId: string) => {
     const [known, cause] = error instanceof Refusal ? [error.message, {}] : [String(error), { err: error }];
-    condensed.tell(
+    repeats.tell(
       known,
       (reason) => logger.warn({ reason, requestId, ...cause }, "a request could not be served"),
       (reason, requests) => logger.warn({ reason, requests }, "more requests could not be served"),

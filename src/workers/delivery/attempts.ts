@@ -1,7 +1,7 @@
-import { Condensed } from "../../application/condensed.ts";
 import type { DeliveryClient } from "../../application/delivery/delivery-client.ts";
 import { failed, type Outcome } from "../../application/delivery/outcome.ts";
 import type { Outcomes } from "../../application/delivery/recording.ts";
+import { Repeats } from "../../application/repeats.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { millis } from "../../domain/time.ts";
@@ -25,12 +25,12 @@ interface AttemptParts {
 /** Carries out claimed attempts: sends, and records the outcome. */
 export class Attempts {
   readonly #parts: AttemptParts;
-  readonly #condensed: Condensed;
+  readonly #repeats: Repeats;
   readonly #hosts = new WeakMap<Destination, string>();
 
   constructor(parts: AttemptParts) {
     this.#parts = parts;
-    this.#condensed = new Condensed(parts.clock);
+    this.#repeats = new Repeats(parts.clock);
   }
 
   /** Sends a claimed attempt; resolves when its outcome is recorded. */
@@ -93,7 +93,7 @@ export class Attempts {
   /** A log that is away keeps all attempts under way from being recorded, again and again. */
   #tell(error: unknown, eventId: string, attempt: number): void {
     const { logger } = this.#parts;
-    this.#condensed.tell(
+    this.#repeats.tell(
       String(error),
       () => logger.error({ err: error, eventId, attempt }, "an outcome could not be recorded yet"),
       (reason, times) => logger.error({ reason, times }, "outcomes could not be recorded yet"),

@@ -1,5 +1,5 @@
-import { Condensed } from "../../application/condensed.ts";
 import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../application/delivery/first-attempts.ts";
+import { Repeats } from "../../application/repeats.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import { within } from "../../ports/clock/within.ts";
@@ -17,7 +17,7 @@ const atHandCharacters = 64 * 2 ** 20;
 const usualSendingCharacters = 128 * 2 ** 20;
 
 /** What the worker makes for its lanes. */
-type OfWorker = "condensed" | "payloadRoom" | "sendingRoom" | "startOf";
+type OfWorker = "repeats" | "payloadRoom" | "sendingRoom" | "startOf";
 
 /** Hands work items to lanes, one for each destination: made when first needed, dropped when idle. */
 export class DeliveryWorker implements WorkConsumer, FirstClaimer {
@@ -40,7 +40,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     this.#firstAttempts = firstAttempts;
     const startOf = (session: QueueSession) => this.#startOf(session);
     this.#parts = {
-      ...parts, condensed: new Condensed(parts.clock), startOf,
+      ...parts, repeats: new Repeats(parts.clock), startOf,
       payloadRoom: new PayloadRoom(atHandCharacters), sendingRoom: new PayloadRoom(sendingCharacters),
     };
     this.#clock = parts.clock;

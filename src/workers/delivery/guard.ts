@@ -1,4 +1,4 @@
-import type { Condensed } from "../../application/condensed.ts";
+import type { Repeats } from "../../application/repeats.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 
@@ -8,7 +8,7 @@ const pauseMs = 1_000;
 export interface GuardParts {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly condensed: Condensed;
+  readonly repeats: Repeats;
 }
 
 /** Trouble with an engine costs a lane a pause, never more. */
@@ -46,8 +46,8 @@ export class Guard {
 
   /** An engine that is away pauses every lane there is. */
   #tell(error: unknown): void {
-    const { condensed, logger } = this.#parts;
-    condensed.tell(
+    const { repeats, logger } = this.#parts;
+    repeats.tell(
       String(error),
       () => logger.warn({ err: error, destinationId: this.#destinationId }, "delivery lane pauses"),
       (reason, times) => logger.warn({ reason, times }, "delivery lanes pause"),

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Recent } from "../../../src/application/recent.ts";
+import { RecentlyUsed } from "../../../src/application/recently-used.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 const halfMinute = 30_000;
@@ -7,7 +7,7 @@ const halfMinute = 30_000;
 describe("P12 recent", () => {
   it("keeps what is used at least every half minute, and forgets the rest within a minute", () => {
     const clock = new ManualClock();
-    const recent = new Recent<string>(clock, { max: 100 });
+    const recent = new RecentlyUsed<string>(clock, { max: 100 });
     recent.set("busy", "b");
     recent.set("idle", "i");
     for (let n = 0; n < 10; n += 1) {
@@ -20,7 +20,7 @@ describe("P12 recent", () => {
 
   it("does not forget before half a minute has passed", () => {
     const clock = new ManualClock();
-    const recent = new Recent<string>(clock, { max: 100 });
+    const recent = new RecentlyUsed<string>(clock, { max: 100 });
     recent.set("other", "o");
     clock.advance(halfMinute - 1);
     recent.set("late", "l");
@@ -30,7 +30,7 @@ describe("P12 recent", () => {
 
   it("has one timer however much it holds, and none once all is forgotten", () => {
     const clock = new ManualClock();
-    const recent = new Recent<number>(clock, { max: 1_000 });
+    const recent = new RecentlyUsed<number>(clock, { max: 1_000 });
     expect(clock.pending).to.deep.equal([]);
     for (let n = 0; n < 200; n += 1) recent.set(`${n}`, n);
     expect(clock.pending).to.deep.equal([halfMinute]);
@@ -42,7 +42,7 @@ describe("P12 recent", () => {
   });
 
   it("holds no more than it may, and of that what was used last", () => {
-    const recent = new Recent<number>(new ManualClock(), { max: 10 });
+    const recent = new RecentlyUsed<number>(new ManualClock(), { max: 10 });
     for (let n = 0; n < 100; n += 1) {
       recent.set(`${n}`, n);
       expect(recent.get("0")).to.equal(0);
@@ -55,7 +55,7 @@ describe("P12 recent", () => {
 
   it("tells the newest value, and nothing of what was deleted or cleared", () => {
     const clock = new ManualClock();
-    const recent = new Recent<string>(clock, { max: 100 });
+    const recent = new RecentlyUsed<string>(clock, { max: 100 });
     for (const key of ["changed", "deleted", "cleared"]) recent.set(key, "old");
     clock.advance(halfMinute);
     recent.set("changed", "new");

@@ -7,7 +7,7 @@ const keptMs = 30_000;
  * Recently used values, so that idle ones cost nothing: a value is forgotten half a minute to a minute after its last
  * use, or once half of `max` others were used since. All share one timer, which stops once all are forgotten.
  */
-export class Recent<Value> {
+export class RecentlyUsed<Value> {
   readonly #clock: Clock;
   readonly #max: number;
   #used = new Map<string, Value>();

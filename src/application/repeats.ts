@@ -6,7 +6,7 @@ const quietMs = 10_000;
 const mostReasons = 100;
 
 /** Reports what may happen thousands of times a second, by reason: the first at once, repeats then by their number. */
-export class Condensed {
+export class Repeats {
   readonly #clock: Clock;
   readonly #counts = new Map<string, number>();
 
