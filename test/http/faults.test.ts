@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { LogUnavailable, logStart } from "../../src/ports/event-store.ts";
+import { streams } from "../../src/domain/streams.ts";
+import { LogUnavailable, logStart, type LogEntry } from "../../src/ports/event-store.ts";
 import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
 import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
 import { createUser, freshEmail, openAccount, openIngest, password, type Account } from "../support/accounts.ts";
@@ -127,5 +128,40 @@ describe("when engines fail", () => {
     const { items } = (await one.owner.client.get("/api/v1/events?IdempotencyKey=order-1")).json;
     expect(items).to.have.nested.property("[0].id", keyed);
     expect(api.errors).to.deep.equal([]);
+  });
+});
+
+describe("when a record can no longer be read", () => {
+  let engines: InMemoryEngines;
+  let api: TestApi;
+  let one: Account;
+  before(async () => {
+    engines = await inMemoryEngines();
+    api = await startApi(engines);
+    one = await openAccount(api.url);
+    // What was folded from it before is at hand still.
+    const read = engines.store.readStream.bind(engines.store);
+    engines.store.readStream = async (name, options) => (await read(name, options)).map((entry): LogEntry => {
+      const { stream, revision, position, id, type } = entry;
+      return type === "UserCreated" ? { stream, revision, position, id, type, unreadable: "spoiled" } : entry;
+    });
+  });
+  after(() => api.close());
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  it("503 is given to who uses an invite again, which may have made that user", async () => {
+    const invite = (await one.owner.client.post("/api/v1/invites", { email: freshEmail(), role: 0 })).json;
+    const path = `/api/v1/invites/${String(invite["inviteToken"])}/register`;
+    const register = () => http("POST", api.url + path, { json: { password } });
+    expect((await register()).status).to.equal(201);
+    engines.clock.advance(30_001);
+    const again = await register();
+    expect([again.status, again.text]).to.deep.equal([503, "a fact of its tenant cannot be read"]);
+  });
+
+  it("its user can be forgotten", async () => {
+    const { id } = await createUser(one.owner.client, "developer");
+    expect((await one.owner.client.delete(`/api/v1/users/${id}`)).status).to.equal(204);
+    expect(await engines.store.readStream(streams.person(id))).to.deep.equal([]);
   });
 });

@@ -2,7 +2,7 @@ import { inviteHashes } from "../../../projections/invites/invites.ts";
 import {
   decide, inviteUsed, inviteValidMs, requireUsable, type Invite, type InviteCommand, type InviteState,
 } from "../../domain/invite/invite.ts";
-import { refuse } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import { takeoverAfterMs } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide as decideTenant } from "../../domain/tenant/decide.ts";
@@ -181,13 +181,17 @@ export class InviteCommands {
 
   /**
    * Whether a process died between using the invite up and creating its user: long enough ago for what is left of its
-   * reservation to be taken over or withdrawn, which makes it lose should it be alive after all.
+   * reservation to be taken over or withdrawn, which makes it lose should it be alive after all. Throws a Refusal
+   * (unavailable) where that cannot be told.
    */
   async #isAbandoned({ id, tenantId, acceptedAt }: Invite): Promise<boolean> {
     const { store, clock } = this.#parts;
     if (acceptedAt === null || clock.now() - millis(acceptedAt) <= takeoverAfterMs) return false;
-    const facts = (await store.readStream(streams.tenant(tenantId))) as readonly RecordedEvent<UserEvent>[];
-    return !facts.some(({ type, data }) => type === "UserCreated" && data.userId === id);
+    const facts = await store.readStream(streams.tenant(tenantId));
+    return !facts.some((fact) => {
+      if (fact.unreadable !== undefined) throw new Refusal("unavailable", "a fact of its tenant cannot be read");
+      return (fact as RecordedEvent<UserEvent>).data.userId === id;
+    });
   }
 
   #now(): string {
