@@ -75,8 +75,9 @@ export class Forgetting {
     const { aggregates, people, readModels, freshness, clock } = this.#parts;
     const addresses = await this.#addressesIn(facts, tenant, userId);
     if (addresses.size === 0) return;
-    const lettingIn = ({ id, email, createdAt }: InviteDocument) => {
-      const givenUp = email === null || id === userId ? undefined : addresses.get(comparableEmail(email));
+    // The invite that made the user shows no address since the deletion.
+    const lettingIn = ({ email, createdAt }: InviteDocument) => {
+      const givenUp = email === null ? undefined : addresses.get(comparableEmail(email));
       return givenUp !== undefined && millis(createdAt) < givenUp;
     };
     const where = { tenantId: tenant.id };
