@@ -25,23 +25,30 @@ function admissionOf(token: string): Admission {
 describe("refused ingest", () => {
   const lines: object[] = [];
   const counted: number[] = [];
+  const seconds: number[] = [];
+  let accept: () => Promise<never>;
   let clock: ManualClock;
   let server: Server;
 
   beforeEach(async () => {
     clock = new ManualClock();
-    lines.length = counted.length = 0;
+    lines.length = counted.length = seconds.length = 0;
+    accept = async () => refuse("rejected", "the destination is inactive");
     const admissions = {
       admit: async (_tenant: string, token: string, key?: string) =>
         (key ? admissionOf(token) : refuse("unauthenticated", "X-Api-Key: missing")),
     } as unknown as Admissions;
-    const ingest = {
-      accept: async () => refuse("rejected", "the destination is inactive"),
-    } as unknown as Ingest;
+    const ingest = { accept: () => accept() } as unknown as Ingest;
     const api = {
       services: { admissions, ingest }, clock, ids: new SystemIds(), maxBodyBytes: 1_000,
       logger: { ...quiet, info: (fields: object, message: string) => lines.push({ ...fields, message }) },
-      metrics: { ...uncounted, ingest: (status: number) => counted.push(status) },
+      metrics: {
+        ...uncounted,
+        ingest: (status: number, took: number) => {
+          counted.push(status);
+          seconds.push(took);
+        },
+      },
     } as unknown as Api;
     const handle = createIngestHandler(api, createFailures(api));
     server = createHttpServer((request, response) => {
@@ -84,6 +91,16 @@ describe("refused ingest", () => {
       message: "more ingest requests were refused",
     }]);
     expect(counted).to.deep.equal([401, 422, 422, 422, 422, 422, 400]);
+  });
+
+  it("is no refusal where the relay could not take it; how long that took is counted as well", async () => {
+    accept = async () => {
+      clock.advance(250);
+      return refuse("unavailable", "too many wait");
+    };
+    await send("dst_a");
+    expect(lines).to.deep.equal([]);
+    expect([counted, seconds]).to.deep.equal([[503], [0.25]]);
   });
 
   it("is told together where there are more targets than can be told apart", async () => {
