@@ -25,6 +25,8 @@ describe("forgetting deleted users", () => {
     const forgetter = new Forgetter({ forgetting: api.services.forgetting, ...parts });
     await forgetter.run(() => false);
   };
+  const register = (token: string) =>
+    http("POST", `${api.url}/api/v1/invites/${token}/register`, { json: { password } });
   const personOf = (id: string) => engines.store.readStream(`person-${id}`);
   const factsOf = async (stream: string) => (await engines.store.readStream(stream)).map(({ type }) => type);
   const contents = () => JSON.stringify(engines.readModels.contents());
@@ -112,11 +114,21 @@ describe("forgetting deleted users", () => {
     const { items } = (await client.get("/api/v1/invites")).json as { items: { id: string; email: string | null }[] };
     const shown = items.filter((item) => item.email !== null).map((item) => item.id);
     expect(shown).to.have.members([since.id, others.id]);
-    const register = (token: string) =>
-      http("POST", `${api.url}/api/v1/invites/${token}/register`, { json: { password } });
     for (const { inviteToken } of [revoked, pending, toFormer]) {
       expect((await register(inviteToken)).status).to.equal(404);
     }
     for (const { inviteToken } of [since, elsewhere]) expect((await register(inviteToken)).status).to.equal(201);
+  });
+
+  it("leaves who came by an invite to an address that the user had given up", async () => {
+    const { owner: { client } } = await createTenant(api.url);
+    const email = freshEmail();
+    const { id, inviteToken } = await invite(client, email);
+    const { json: former } = await client.post("/api/v1/users", { email, password });
+    const path = `/api/v1/users/${String(former["id"])}`;
+    expect((await client.patch(path, { email: freshEmail() })).status).to.equal(200);
+    expect((await register(inviteToken)).status).to.equal(201);
+    expect((await client.delete(path)).status).to.equal(204);
+    expect((await client.get(`/api/v1/users/${id}`)).json).to.include({ email });
   });
 });
