@@ -54,9 +54,9 @@ describe("master key rotation", () => {
   const refusal = (newest: Uint8Array, ...old: Uint8Array[]) =>
     processWith(newest, ...old).rotation.begin().then(() => null, (error: unknown) => error as MasterKeyMissing);
 
-  /** Fails unless everything can be read with the second key alone. */
-  const requireRotated = async () => {
-    const { rotation, keys, aggregates, vault, opener } = processWith(second);
+  /** Fails unless everything can be read with the newest key alone. */
+  const requireRotated = async (newest = second) => {
+    const { rotation, keys, aggregates, vault, opener } = processWith(newest);
     await rotation.begin();
     await keys.get();
     for (const { tenantId, webhookSecret, email } of known) {
@@ -179,6 +179,15 @@ describe("master key rotation", () => {
       if ((appends += 1) === 2) await processWith(third, second, first).rotation.begin();
     };
     expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 3, left: 0, through: false });
+  });
+
+  it("may be followed by another: what was re-wrapped twice opens with the newest key alone", async () => {
+    await rotate();
+    const third = ids.secretBytes(32);
+    const { rotation } = processWith(third, second);
+    await rotation.begin();
+    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 3, left: 0, through: true });
+    await requireRotated(third);
   });
 
   it("says how many keys each master key wraps, and which are needed", async () => {
