@@ -92,6 +92,17 @@ describe("people", () => {
     expect(await emailsOf(tenantId)).to.deep.equal([owner.email, null]);
   });
 
+  it("of a tenant whose key is gone are without addresses, in facts that are still to be read", async () => {
+    const { tenantId } = await createTenant(api.url);
+    const facts = await engines.store.readStream(`tenant-${tenantId}`);
+    await engines.store.deleteStream(`tenant-${tenantId}`);
+    const { opener } = fresh();
+    for (let time = 0; time < 2; time += 1) {
+      const [, user] = await opener.prepare(facts);
+      expect(user).to.have.nested.property("data.email", null);
+    }
+  });
+
   it("pass everything else on as it is", async () => {
     const { entries } = await engines.store.readLog("", 10_000);
     const others = entries.filter(({ type }) => type !== "UserCreated");
