@@ -124,6 +124,5 @@ export function isSame(a: Probe | null | undefined, b: Probe): boolean {
 
 /** Whether the circuit is at the point where one probe, and only one, may go. */
 export function mayProbe(state: Circuit, at: Timestamp): boolean {
-  if (state.position === "Closed") return false;
   return state.position === "HalfOpen" || (state.openUntil !== null && state.openUntil <= at);
 }

@@ -24,9 +24,7 @@ export function changeUser(state: Tenant, command: Extract<TenantCommand, { type
   const newRole = command.role === user.role ? undefined : command.role;
   const newStatus = command.status === user.status ? undefined : command.status;
   if (!self && !atLeast(by.role, "Admin")) refuse("forbidden", `${by.role} may change only itself`);
-  if (user.role === "Owner" && !atLeast(by.role, "Owner") && !self) {
-    refuse("forbidden", "only an Owner may change an Owner");
-  }
+  if (user.role === "Owner" && by.role !== "Owner") refuse("forbidden", "only an Owner may change an Owner");
   if (newRole && !atLeast(by.role, "Admin")) refuse("forbidden", "role: only Admin or Owner may change roles");
   if (newRole === "Owner" && by.role !== "Owner") refuse("forbidden", "role: only an Owner may promote to Owner");
   if (newStatus && !atLeast(by.role, "Admin")) refuse("forbidden", "status: only Admin or Owner may change it");
@@ -35,7 +33,7 @@ export function changeUser(state: Tenant, command: Extract<TenantCommand, { type
   }
   const ids = { tenantId: state.id, userId: user.id };
   const events: TenantEvent[] = [];
-  if (command.email && (command.email.hash !== user.emailHash || command.email.sealed !== user.email)) {
+  if (command.email && command.email.sealed !== user.email) {
     const { sealed: email, hash: emailHash } = command.email;
     events.push({ type: "UserEmailChanged", data: { ...ids, email, emailHash, at } });
   }
