@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
+import { openDatabase } from "../../../../src/adapters/embedded-read-models/database.ts";
 import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import { logStart } from "../../../../src/ports/event-store.ts";
 import { ReadModelsUnavailable, type Change, type CollectionDefinition } from "../../../../src/ports/read-models.ts";
@@ -114,6 +115,24 @@ describe("damaged read models in SQLite", () => {
     damages = [];
     expect(await models!.get("notes", nameOf(1))).to.equal(null);
     expect(damages).to.deep.equal([]);
+  });
+
+  it("are none any more once a question meets a document that cannot be parsed", async () => {
+    inFile((database) => database.exec("UPDATE c_notes SET more = '{'"));
+    open();
+    expect(await failureOf(models!.get("notes", nameOf(1)))).to.be.instanceOf(ReadModelsUnavailable);
+    expect(damages).to.have.length(1);
+  });
+
+  it("are no more than locked where another has the file to itself, and stay", async () => {
+    const other = new DatabaseSync(file);
+    other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    try {
+      expect(() => openDatabase(file)).to.throw("database is locked");
+    } finally {
+      other.close();
+    }
+    expect(await open().get("notes", nameOf(1))).to.deep.include({ more: { n: 1 } });
   });
 
   it("are none any more once a write meets it", async () => {
