@@ -33,4 +33,25 @@ describe("two purges that take the same event", () => {
     expect(await models.count({ collection: "purging" })).to.equal(1);
     expect(await relay.rebuilt()).to.deep.equal(models.contents());
   });
+
+  it("each make room for the event that is accepted again under the same id, also where all is built", async () => {
+    const { api, clock, deliveries, models } = relay;
+    const { tenantId, owner } = await createTenant(api.url);
+    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    const headers = { "x-api-key": apiKey, "x-idempotency-key": "one" };
+    const accept = async () => String((await http("POST", api.url + path, { json: {}, headers })).json["eventId"]);
+    const now = clock.now();
+    clock.now = () => now;
+    const ids = [await accept()];
+    for (let n = 0; n < 2; n += 1) {
+      await deliveries.succeed(ids[n] ?? expect.fail());
+      expect((await owner.client.post("/api/v1/events/purge", {})).status).to.equal(204);
+      ids.push(await accept());
+    }
+    expect(new Set(ids).size).to.equal(1);
+    await eventually(() => models.count({ collection: "purges", where: { hiding: false } }), (count) => count === 2);
+    const { json } = await owner.client.get("/api/v1/events");
+    expect(json).to.deep.include({ total: 1 }).and.nested.include({ "items[0].status": "Pending" });
+    expect(await relay.rebuilt()).to.deep.equal(models.contents());
+  });
 });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { LogEntry } from "../../../src/ports/event-store.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
@@ -7,16 +8,24 @@ describe("a purge that is held up", () => {
   let relay: ManualRelay;
   let tenant: Awaited<ReturnType<typeof createTenant>>;
 
+  let target: Awaited<ReturnType<typeof openIngest>>;
+
   /** One event has finished. */
   beforeEach(async () => {
     relay = await ManualRelay.open();
     tenant = await createTenant(relay.api.url);
-    const { path, apiKey } = await openIngest(tenant.owner.client, tenant.tenantId);
-    const answer = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
-    await relay.deliveries.succeed(String(answer.json["eventId"]));
+    target = await openIngest(tenant.owner.client, tenant.tenantId);
+    await relay.deliveries.succeed(await accept());
   });
   afterEach(() => relay.close());
 
+  const accept = async () => {
+    const headers = { "x-api-key": target.apiKey };
+    const answer = await http("POST", relay.api.url + target.path, { json: {}, headers });
+    return String(answer.json["eventId"]);
+  };
+  const spoiled = ({ stream, revision, position, id, type }: LogEntry): LogEntry =>
+    ({ stream, revision, position, id, type, unreadable: "spoiled" });
   const purge = () => tenant.owner.client.post("/api/v1/events/purge", {});
 
   it("is waited for by a runner that stops, which writes nothing of it afterwards", async () => {
@@ -44,11 +53,29 @@ describe("a purge that is held up", () => {
     relay.store.readStream = async (stream, options) => {
       const entries = await read(stream, options);
       if (!options?.backwards || !stream.startsWith("event-")) return entries;
-      return entries.map(({ revision, position, id, type }) =>
-        ({ stream, revision, position, id, type, unreadable: "spoiled" }));
+      return entries.map(spoiled);
     };
     await purge();
     await relay.settle();
     expect([relay.store.deleted, relay.store.wronged]).to.deep.equal([1, []]);
+  });
+
+  it("passes over an event of which something cannot be read: it may have been replayed", async () => {
+    const { deliveries, store } = relay;
+    const [readLog, readStream] = [store.readLog.bind(store), store.readStream.bind(store)];
+    const spoil = (entry: LogEntry) => (entry.type === "EventReplayed" ? spoiled(entry) : entry);
+    store.readStream = async (...asked) => (await readStream(...asked)).map(spoil);
+    store.readLog = async (...asked) => {
+      const { entries, upTo } = await readLog(...asked);
+      return { entries: entries.map(spoil), upTo };
+    };
+    const id = await accept();
+    await deliveries.fail(id, 1);
+    await deliveries.replay(id);
+    await purge();
+    await relay.settle();
+    const { json } = await tenant.owner.client.get("/api/v1/events");
+    expect(json).to.deep.include({ total: 1 }).and.nested.include({ "items[0].id": id });
+    expect(store.deleted).to.equal(1);
   });
 });
