@@ -3,6 +3,7 @@ import type { LogEntry } from "../../../src/ports/event-store.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
+import { eventually } from "../../support/relay.ts";
 
 describe("a purge that is held up", () => {
   let relay: ManualRelay;
@@ -77,5 +78,25 @@ describe("a purge that is held up", () => {
     const { json } = await tenant.owner.client.get("/api/v1/events");
     expect(json).to.deep.include({ total: 1 }).and.nested.include({ "items[0].id": id });
     expect(store.deleted).to.equal(1);
+  });
+
+  it("forgets what it took although that fails at first", async () => {
+    await purge();
+    await relay.drained();
+    const hiding = () => relay.models.count({ collection: "purges", where: { hiding: true } });
+    await eventually(hiding, (count) => count === 0);
+    relay.models.failingAmends = 1;
+    await relay.settle();
+    expect([relay.models.failingAmends, await relay.models.count({ collection: "purging" })]).to.deep.equal([0, 0]);
+  });
+
+  it("leaves nothing of attempts that were under way when their event had finished by another", async () => {
+    const id = await accept();
+    await relay.deliveries.succeedLate(id);
+    await relay.drained();
+    expect(relay.models.contents().documents["leases"]).to.have.keys(`${id}:2`);
+    await purge();
+    await relay.settle();
+    expect([relay.store.deleted, relay.models.contents().documents["leases"]]).to.deep.equal([2, {}]);
   });
 });
