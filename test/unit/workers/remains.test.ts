@@ -74,4 +74,14 @@ describe("what is left of events that were deleted", () => {
     await runner.stop();
     expect(models.finds).to.equal(before);
   });
+
+  it("is told of more events than are asked about at once", async () => {
+    const models = new InMemoryReadModels();
+    log.write(told(...Array.from({ length: 101 }, () => "accept")));
+    await runnerOf(models, true).rebuild();
+    const later = log.entries.filter(({ type }) => type === "EventAccepted")
+      .map((entry) => ({ ...entry, type: "EventCancelled" }));
+    expect(later).to.have.length(101);
+    expect(await new Remains(models).without(later)).to.deep.equal(later);
+  });
 });
