@@ -1,0 +1,29 @@
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import { SqliteExpiringState } from "../../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+
+const [normal, full] = [1, 2];
+
+describe("durability of the expiring state", () => {
+  const exec = Object.getOwnPropertyDescriptor(DatabaseSync.prototype, "exec") as { value: DatabaseSync["exec"] };
+  afterEach(() => {
+    Object.defineProperty(DatabaseSync.prototype, "exec", exec);
+  });
+
+  it("is that of a loss of power for what is put, such as the end of a token, and for nothing else", async () => {
+    const levels: unknown[] = [];
+    Object.defineProperty(DatabaseSync.prototype, "exec", {
+      ...exec,
+      value(this: DatabaseSync, sql: string) {
+        if (sql === "COMMIT") levels.push(this.prepare("PRAGMA synchronous").get()?.["synchronous"]);
+        exec.value.call(this, sql);
+      },
+    });
+    const state = new SqliteExpiringState(":memory:", { now: () => 0 });
+    await state.admit(["kind:key"], { max: 1, windowMs: 1 });
+    await state.put("key", "value", null);
+    await state.lease("name", "owner", 1);
+    expect(levels).to.deep.equal([normal, full, normal]);
+    await state.close();
+  });
+});
