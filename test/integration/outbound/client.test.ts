@@ -1,3 +1,4 @@
+import { Socket } from "node:net";
 import { expect } from "chai";
 import type { OutboundClient } from "../../../src/ports/outbound.ts";
 import { startHostileReceiver } from "../../support/hostile-receiver.ts";
@@ -168,6 +169,24 @@ describe("outbound client", () => {
       expect(outcome).to.include({ answered: false, reason: "connection" });
     }
     expect(receiver.requestsTo("/malformed")).to.be.empty;
+  });
+
+  it("calls port 443 where an address names none", async () => {
+    const ports: unknown[] = [];
+    const connect = Object.getOwnPropertyDescriptor(Socket.prototype, "connect") ?? {};
+    Object.defineProperty(Socket.prototype, "connect", {
+      ...connect,
+      value(this: Socket, { port }: { readonly port?: unknown }) {
+        ports.push(port);
+        return this.destroy(new Error("not today"));
+      },
+    });
+    try {
+      await client.post(request("https://127.0.0.1/"));
+    } finally {
+      Object.defineProperty(Socket.prototype, "connect", connect);
+    }
+    expect(ports).to.deep.equal([443]);
   });
 
   it("finishes what is under way when closed, and fails what comes later", async () => {

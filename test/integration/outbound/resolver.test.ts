@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { createResolver, type Resolve } from "../../../src/adapters/outbound/resolver.ts";
+import { turn } from "./setup.ts";
 
 const never: Resolve = () => new Promise(() => {});
 const noAddress: Resolve = async () => Promise.reject(new Error("no address"));
@@ -26,17 +27,21 @@ describe("resolver", () => {
     expect(asked).to.have.lengthOf(6);
   });
 
-  it("asks DNS when the system is stuck, and never holds more than two threads", async () => {
+  it("asks DNS when the system is stuck, never holds more than two threads, nor for what nobody waits", async () => {
     let held = 0;
-    const system: Resolve = (host) => {
+    const { promise: stuck, resolve: release } = Promise.withResolvers<readonly string[]>();
+    const system: Resolve = () => {
       held += 1;
-      return never(host);
+      return stuck;
     };
     const resolve = createResolver({ system, dns: async (host) => [`dns:${host}`] });
     for (let round = 0; round < 2; round += 1) {
       const hosts = ["a", "b", "c", "d"];
       expect((await Promise.all(hosts.map(resolve))).flat()).to.deep.equal(hosts.map((host) => `dns:${host}`));
     }
+    expect(held).to.equal(2);
+    release(["late"]);
+    await turn();
     expect(held).to.equal(2);
   });
 

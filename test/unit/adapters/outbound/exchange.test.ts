@@ -12,4 +12,21 @@ describe("exchange", () => {
     expect(aborted).to.equal(true);
     expect(await promise).to.deep.equal({ answered: false, reason: "timeout", error: "no answer within 15000 ms" });
   });
+
+  it("says of a body that broke off, or met the deadline, that it is not whole", async () => {
+    const controller = { abort: () => undefined } as unknown as Dispatcher.DispatchController;
+    for (const cut of [
+      (exchange: Exchange) => exchange.onResponseError(controller, new Error("reset")),
+      (exchange: Exchange) => exchange.expire(),
+    ]) {
+      const { promise, resolve } = Promise.withResolvers<Outcome>();
+      const exchange = new Exchange(10, 15_000, 15_000, resolve);
+      exchange.onRequestStart(controller);
+      exchange.onResponseStart(controller, 200, {});
+      exchange.onResponseData(controller, Buffer.from("half"));
+      cut(exchange);
+      expect(await promise).to.deep.equal(
+        { answered: true, statusCode: 200, headers: {}, body: Buffer.from("half"), truncated: true });
+    }
+  });
 });
