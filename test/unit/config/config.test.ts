@@ -70,6 +70,20 @@ describe("configuration", () => {
     expect(limit).to.equal(null);
   });
 
+  it("takes each bound itself, and any kind of address to listen at", () => {
+    for (const [variable, ...values] of [
+      ["RELAY_PORT", "0", "65535"], ["RELAY_TRUSTED_PROXIES", "0", "100"], ["RELAY_MAX_BODY_BYTES", "1", "16777216"],
+      ["RELAY_ACCESS_TOKEN_TTL", "1s", "30d"], ["RELAY_PASSWORD_COST", "4", "15"], ["RELAY_RETRY_JITTER", "0", "1"],
+      ["RELAY_CONNECT_TIMEOUT", "1ms", "1h"], ["RELAY_RETRY_SCHEDULE", "1ms,365d", Array(100).fill("1s").join()],
+      ["RELAY_LIMIT_LOGIN_FAILURES", "1/1ms", "1000000/30d"], ["RELAY_ALLOWED_NETWORKS", "0.0.0.0/32", "::/128"],
+      ["RELAY_HOST", "::1", "0.0.0.0", "relay.internal"],
+    ] as const) {
+      for (const value of values) {
+        expect(() => readConfig({ [variable]: value }), `${variable}=${value}`).not.to.throw();
+      }
+    }
+  });
+
   it("reads the engines at scale, roles apart, and their secrets", () => {
     const env = {
       ...scale, RELAY_ROLES: "api, sweeper", RELAY_KAFKA_TLS: "true", RELAY_KAFKA_SASL_MECHANISM: "scram-sha-512",
@@ -229,6 +243,7 @@ describe("configuration", () => {
       expect(warnings({ [url]: "any" })).to.deep.equal([`${url}: has no effect, since ${engine}`]);
     }
     expect(warnings(scale)).to.deep.equal([]);
+    expect(warnings({ RELAY_OFFERING: "cloud", RELAY_TURNSTILE_SECRET: "hidden" })).to.deep.equal([]);
     expect(warnings({ RELAY_CONNECT_TIMEOUT: "20s" })).to.deep.equal(
       ["RELAY_CONNECT_TIMEOUT: has no effect, since RELAY_DELIVERY_TIMEOUT, the time for everything, is shorter"]);
     expect(warnings({ RELAY_DELIVERY_TIMEOUT: "2s" })).to.deep.equal([]);
