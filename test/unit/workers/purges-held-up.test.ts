@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { LogEntry } from "../../../src/ports/event-store.ts";
+import { ReadModelsTakenOver } from "../../../src/ports/read-models.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
@@ -99,4 +100,37 @@ describe("a purge that is held up", () => {
     await relay.settle();
     expect([relay.store.deleted, relay.models.contents().documents["leases"]]).to.deep.equal([2, {}]);
   });
+
+  it("goes on where another has written the read models meanwhile", async () => {
+    const amend = relay.models.amend.bind(relay.models);
+    let amended = 0;
+    relay.models.amend = async (changes) => {
+      if ((amended += 1) === 1) throw new ReadModelsTakenOver("another began");
+      await amend(changes);
+    };
+    await purge();
+    await relay.settle();
+    expect(relay.store.deleted).to.equal(1);
+    expect(amended).to.be.greaterThan(1);
+  });
+
+  for (const [when, hidden] of [["is out of sight", true], ["is still in sight", false]] as const) {
+    it(`changes an event no more that ${when}, and lets others go on`, async () => {
+      const [failed, other] = [await accept(), await accept()];
+      await relay.deliveries.fail(failed, 1);
+      await relay.drained();
+      if (!hidden) await relay.stopRunner();
+      await purge();
+      if (hidden) await relay.drained();
+      await relay.deliveries.replay(failed);
+      await relay.deliveries.succeed(other);
+      if (!hidden) relay.startRunner();
+      const { json } = await tenant.owner.client.get("/api/v1/events");
+      expect(json).to.deep.include({ total: 1 })
+        .and.nested.include({ "items[0].id": other, "items[0].status": "Succeeded" });
+      await relay.settle();
+      expect(relay.store.deleted).to.equal(2);
+      expect(await relay.rebuilt()).to.deep.equal(relay.models.contents());
+    });
+  }
 });
