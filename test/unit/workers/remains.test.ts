@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { streams } from "../../../src/domain/streams.ts";
 import { logStart } from "../../../src/ports/event-store.ts";
 import type { ProjectionRunner } from "../../../src/workers/projection/projection-runner.ts";
 import { Remains } from "../../../src/workers/projection/remains.ts";
@@ -83,5 +84,12 @@ describe("what is left of events that were deleted", () => {
       .map((entry) => ({ ...entry, type: "EventCancelled" }));
     expect(later).to.have.length(101);
     expect(await new Remains(models).without(later)).to.deep.equal(later);
+  });
+
+  it("is no fact of a circuit, whatever event that was about", async () => {
+    log.write([
+      { stream: streams.circuit("one"), fact: { type: "CircuitClosed", data: { eventId: "deleted" } } },
+    ]);
+    expect(await new Remains(new InMemoryReadModels()).without(log.entries)).to.deep.equal(log.entries);
   });
 });
