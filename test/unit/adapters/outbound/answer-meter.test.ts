@@ -33,6 +33,7 @@ describe("answer meter", () => {
         whole(`${head("103 Early Hints", "Link: </a>")}${head("200 OK", ...lines(90))}${"\n".repeat(900)}`);
         whole(head("200 OK", "Transfer-Encoding: chunked") + "3\r\n\n\n\n\r\n".repeat(150) + "0\r\nx: y\r\n\r\n");
         whole(`${head("200 OK", "transfer-encoding: chunked")}384;x=1\r\n${"\n".repeat(900)}\r\n0\r\n\r\n`);
+        whole(`${head("200 OK", "transfer-encoding: chunked")}384\r\n${"x\n".repeat(450)}\r\n0\r\n\r\n`);
       });
 
       it("makes a 102 of each 100 Continue, for undici to let it pass, and changes nothing else", () => {
