@@ -226,6 +226,12 @@ describe("configuration", () => {
     expect(warnings.join()).to.not.include("hidden");
   });
 
+  it("quotes the beginning of a value that is long", () => {
+    for (const [length, shown] of [[60, "x".repeat(60)], [61, `${"x".repeat(60)}…`]] as const) {
+      expect(complaint({ RELAY_LOG_LEVEL: "x".repeat(length) })).to.match(new RegExp(`not "${shown}"$`));
+    }
+  });
+
   it("says that all roles stand alone", () => {
     expect(complaint({ RELAY_ROLES: "all,api" })).to.equal(
       "RELAY_ROLES: must be all alone, or a list of roles without it");
@@ -253,6 +259,7 @@ describe("configuration", () => {
     const networks = [
       "10.0.0.5/8", "10.0.0.0/8", "10.0.0.5/32", "0.0.0.0/0", "128.0.0.0/1", "192.168.1.128/24", "fd00::1/8",
       "fd00::/8", "::1/128", "::/0", "2001:db8::ff/120", "2001:db8::/120", "::ffff:10.0.0.0/104", "::ffff:10.0.0.1/104",
+      "2001:db8::ff00/120",
     ];
     const env = { RELAY_ALLOWED_NETWORKS: networks.join() };
     expect(configWarnings(env, readConfig(env)).map((warning) => warning.split(" ")[1])).to.deep.equal(
