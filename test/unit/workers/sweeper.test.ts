@@ -4,6 +4,7 @@ import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { FirstAttempts } from "../../../src/application/delivery/first-attempts.ts";
 import { Outcomes } from "../../../src/application/delivery/recording.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
+import type { Clock } from "../../../src/ports/clock/clock.ts";
 import type { WorkItem } from "../../../src/ports/work-queue.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
@@ -72,5 +73,51 @@ describe("sweeper", () => {
     await eventually(async () => (await loadWebhook(relay.store, eventId)).state?.status,
       (status) => status === "Cancelled");
     await worker.stop(0);
+  });
+
+  describe("in time", () => {
+    const asked: string[] = [];
+    let failing = false;
+    const wall = { now: 100_000, monotonic: 0 };
+    const clock = { now: () => wall.now, monotonic: () => wall.monotonic } as Clock;
+    const dueIndex = {
+      destinationsWithRetriesDue: async (from: number, to: number) => {
+        asked.push(`retries ${from} to ${to}`);
+        return new Set<string>();
+      },
+      circuitsDue: async (now: number) => {
+        asked.push(`circuits ${now}`);
+        if (failing) throw new Error("down");
+        return [];
+      },
+      destinationsWithWorkDue: async (before: number) => {
+        asked.push(`work ${before}`);
+        return new Set<string>();
+      },
+      deletedDestinations: async () => [],
+    } as Partial<DueIndex> as DueIndex;
+    const publish = async () => expect.fail("nothing is due");
+    const sweeper = new Sweeper({ dueIndex, clock, queue: { publish } });
+    const sweptAfter = async (ms: number, setBackMs = 0) => {
+      wall.now += ms - setBackMs;
+      wall.monotonic += ms;
+      asked.length = 0;
+      await sweeper.sweep().catch(() => asked.push("failed"));
+      return asked;
+    };
+
+    it("looks at everything at first and every 3 s, and each time at what became due since the last", async () => {
+      expect(await sweptAfter(0)).to.deep.equal(["retries 99000 to 100000", "circuits 100000", "work 99000"]);
+      expect(await sweptAfter(2_999)).to.deep.equal(["retries 99000 to 102999", "circuits 102999"]);
+      expect(await sweptAfter(1)).to.deep.equal(["retries 101999 to 103000", "circuits 103000", "work 102000"]);
+    });
+
+    it("looks again at what a sweep that failed was to look at, and back where the clock was set back", async () => {
+      failing = true;
+      expect(await sweptAfter(1_000)).to.deep.equal(["retries 102000 to 104000", "circuits 104000", "failed"]);
+      failing = false;
+      expect(await sweptAfter(1_000)).to.deep.equal(["retries 102000 to 105000", "circuits 105000"]);
+      expect(await sweptAfter(0, 50_000)).to.deep.equal(["retries 54000 to 55000", "circuits 55000"]);
+    });
   });
 });
