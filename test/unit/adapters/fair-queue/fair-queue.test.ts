@@ -58,6 +58,11 @@ describe("the queue by owner", () => {
     expect([queue.size, queue.longest()]).to.deep.equal([0, undefined]);
   });
 
+  it("forgets an owner whose only item was taken out as the newest", () => {
+    const queue = queued(["a", "a1"], ["b", "b1"]);
+    expect([queue.takeNewest("a"), queue.take(anyone), queue.isEmpty]).to.deep.equal(["a1", "b1", true]);
+  });
+
   it("says how many wait, and gives up all at once", () => {
     const queue = queued(["a", "a1"], ["b", "b1"], ["a", "a2"]);
     expect([queue.waiting("a"), queue.waiting("b"), queue.waiting("c")]).to.deep.equal([2, 1, 0]);
