@@ -1,4 +1,6 @@
-import { Socket } from "node:net";
+import { once } from "node:events";
+import { createServer, Socket, type AddressInfo } from "node:net";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { expect } from "chai";
 import type { OutboundClient } from "../../../src/ports/outbound.ts";
 import { startHostileReceiver } from "../../support/hostile-receiver.ts";
@@ -85,6 +87,14 @@ describe("outbound client", () => {
     expect(performance.now() - startedAt).to.be.within(140, 2_000);
   });
 
+  it("is over at the deadline whatever was left", async () => {
+    receiver.on("/never", () => "silence");
+    const hasty = localClient(receiver.caPem, { deliveryTimeoutMs: 150 });
+    const answer = await hasty.post(request(receiver.url("/never"), { timeoutMs: 4_000 }));
+    expect(answer).to.deep.equal({ answered: false, reason: "timeout", error: "no answer within 150 ms" });
+    await hasty.close();
+  }).timeout(3_000);
+
   it("gives up connecting before the deadline", async () => {
     const mute = await startSink();
     const hasty = localClient(receiver.caPem, { connectTimeoutMs: 150 });
@@ -94,6 +104,27 @@ describe("outbound client", () => {
     expect(performance.now() - startedAt).to.be.within(140, 2_000);
     await hasty.close();
     await mute.close();
+  });
+
+  it("keeps no connection that it gave up", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const hasty = localClient(receiver.caPem, { connectTimeoutMs: 150 });
+    const outcome = hasty.post(request(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`));
+    const [socket] = await once(server, "connection") as [Socket];
+    socket.resume();
+    await Promise.all([outcome, once(socket, "close")]);
+    await hasty.close();
+    server.close();
+  }).timeout(3_000);
+
+  it("trusts the authorities of Node besides the one that is added", async () => {
+    const trusted = getCACertificates("default");
+    setDefaultCACertificates([...trusted, receiver.caPem]);
+    const another = localClient(makeAuthority().caPem);
+    setDefaultCACertificates(trusted);
+    expect(await another.post(request(receiver.url("/hook")))).to.include({ statusCode: 200 });
+    await another.close();
   });
 
   it("sends nothing any more when the deadline comes while it connects", async () => {

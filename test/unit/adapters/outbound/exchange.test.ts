@@ -29,4 +29,15 @@ describe("exchange", () => {
         { answered: true, statusCode: 200, headers: {}, body: Buffer.from("half"), truncated: true });
     }
   });
+
+  it("has the whole answer where a body follows that it cannot have, and lets the connection go", async () => {
+    const { promise, resolve } = Promise.withResolvers<Outcome>();
+    const exchange = new Exchange(10, 15_000, 15_000, resolve);
+    const controller = {
+      abort: (error: Error) => exchange.onResponseError(controller, error),
+    } as unknown as Dispatcher.DispatchController;
+    exchange.onRequestStart(controller);
+    exchange.onResponseStart(controller, 204, { "transfer-encoding": "chunked" });
+    expect(await promise).to.deep.include({ answered: true, statusCode: 204, truncated: false });
+  });
 });
