@@ -105,6 +105,10 @@ describe("configuration", () => {
     });
   });
 
+  it("asks for no password where Kafka asks for none", () => {
+    expect(readSecrets(scale, readConfig(scale)).kafkaPassword).to.equal(null);
+  });
+
   it("turns the guards of the cloud offering on", () => {
     const env = { RELAY_OFFERING: "cloud", RELAY_TURNSTILE_SECRET: "s3cret" };
     const config = readConfig(env);
@@ -209,6 +213,8 @@ describe("configuration", () => {
     try {
       writeFileSync(file, rootCertificates.slice(0, 2).join("\n"));
       expect(readConfig({ RELAY_EXTRA_CA_FILE: file }).outbound.extraCaFile).to.equal(file);
+      const env = { ...scale, RELAY_KAFKA_TLS: "true", RELAY_KAFKA_CA_FILE: file };
+      expect(configWarnings(env, readConfig(env))).to.deep.equal([]);
       writeFileSync(file, "no certificate");
       expect(complaint({ RELAY_EXTRA_CA_FILE: file })).to.include("holds no certificate");
       writeFileSync(file, `${rootCertificates[0]}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`);
@@ -252,7 +258,9 @@ describe("configuration", () => {
     expect(warnings({ RELAY_OFFERING: "cloud", RELAY_TURNSTILE_SECRET: "hidden" })).to.deep.equal([]);
     expect(warnings({ RELAY_CONNECT_TIMEOUT: "20s" })).to.deep.equal(
       ["RELAY_CONNECT_TIMEOUT: has no effect, since RELAY_DELIVERY_TIMEOUT, the time for everything, is shorter"]);
-    expect(warnings({ RELAY_DELIVERY_TIMEOUT: "2s" })).to.deep.equal([]);
+    for (const env of [{ RELAY_DELIVERY_TIMEOUT: "2s" }, { RELAY_CONNECT_TIMEOUT: "15s" }]) {
+      expect(warnings(env)).to.deep.equal([]);
+    }
   });
 
   it("warns of networks that may have been meant as one address", () => {
