@@ -172,6 +172,6 @@ function quoted(text: string): string {
 }
 
 function spelled(ms: number): string {
-  const [unit, size] = Object.entries(unitsMs).findLast(([, size]) => ms > 0 && ms % size === 0) ?? ["ms", 1];
+  const [unit, size] = Object.entries(unitsMs).findLast(([, size]) => ms % size === 0) ?? ["ms", 1];
   return `${ms / size}${unit}`;
 }
