@@ -125,7 +125,6 @@ export class Term {
     await this.#parts.readModels.reset(collections, fingerprint);
     this.#progress.reach(logStart);
     await this.#aside.load();
-    await this.#purges.load();
   }
 
   async #catchUp(): Promise<void> {
