@@ -368,6 +368,29 @@ describe("projection runner", () => {
       expect(troubles).to.deep.equal(["stream set aside", "stream set aside"]);
     });
 
+    it("forgets what it remembered of read models that were lost while it began", async () => {
+      log.write(lives().before);
+      log.write([{ stream: streams.event(eventId), fact: { type: "DeliveryRegretted", data: {} } }], "unknown type");
+      const first = newRunner();
+      first.start();
+      await first.drained(await log.head());
+      await first.stop();
+      const contents = structuredClone(models.contents());
+      const find = models.find.bind(models);
+      models.find = async (query) => {
+        if (query.collection !== "purges") return find(query);
+        models.find = find;
+        await models.reset([], "another");
+        throw new ReadModelsUnavailable("down");
+      };
+      const second = newRunner();
+      second.start();
+      await settled();
+      clock.advance(50);
+      await settled();
+      expect(models.contents()).to.deep.equal(contents);
+    });
+
     it("treats a fact that no projection can take like one", async () => {
       const { before, neighbour } = lives();
       log.write(before.slice(0, -1));
