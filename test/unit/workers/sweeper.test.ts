@@ -76,28 +76,32 @@ describe("sweeper", () => {
   });
 
   describe("in time", () => {
-    const asked: string[] = [];
-    let failing = false;
-    const wall = { now: 100_000, monotonic: 0 };
-    const clock = { now: () => wall.now, monotonic: () => wall.monotonic } as Clock;
-    const dueIndex = {
-      destinationsWithRetriesDue: async (from: number, to: number) => {
-        asked.push(`retries ${from} to ${to}`);
-        return new Set<string>();
-      },
-      circuitsDue: async (now: number) => {
-        asked.push(`circuits ${now}`);
-        if (failing) throw new Error("down");
-        return [];
-      },
-      destinationsWithWorkDue: async (before: number) => {
-        asked.push(`work ${before}`);
-        return new Set<string>();
-      },
-      deletedDestinations: async () => [],
-    } as Partial<DueIndex> as DueIndex;
-    const publish = async () => expect.fail("nothing is due");
-    const sweeper = new Sweeper({ dueIndex, clock, queue: { publish } });
+    let asked: string[];
+    let failing: boolean;
+    let wall: { now: number; monotonic: number };
+    let sweeper: Sweeper;
+    beforeEach(() => {
+      [asked, failing, wall] = [[], false, { now: 100_000, monotonic: 0 }];
+      const clock = { now: () => wall.now, monotonic: () => wall.monotonic } as Clock;
+      const dueIndex = {
+        destinationsWithRetriesDue: async (from: number, to: number) => {
+          asked.push(`retries ${from} to ${to}`);
+          return new Set<string>();
+        },
+        circuitsDue: async (now: number) => {
+          asked.push(`circuits ${now}`);
+          if (failing) throw new Error("down");
+          return [];
+        },
+        destinationsWithWorkDue: async (before: number) => {
+          asked.push(`work ${before}`);
+          return new Set<string>();
+        },
+        deletedDestinations: async () => [],
+      } as Partial<DueIndex> as DueIndex;
+      sweeper = new Sweeper({ dueIndex, clock, queue: { publish: async () => expect.fail("nothing is due") } });
+    });
+
     const sweptAfter = async (ms: number, setBackMs = 0) => {
       wall.now += ms - setBackMs;
       wall.monotonic += ms;
@@ -113,11 +117,12 @@ describe("sweeper", () => {
     });
 
     it("looks again at what a sweep that failed was to look at, and back where the clock was set back", async () => {
+      await sweptAfter(0);
       failing = true;
-      expect(await sweptAfter(1_000)).to.deep.equal(["retries 102000 to 104000", "circuits 104000", "failed"]);
+      expect(await sweptAfter(1_000)).to.deep.equal(["retries 99000 to 101000", "circuits 101000", "failed"]);
       failing = false;
-      expect(await sweptAfter(1_000)).to.deep.equal(["retries 102000 to 105000", "circuits 105000"]);
-      expect(await sweptAfter(0, 50_000)).to.deep.equal(["retries 54000 to 55000", "circuits 55000"]);
+      expect(await sweptAfter(1_000)).to.deep.equal(["retries 99000 to 102000", "circuits 102000"]);
+      expect(await sweptAfter(0, 50_000)).to.deep.equal(["retries 51000 to 52000", "circuits 52000"]);
     });
   });
 });
