@@ -148,8 +148,10 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
 
     it("select by many keys", async () => {
       await apply([1, 2, 3, 4].map((n) => put(thing(n))));
-      const values = [4, 9, 2, ...Array.from({ length: 97 }, (_, n) => n + 10)].map(id);
-      expect(idsOf(await all({ anyOf: { field: "id", values }, limit: 100 }))).to.deep.equal([2, 4].map(id));
+      const values = ["no id", ...[4, 9, 2, ...Array.from({ length: 96 }, (_, n) => n + 10)].map(id)];
+      const anyOf = { field: "id", values };
+      expect(idsOf(await all({ anyOf, limit: 100 }))).to.deep.equal([2, 4].map(id));
+      expect(await tested.models.reader.count({ collection: "things", anyOf })).to.equal(2);
     });
 
     it("select by null", async () => {
@@ -241,6 +243,7 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
       expect(await owners({ limit: 2 })).to.deep.equal([1, 2].map(id));
       expect(await owners({ after: id(2), limit: 2 })).to.deep.equal([3, 4].map(id));
       expect(await owners({ after: id(5), limit: 2 })).to.deep.equal([]);
+      expect(await owners({ after: "no id", limit: 2 })).to.deep.equal([]);
     });
 
     it("come from the selected documents only", async () => {
