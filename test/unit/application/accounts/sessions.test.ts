@@ -78,6 +78,24 @@ describe("sessions", () => {
     await state.close();
   });
 
+  it("are forgotten once none of them could be good any more", async () => {
+    const clock = new ManualClock();
+    const state = new SqliteExpiringState(":memory:", clock);
+    const keys: string[] = [];
+    const put = state.put.bind(state);
+    state.put = (key, ...rest) => {
+      keys.push(key);
+      return put(key, ...rest);
+    };
+    const { sessions } = sessionsOf(state, clock);
+    await sessions.revoke(await sessions.authenticate("a token"), origin);
+    await sessions.endOlder(tenantId, userId);
+    expect(await state.get(keys)).to.have.length(2).and.not.include(null);
+    clock.advance(2 * 86_400_000);
+    expect(await state.get(keys)).to.deep.equal([null, null]);
+    await state.close();
+  });
+
   it("stay over where the clock goes ahead for hours and is set back", async () => {
     const clock = new ManualClock();
     const state = new SqliteExpiringState(":memory:", clock);
