@@ -1,12 +1,13 @@
 import { expect } from "chai";
 import { streams } from "../../src/domain/streams.ts";
-import { LogUnavailable, logStart, type LogEntry } from "../../src/ports/event-store.ts";
+import { LogUnavailable, logStart } from "../../src/ports/event-store.ts";
 import { ExpiringStateUnavailable } from "../../src/ports/expiring-state.ts";
 import { ReadModelsUnavailable } from "../../src/ports/read-models.ts";
 import { createUser, freshEmail, openAccount, openIngest, password, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { http } from "../support/http.ts";
+import { spoiled } from "../support/spoiled.ts";
 
 describe("when engines fail", () => {
   let engines: InMemoryEngines;
@@ -144,10 +145,8 @@ describe("when a record can no longer be read", () => {
     one = await openAccount(api.url);
     // What was folded from it before is at hand still.
     const read = engines.store.readStream.bind(engines.store);
-    engines.store.readStream = async (name, options) => (await read(name, options)).map((entry): LogEntry => {
-      const { stream, revision, position, id, type } = entry;
-      return type === "UserCreated" ? { stream, revision, position, id, type, unreadable: "spoiled" } : entry;
-    });
+    engines.store.readStream = async (name, options) => (await read(name, options))
+      .map((entry) => (entry.type === "UserCreated" ? spoiled(entry) : entry));
   });
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));

@@ -12,6 +12,7 @@ import type { ProjectionRunner } from "../../src/workers/projection/projection-r
 import { Purger } from "../../src/workers/purger.ts";
 import { startApi, type TestApi } from "./api.ts";
 import { TestClock } from "./api-engines.ts";
+import { http } from "./http.ts";
 import { InMemoryEventStore } from "./in-memory-event-store.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
 import { Deliveries } from "./outcomes.ts";
@@ -129,6 +130,15 @@ export class ManualRelay {
     relay.newPurger();
     relay.#runner.start();
     return relay;
+  }
+
+  /** Posts an event; resolves to its id. */
+  async accept(
+    { path, apiKey }: { readonly path: string; readonly apiKey: string },
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
+    const answer = await http("POST", this.api.url + path, { json: {}, headers: { "x-api-key": apiKey, ...headers } });
+    return String(answer.json["eventId"]);
   }
 
   newPurger(): void {

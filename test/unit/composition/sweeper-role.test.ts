@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { deliveryRoles, type DeliveryParts } from "../../../src/composition/delivery.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { http } from "../../support/http.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
@@ -11,11 +10,8 @@ describe("the role of the sweeper", () => {
   it("gives up lost attempts while the queue is away and takes no wake-up", async () => {
     const relay = await ManualRelay.open();
     const { owner, tenantId } = await createTenant(relay.api.url);
-    const { path, apiKey } = await openIngest(owner.client, tenantId);
-    const ingest = async () => {
-      const answer = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
-      return String(answer.json["eventId"]);
-    };
+    const target = await openIngest(owner.client, tenantId);
+    const ingest = () => relay.accept(target);
     const [lost, due] = [await ingest(), await ingest()];
     await relay.deliveries.start(lost);
     await relay.deliveries.fail(due, 10);

@@ -10,6 +10,7 @@ import { acceptEvent } from "../../support/accepted-event.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { eventually } from "../../support/relay.ts";
+import { spoiled } from "../../support/spoiled.ts";
 
 const at = "2026-01-15T09:30:00.000Z";
 const metadata = { actor: { type: "anonymous" }, correlationId: "c", causationId: null, at } as const;
@@ -113,9 +114,8 @@ describe("forwarder", () => {
     let first: string | undefined;
     const subscribe = log.subscribe.bind(log);
     log.subscribe = (options, handle) => subscribe(options, (entries, upTo) => handle(entries.map((entry) => {
-      const { stream, revision, position, id, type } = entry;
-      first ??= stream;
-      return stream === first ? { stream, revision, position, id, type, unreadable: "spoiled" } : entry;
+      first ??= entry.stream;
+      return entry.stream === first ? spoiled(entry) : entry;
     }), upTo));
     const forwarder = await open();
     await accept();

@@ -3,7 +3,6 @@ import { purges } from "../../../src/application/aggregate-types.ts";
 import { decide, noPurges } from "../../../src/domain/purges/purges.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { http } from "../../support/http.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
 
@@ -18,9 +17,7 @@ describe("two purges that take the same event", () => {
   it("leave it to the first to delete, also in read models that are built when the second is through", async () => {
     const { api, clock, deliveries, models } = relay;
     const { tenantId, owner } = await createTenant(api.url);
-    const { path, apiKey } = await openIngest(owner.client, tenantId);
-    const { json } = await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
-    await deliveries.succeed(json["eventId"] as string);
+    await deliveries.succeed(await relay.accept(await openIngest(owner.client, tenantId)));
     for (let n = 0; n < 2; n += 1) expect((await owner.client.post("/api/v1/events/purge", {})).status).to.equal(204);
     await eventually(() => models.count({ collection: "purges", where: { hiding: false } }), (count) => count === 2);
     const origin = { actor: { type: "service", part: "test" }, correlationId: "test", causationId: null } as const;
@@ -37,9 +34,8 @@ describe("two purges that take the same event", () => {
   it("each make room for the event that is accepted again under the same id, also where all is built", async () => {
     const { api, clock, deliveries, models } = relay;
     const { tenantId, owner } = await createTenant(api.url);
-    const { path, apiKey } = await openIngest(owner.client, tenantId);
-    const headers = { "x-api-key": apiKey, "x-idempotency-key": "one" };
-    const accept = async () => String((await http("POST", api.url + path, { json: {}, headers })).json["eventId"]);
+    const target = await openIngest(owner.client, tenantId);
+    const accept = () => relay.accept(target, { "x-idempotency-key": "one" });
     const now = clock.now();
     clock.now = () => now;
     const ids = [await accept()];

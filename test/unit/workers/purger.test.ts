@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { Purger } from "../../../src/workers/purger.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { http } from "../../support/http.ts";
 import { ManualRelay, never } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet } from "../../support/telemetry.ts";
@@ -17,9 +16,7 @@ describe("purger", () => {
   it("rests as long as its deletions took", async () => {
     const { api, clock, models, store } = relay;
     const { tenantId, owner } = await createTenant(api.url);
-    const { path, apiKey } = await openIngest(owner.client, tenantId);
-    const { json } = await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
-    await relay.deliveries.succeed(String(json["eventId"]));
+    await relay.deliveries.succeed(await relay.accept(await openIngest(owner.client, tenantId)));
     expect((await owner.client.post("/api/v1/events/purge", {})).status).to.equal(204);
     await eventually(() => models.count({ collection: "purges", where: { hiding: false } }), (count) => count === 1);
     let monotonic = 0;

@@ -2,14 +2,13 @@ import { expect } from "chai";
 import type { LogEntry } from "../../../src/ports/event-store.ts";
 import { ReadModelsTakenOver } from "../../../src/ports/read-models.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { http } from "../../support/http.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
+import { spoiled } from "../../support/spoiled.ts";
 
 describe("a purge that is held up", () => {
   let relay: ManualRelay;
   let tenant: Awaited<ReturnType<typeof createTenant>>;
-
   let target: Awaited<ReturnType<typeof openIngest>>;
 
   /** One event has finished. */
@@ -21,13 +20,7 @@ describe("a purge that is held up", () => {
   });
   afterEach(() => relay.close());
 
-  const accept = async () => {
-    const headers = { "x-api-key": target.apiKey };
-    const answer = await http("POST", relay.api.url + target.path, { json: {}, headers });
-    return String(answer.json["eventId"]);
-  };
-  const spoiled = ({ stream, revision, position, id, type }: LogEntry): LogEntry =>
-    ({ stream, revision, position, id, type, unreadable: "spoiled" });
+  const accept = () => relay.accept(target);
   const purge = () => tenant.owner.client.post("/api/v1/events/purge", {});
 
   it("is waited for by a runner that stops, which writes nothing of it afterwards", async () => {

@@ -3,7 +3,6 @@ import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-sta
 import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-store.ts";
 import { Retention } from "../../../src/workers/retention.ts";
 import { createTenant, login, openIngest } from "../../support/accounts.ts";
-import { http } from "../../support/http.ts";
 import { ManualRelay, never } from "../../support/manual-relay.ts";
 import { quiet } from "../../support/telemetry.ts";
 
@@ -39,13 +38,10 @@ describe("retention", () => {
     const path = `/api/v1/tenants/${tenant.tenantId}`;
     const answer = await tenant.owner.client.patch(path, { retentionDays });
     expect([answer.status, answer.json["retentionDays"]]).to.deep.equal([200, retentionDays]);
-    const { path: ingest, apiKey } = await openIngest(tenant.owner.client, tenant.tenantId);
+    const target = await openIngest(tenant.owner.client, tenant.tenantId);
     return {
       ...tenant,
-      accept: async () => {
-        const answer = await http("POST", relay.api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
-        return String(answer.json["eventId"]);
-      },
+      accept: () => relay.accept(target),
       shown: async () => {
         const client = await login(relay.api.url, tenant.owner.email);
         const { items } = (await client.get("/api/v1/events?Qt=100")).json as { items: { id: string }[] };

@@ -11,7 +11,6 @@ import { Claims } from "../../../src/workers/delivery/claims.ts";
 import { DeliveryWorker } from "../../../src/workers/delivery/delivery-worker.ts";
 import { Sweeper } from "../../../src/workers/sweeper.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
@@ -30,9 +29,8 @@ describe("sweeper", () => {
   /** An event that waits for a retry which is a day away, and whose destination was deleted without a wake-up. */
   const leftWaiting = async () => {
     const { owner, tenantId } = await createTenant(relay.api.url);
-    const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
-    const answer = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
-    const eventId = String(answer.json["eventId"]);
+    const { destinationId, ...target } = await openIngest(owner.client, tenantId);
+    const eventId = await relay.accept(target);
     await relay.deliveries.fail(eventId, 10, dayMs);
     expect((await owner.client.delete(`/api/v1/destinations/${destinationId}`)).status).to.equal(204);
     await relay.drained();

@@ -5,7 +5,6 @@ import { loadWebhook } from "../../../../src/application/events/webhooks.ts";
 import { streams } from "../../../../src/domain/streams.ts";
 import { LogUnavailable } from "../../../../src/ports/event-store.ts";
 import { createTenant, openIngest } from "../../../support/accounts.ts";
-import { http } from "../../../support/http.ts";
 import { ManualRelay } from "../../../support/manual-relay.ts";
 import { refusal, success } from "../../../support/outcomes.ts";
 
@@ -20,12 +19,12 @@ describe("outcomes", () => {
 
   it("leave no failures counted after a success, though whoever records it dies before it is written", async () => {
     const { tenantId, owner } = await createTenant(relay.api.url, { maxTrys: 3 });
-    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    const target = await openIngest(owner.client, tenantId);
     const outcomes = new Outcomes({ ...relay.api.world, retry: { scheduleMs: [0], jitter: 0 } });
     const started = async () => {
-      const { json } = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
-      await relay.deliveries.start(String(json["eventId"]));
-      const { state, revision } = await loadWebhook(relay.store, String(json["eventId"]));
+      const eventId = await relay.accept(target);
+      await relay.deliveries.start(eventId);
+      const { state, revision } = await loadWebhook(relay.store, eventId);
       return { state: state!, revision };
     };
     const [failed, succeeded] = [await started(), await started()];

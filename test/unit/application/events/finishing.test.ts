@@ -8,7 +8,6 @@ import { loadWebhook } from "../../../../src/application/events/webhooks.ts";
 import { LogUnavailable } from "../../../../src/ports/event-store.ts";
 import { Claims } from "../../../../src/workers/delivery/claims.ts";
 import { createTenant, openIngest } from "../../../support/accounts.ts";
-import { http } from "../../../support/http.ts";
 import { ManualRelay } from "../../../support/manual-relay.ts";
 import { refusal, success } from "../../../support/outcomes.ts";
 import { quiet, uncounted } from "../../../support/telemetry.ts";
@@ -28,17 +27,14 @@ describe("the ledger of events", () => {
   beforeEach(async () => {
     relay = await ManualRelay.open();
     const tenant = await createTenant(relay.api.url, { maxTrys: 1 });
-    const { path, apiKey } = await openIngest(tenant.owner.client, tenant.tenantId);
+    const target = await openIngest(tenant.owner.client, tenant.tenantId);
     owner = { tenantId: tenant.tenantId, userId: tenant.owner.id, role: "Owner" };
     counted = [];
     const metrics = {
       ...uncounted, finished: (status: string) => counted.push(status), replayed: () => counted.push("replayed"),
     };
     const world = { ...relay.api.world, metrics };
-    accept = async () => {
-      const { json } = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
-      return String(json["eventId"]);
-    };
+    accept = () => relay.accept(target);
     outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
     claims = new Claims({ ...world, logger: quiet, workerId: "w", deliveryTimeoutMs: 9 });
     commands = new EventCommands(world);
