@@ -31,6 +31,8 @@ export interface OutboundFailure {
   readonly reason: Exclude<FailureReason, "status" | "token" | "not sent" | "outcome unknown">;
   /** For the log and the API: no secret in it. */
   readonly error: string;
+  /** False where no connection came of it: the receiver saw nothing of the request. */
+  readonly connected: boolean;
 }
 
 /** The one way out: every outbound call, to destinations and to token endpoints, goes through it. */

@@ -95,9 +95,9 @@ export class Receivers {
     const plan = this.#plan(host);
     const inTime = plan.afterMs < timeoutMs;
     const outcome: OutboundAnswer | OutboundFailure = !inTime
-      ? { answered: false, reason: "timeout", error: "no answer in time" }
+      ? { answered: false, reason: "timeout", error: "no answer in time", connected: true }
       : "refused" in plan
-        ? { answered: false, reason: "connection", error: "connection refused" }
+        ? { answered: false, reason: "connection", error: "connection refused", connected: false }
         : {
           answered: true, statusCode: plan.status, truncated: false, body: Buffer.from("seen"),
           headers: plan.retryAfterS === undefined ? {} : { "retry-after": String(plan.retryAfterS) },

@@ -62,7 +62,7 @@ export class TokenEndpoints {
         this.#underWay.delete(client);
         resolve(inTime
           ? { answered: true, statusCode: status, headers: {}, body: Buffer.from(text), truncated: false }
-          : { answered: false, reason: "timeout", error: "no answer in time" });
+          : { answered: false, reason: "timeout", error: "no answer in time", connected: true });
       }));
     });
   }

@@ -81,4 +81,6 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
   };
 }
 
-const malformed: OutboundFailure = { answered: false, reason: "connection", error: "the address is not an https URL" };
+const malformed: OutboundFailure = {
+  answered: false, reason: "connection", error: "the address is not an https URL", connected: false,
+};

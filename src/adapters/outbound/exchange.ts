@@ -24,6 +24,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** When it is over, by `performance.now()`. */
   readonly #endsAt: number;
   #controller: Dispatcher.DispatchController | undefined;
+  /** There is a connection, and the request goes out on it. */
+  #connected = false;
   #settled = false;
   #statusCode = 0;
   #headers: Readonly<Record<string, string>> = {};
@@ -45,6 +47,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     // The deadline came while this waited for its connection: nothing must be sent any more. A process that was held up
     // hears of the connection before it hears of the time.
     if (this.#settled || performance.now() >= this.#endsAt) this.expire();
+    else this.#connected = true;
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
@@ -102,7 +105,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #failed({ reason, message }: CallFailure): void {
-    this.#end({ answered: false, reason, error: message });
+    this.#end({ answered: false, reason, error: message, connected: this.#connected });
   }
 
   #end(outcome: Outcome): void {

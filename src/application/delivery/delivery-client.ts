@@ -108,7 +108,7 @@ function outcomeOf(
   durationMs: number,
   now: number,
 ): Outcome {
-  if (!result.answered) return failed(result.reason, result.error, durationMs, loggedHeaders);
+  if (!result.answered) return failed(result.reason, result.error, durationMs, result.connected ? loggedHeaders : {});
   const answer = maskedAnswer(keptAnswer(result), secrets);
   const { statusCode } = result;
   if (statusCode >= 200 && statusCode < 300) return { ok: true, answer, durationMs, requestHeaders: loggedHeaders };

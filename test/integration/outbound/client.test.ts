@@ -83,7 +83,9 @@ describe("outbound client", () => {
     receiver.on("/never", () => "silence");
     const startedAt = performance.now();
     const answer = await client.post(request(receiver.url("/never"), { timeoutMs: 150 }));
-    expect(answer).to.deep.equal({ answered: false, reason: "timeout", error: "no answer within 5000 ms" });
+    expect(answer).to.deep.equal({
+      answered: false, reason: "timeout", error: "no answer within 5000 ms", connected: true,
+    });
     expect(performance.now() - startedAt).to.be.within(140, 2_000);
   });
 
@@ -91,7 +93,9 @@ describe("outbound client", () => {
     receiver.on("/never", () => "silence");
     const hasty = localClient(receiver.caPem, { deliveryTimeoutMs: 150 });
     const answer = await hasty.post(request(receiver.url("/never"), { timeoutMs: 4_000 }));
-    expect(answer).to.deep.equal({ answered: false, reason: "timeout", error: "no answer within 150 ms" });
+    expect(answer).to.deep.equal({
+      answered: false, reason: "timeout", error: "no answer within 150 ms", connected: true,
+    });
     await hasty.close();
   }).timeout(3_000);
 
@@ -100,7 +104,9 @@ describe("outbound client", () => {
     const hasty = localClient(receiver.caPem, { connectTimeoutMs: 150 });
     const startedAt = performance.now();
     const outcome = await hasty.post(request(`https://127.0.0.1:${mute.port}/`));
-    expect(outcome).to.deep.equal({ answered: false, reason: "timeout", error: "no connection within 150 ms" });
+    expect(outcome).to.deep.equal({
+      answered: false, reason: "timeout", error: "no connection within 150 ms", connected: false,
+    });
     expect(performance.now() - startedAt).to.be.within(140, 2_000);
     await hasty.close();
     await mute.close();
@@ -184,11 +190,11 @@ describe("outbound client", () => {
     const gone = await startReceiver();
     await gone.close();
     expect(await client.post(request(gone.url()))).to.deep.equal({
-      answered: false, reason: "connection", error: "the connection was refused",
+      answered: false, reason: "connection", error: "the connection was refused", connected: false,
     });
     const nameless = localClient(receiver.caPem, { resolve: async () => Promise.reject(new Error("internal detail")) });
     expect(await nameless.post(request("https://nowhere.example/"))).to.deep.equal({
-      answered: false, reason: "connection", error: "the host name does not resolve",
+      answered: false, reason: "connection", error: "the host name does not resolve", connected: false,
     });
     await nameless.close();
     for (const url of ["http://127.0.0.1/", "nonsense", ""]) {
@@ -197,7 +203,7 @@ describe("outbound client", () => {
     }
     for (const headers of [{ "X-Bad": "a\r\nb" }, { "Bad Name": "a" }, { "Transfer-Encoding": "chunked" }]) {
       const outcome = await client.post(request(receiver.url("/malformed"), { headers }));
-      expect(outcome).to.include({ answered: false, reason: "connection" });
+      expect(outcome).to.include({ answered: false, reason: "connection", connected: false });
     }
     expect(receiver.requestsTo("/malformed")).to.be.empty;
   });

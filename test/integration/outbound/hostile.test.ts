@@ -56,6 +56,11 @@ const expected: Readonly<Record<Hostility, number | OutboundFailure["reason"]>> 
   "unknown authority": "tls",
 };
 
+/** With these no connection comes about. */
+const unconnected: ReadonlySet<Hostility> = new Set<Hostility>([
+  "silent handshake", "plain HTTP", "self-signed", "certified for another host", "unknown authority",
+]);
+
 describe("S4 hostile receivers", () => {
   let worker: Worker;
   let ports: Readonly<Record<Hostility, number>>;
@@ -87,8 +92,12 @@ describe("S4 hostile receivers", () => {
         for (const { outcome, tookMs } of calls) {
           expect(tookMs).to.be.below(deadlineMs + busyMs);
           expect(outcome.answered ? outcome.statusCode : outcome.reason).to.equal(expected[hostility]);
-          if (outcome.answered) expect(outcome.body.length).to.be.at.most(16_384);
-          else expect(outcome.error).to.match(/^[ -~]{5,80}$/);
+          if (outcome.answered) {
+            expect(outcome.body.length).to.be.at.most(16_384);
+          } else {
+            expect(outcome.error).to.match(/^[ -~]{5,80}$/);
+            expect(outcome.connected).to.equal(!unconnected.has(hostility));
+          }
         }
       }
     });

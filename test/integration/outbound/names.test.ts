@@ -13,7 +13,7 @@ import { request, startSink, turn, type Sink } from "./setup.ts";
 
 const refused = {
   answered: false, reason: "address refused",
-  error: "address refused: the host has an address that may not be called",
+  error: "address refused: the host has an address that may not be called", connected: false,
 };
 /** Public by its number, and answered by nobody (the network that holds it is not routed from here). */
 const publicAddress = "192.31.196.1";

@@ -10,7 +10,9 @@ describe("exchange", () => {
     // Of a connection, when the timer has not fired yet.
     exchange.onRequestStart({ abort: () => (aborted = true) } as unknown as Dispatcher.DispatchController);
     expect(aborted).to.equal(true);
-    expect(await promise).to.deep.equal({ answered: false, reason: "timeout", error: "no answer within 15000 ms" });
+    expect(await promise).to.deep.equal({
+      answered: false, reason: "timeout", error: "no answer within 15000 ms", connected: false,
+    });
   });
 
   it("says of a body that broke off, or met the deadline, that it is not whole", async () => {

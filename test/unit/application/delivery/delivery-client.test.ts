@@ -4,7 +4,7 @@ import type { Outcome } from "../../../../src/application/delivery/outcome.ts";
 import { webhookSecret } from "../../../../src/application/delivery/signature.ts";
 import { TokenCache } from "../../../../src/application/delivery/token-cache.ts";
 import type { Vault } from "../../../../src/application/keys/vault.ts";
-import type { OutboundAnswer, OutboundRequest } from "../../../../src/ports/outbound.ts";
+import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../../../src/ports/outbound.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const hook = "https://receiver.example/hook";
@@ -12,15 +12,21 @@ const tokenEndpoint = "https://id.example/token";
 const answer = (statusCode: number, fields: object = {}): OutboundAnswer =>
   ({ answered: true, statusCode, headers: {}, body: Buffer.from(JSON.stringify(fields)), truncated: false });
 
-/** Sends to a destination that wants a fetched token; the receiver answers with `statuses`, one after the other. */
-function setUp(statuses: readonly number[], tokenTakesMs = 0) {
+const failure = (connected: boolean): OutboundFailure =>
+  ({ answered: false, reason: "connection", error: "the connection was reset", connected });
+
+/** Sends to a destination that wants a fetched token; what comes of its requests is `results`, one after the other. */
+function setUp(results: readonly (number | OutboundFailure)[], tokenTakesMs = 0) {
   const clock = new ManualClock();
   const requests: OutboundRequest[] = [];
-  const [left, tokens] = [[...statuses], { granted: 0 }];
+  const [left, tokens] = [[...results], { granted: 0 }];
   const outbound = {
     post: async (request: OutboundRequest) => {
       requests.push(request);
-      if (request.url !== tokenEndpoint) return answer(left.shift() ?? 200);
+      if (request.url !== tokenEndpoint) {
+        const result = left.shift() ?? 200;
+        return typeof result === "number" ? answer(result) : result;
+      }
       clock.advance(tokenTakesMs);
       tokens.granted += 1;
       return answer(200, { access_token: `token-${tokens.granted}`, expires_in: 3_600 });
@@ -62,6 +68,15 @@ describe("delivery client", () => {
     const { send, to } = setUp([200], 15_000);
     expect(await send()).to.include({ ok: false, reason: "token", durationMs: 15_000 });
     expect(to(hook)).to.be.empty;
+  });
+
+  it("tells which headers it sent, and none where no connection came about", async () => {
+    const { send } = setUp([503, failure(true), failure(false)]);
+    for (const sent of [true, true, false]) {
+      const { requestHeaders } = await send();
+      if (sent) expect(requestHeaders).to.include({ Authorization: "Bearer ***" });
+      else expect(requestHeaders).to.deep.equal({});
+    }
   });
 
   it("says of a redirect that it is not followed", async () => {

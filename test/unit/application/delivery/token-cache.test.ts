@@ -156,7 +156,13 @@ describe("token cache", () => {
 
   it("says why there is no token, keeps no failure, and repeats no secret", async () => {
     const failures: readonly (readonly [ReturnType<Respond>, RegExp])[] = [
-      [{ answered: false, reason: "address refused", error: "address refused: the host has an address that may not be called" }, /may not be called/],
+      [
+        {
+          answered: false, reason: "address refused", connected: false,
+          error: "address refused: the host has an address that may not be called",
+        },
+        /may not be called/,
+      ],
       [json({ error: "invalid_scope" }, 403), /answered 403 \(invalid_scope\)$/],
       [json({ error: "top:secret+ is wrong" }, 500), /answered 500$/],
       [json({}, 302), /answered 302$/],
