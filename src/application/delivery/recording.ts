@@ -5,6 +5,7 @@ import type { WebhookEvent } from "../../domain/event/events.ts";
 import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { streams } from "../../domain/streams.ts";
+import type { Tenant } from "../../domain/tenant/state.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
@@ -48,10 +49,7 @@ interface Written extends Recorded {
 }
 
 /** What the tenant wants of retries and circuits. */
-interface TenantPolicy {
-  readonly maxTrys: number;
-  readonly circuitBreakerTimer: number;
-}
+type TenantPolicy = Pick<Tenant, "maxTrys" | "circuitBreakerTimer">;
 
 /** What the ends of attempts are written with. */
 interface OutcomeParts {
@@ -102,7 +100,7 @@ export class Recording {
     const { known: { state }, outcome: { ok } } = this.#ended;
     const policy = await this.#policyOf(state.tenantId);
     // First: who dies in between has ended the count for a success nobody heard of, not left it in spite of one.
-    if (ok) await this.#endCount();
+    if (ok) await this.#tellCircuit({ type: "EndCount", at: timestamp(this.#parts.clock.now()) });
     const { status, isOwn, late, facts } = await this.#write(policy, again);
     if (isOwn) {
       await this.#count(late, policy, again);
@@ -110,10 +108,6 @@ export class Recording {
       countFinished(this.#parts.metrics, facts);
     }
     return { status, isOwn };
-  }
-
-  async #endCount(): Promise<void> {
-    await this.#tellCircuit({ type: "EndCount", at: timestamp(this.#parts.clock.now()) });
   }
 
   async #count(late: boolean, { maxTrys, circuitBreakerTimer: timerS }: TenantPolicy, again: boolean): Promise<void> {
@@ -138,22 +132,10 @@ export class Recording {
     let before: Omit<Written, "status"> = { isOwn: false, late: false, facts: [] };
     for (;;) {
       const at = timestamp(clock.now());
-      const facts = outcome.ok
-        ? decideWebhook(state, {
-          type: "Succeed", attempt,
-          durationMs: outcome.durationMs,
-          requestHeaders: outcome.requestHeaders,
-          answer: outcome.answer,
-          at,
-        })
-        : decideWebhook(state, {
-          type: "Fail", attempt,
-          durationMs: outcome.durationMs,
-          requestHeaders: outcome.requestHeaders,
-          reason: outcome.reason,
-          error: outcome.error,
-          answer: outcome.answer,
-          retryAfterMs: outcome.retryAfterMs,
+      const facts = decideWebhook(state, outcome.ok
+        ? { type: "Succeed", attempt, ...outcome, at }
+        : {
+          type: "Fail", attempt, ...outcome,
           policy: { ...retry, maxTrys: policy.maxTrys },
           destinationDeleted: await this.#isDeleted(state.destinationId),
           random: ids.random(),
