@@ -1,4 +1,5 @@
 import { categoryOf } from "../domain/streams.ts";
+import { late, within } from "../ports/clock/within.ts";
 import type { EventLog, LogEntry, Position, Subscription } from "../ports/event-store.ts";
 import type { Instruments } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";
@@ -30,7 +31,7 @@ export class Follower {
   #subscription: Subscription | undefined;
   #covered: Position = "";
   #provenAt = -Infinity;
-  readonly #waiting = new Set<{ readonly since: number; readonly settle: (proven: boolean) => void }>();
+  readonly #waiting = new Set<{ readonly since: number; readonly proven: () => void }>();
   #failing = false;
 
   constructor(parts: FollowerParts) {
@@ -65,18 +66,14 @@ export class Follower {
   }
 
   /** Resolves true once everything was seen that is in the log now, false when that takes over two seconds. */
-  renewed(): Promise<boolean> {
+  async renewed(): Promise<boolean> {
     const { clock } = this.#parts;
-    return new Promise((resolve) => {
-      const settle = (proven: boolean) => {
-        timer.cancel();
-        this.#waiting.delete(waiter);
-        resolve(proven);
-      };
-      const waiter = { since: clock.monotonic(), settle };
-      const timer = clock.schedule(renewedWithinMs, () => settle(false));
-      this.#waiting.add(waiter);
-    });
+    const { promise, resolve: proven } = Promise.withResolvers<void>();
+    const waiter = { since: clock.monotonic(), proven };
+    this.#waiting.add(waiter);
+    const outcome = await within(clock, renewedWithinMs, promise);
+    this.#waiting.delete(waiter);
+    return outcome !== late;
   }
 
   async #prove(): Promise<void> {
@@ -92,7 +89,7 @@ export class Follower {
     }
     if (this.#covered < head) return;
     this.#provenAt = from;
-    for (const { since, settle } of this.#waiting) if (since <= from) settle(true);
+    for (const { since, proven } of this.#waiting) if (since <= from) proven();
     if (this.#failing) this.#parts.logger.info({}, "the log is followed again");
     this.#failing = false;
   }
