@@ -1,7 +1,7 @@
 import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../application/delivery/first-attempts.ts";
 import { Repeats } from "../../application/repeats.ts";
 import type { Webhook } from "../../domain/event/state.ts";
-import type { Clock, Timer } from "../../ports/clock/clock.ts";
+import type { Timer } from "../../ports/clock/clock.ts";
 import { within } from "../../ports/clock/within.ts";
 import type { NewEntry } from "../../ports/event-store.ts";
 import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../ports/work-queue.ts";
@@ -24,7 +24,6 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   readonly #queue: WorkQueue;
   readonly #firstAttempts: FirstAttempts;
   readonly #parts: LaneParts;
-  readonly #clock: Clock;
   readonly #lanes = new Map<string, Lane>();
   readonly #starts = new WeakMap<QueueSession, Promise<SessionStart>>();
   #consumption: { stop(): Promise<void> } | undefined;
@@ -43,7 +42,6 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
       ...parts, repeats: new Repeats(parts.clock), startOf,
       payloadRoom: new PayloadRoom(atHandCharacters), sendingRoom: new PayloadRoom(sendingCharacters),
     };
-    this.#clock = parts.clock;
   }
 
   /** Takes part in the queue, and lets ingest claim first attempts here. Rejects as the queue's `consume` does. */
@@ -59,7 +57,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     this.#firstAttempts.claimer = null;
     const lanes = [...this.#lanes.values()];
     await this.#consumption?.stop();
-    await within(this.#clock, patienceMs, Promise.all(lanes.map((lane) => lane.settled())));
+    await within(this.#parts.clock, patienceMs, Promise.all(lanes.map((lane) => lane.settled())));
     for (const lane of this.#lanes.values()) lane.leave();
   }
 
@@ -96,7 +94,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   #startOf(session: QueueSession): Promise<SessionStart> {
     const known = this.#starts.get(session);
     if (known) return known;
-    const at = this.#clock.monotonic();
+    const at = this.#parts.clock.monotonic();
     const start = this.#parts.log.head().then((position) => ({ position, at }));
     this.#starts.set(session, start);
     start.catch(() => this.#starts.delete(session));
@@ -104,12 +102,12 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   }
 
   #dropIdleLanes(): void {
-    const since = this.#clock.monotonic() - idleMs;
+    const since = this.#parts.clock.monotonic() - idleMs;
     for (const [id, lane] of this.#lanes) {
       if (!lane.idleSince(since)) continue;
       lane.leave();
       this.#lanes.delete(id);
     }
-    this.#idleTimer = this.#clock.schedule(sweepMs, () => this.#dropIdleLanes());
+    this.#idleTimer = this.#parts.clock.schedule(sweepMs, () => this.#dropIdleLanes());
   }
 }
