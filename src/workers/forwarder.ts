@@ -29,7 +29,7 @@ interface ForwarderParts {
 export class Forwarder {
   readonly #parts: ForwarderParts;
   #subscription: Subscription | undefined;
-  #done: Position | undefined;
+  #checkpoint: Position | undefined;
   #savedAt = 0;
 
   constructor(parts: ForwarderParts) {
@@ -48,9 +48,9 @@ export class Forwarder {
   /** Resolves when nothing is being published any more and the checkpoint is stored, if it can be. */
   async stop(): Promise<void> {
     await this.#subscription?.stop();
-    if (this.#done === undefined) return;
+    if (this.#checkpoint === undefined) return;
     // With an older checkpoint some of it is published again; a drain must not fail over that.
-    await this.#parts.state.put(checkpointKey, this.#done, null).catch(() => undefined);
+    await this.#parts.state.put(checkpointKey, this.#checkpoint, null).catch(() => undefined);
   }
 
   async #forward(entries: readonly LogEntry[], upTo: Position): Promise<void> {
@@ -60,7 +60,7 @@ export class Forwarder {
       return done ? [] : workOf(entry);
     });
     if (items.length > 0) await this.#parts.queue.publish(items);
-    this.#done = upTo;
+    this.#checkpoint = upTo;
     const now = this.#parts.clock.monotonic();
     if (now - this.#savedAt < checkpointEveryMs) return;
     this.#savedAt = now;

@@ -139,8 +139,8 @@ const derived: readonly Bug[] = [
     breaks: "what was accepted is published, were it twice",
     changes: [{
       file: "src/workers/forwarder.ts",
-      from: "    if (items.length > 0) await this.#parts.queue.publish(items);\n    this.#done = upTo;",
-      to: "    this.#done = upTo;\n    await this.#parts.state.put(checkpointKey, upTo, null);\n"
+      from: "    if (items.length > 0) await this.#parts.queue.publish(items);\n    this.#checkpoint = upTo;",
+      to: "    this.#checkpoint = upTo;\n    await this.#parts.state.put(checkpointKey, upTo, null);\n"
         + "    if (items.length > 0) await this.#parts.queue.publish(items);",
     }],
     tests: ["test/unit/workers/forwarder.test.ts"],
