@@ -35,7 +35,8 @@ export class Admissions {
    * need no hashing. In memory only, and never for long.
    */
   readonly #admitted: RecentlyUsed<Admission>;
-  #admittedAt = -1;
+  /** The {@link Aggregates.changes} since which they were admitted. */
+  #changes = -1;
 
   constructor(parts: AdmissionParts) {
     this.#parts = parts;
@@ -45,19 +46,19 @@ export class Admissions {
   /** Checks key, token and tenant in the order the contract gives; throws a Refusal. */
   async admit(tenantId: string, token: string, apiKey: string | undefined): Promise<Admission> {
     if (!apiKey) refuse("unauthenticated", "X-Api-Key: missing");
-    const { directory } = this.#parts;
+    const { directory, aggregates, clock } = this.#parts;
     const refreshing = directory.refreshed();
     if (refreshing) await refreshing;
-    const { changes } = directory;
-    if (changes !== this.#admittedAt) {
+    const { changes } = aggregates;
+    if (changes !== this.#changes) {
       this.#admitted.clear();
-      this.#admittedAt = changes;
+      this.#changes = changes;
     }
     const names = `${tenantId}/${token}/${apiKey}`;
     const known = this.#admitted.get(names);
-    if (known && isUsable(known.key, timestamp(this.#parts.clock.now()))) return known;
+    if (known && isUsable(known.key, timestamp(clock.now()))) return known;
     const admission = await this.#admit(tenantId, token, apiKey);
-    if (this.#admittedAt === changes) this.#admitted.set(names, admission);
+    if (this.#changes === changes) this.#admitted.set(names, admission);
     return admission;
   }
 

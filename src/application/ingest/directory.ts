@@ -26,6 +26,14 @@ export interface Following {
   renewed(): Promise<boolean>;
 }
 
+interface DirectoryParts {
+  readonly aggregates: Aggregates;
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+  readonly clock: Clock;
+  readonly following: Following;
+}
+
 /** One kind of secret, and whose its hashes are known to be. */
 interface Secrets<Owner> {
   readonly owners: LRUCache<string, string>;
@@ -42,28 +50,15 @@ interface Secrets<Owner> {
  * hashes are remembered; an unknown one is refused only after the read models have caught up with the log.
  */
 export class Directory {
-  readonly #aggregates: Aggregates;
-  readonly #readModels: ReadModels;
-  readonly #freshness: Freshness;
-  readonly #clock: Clock;
-  readonly #following: Following;
+  readonly #parts: DirectoryParts;
   readonly #keys: Secrets<ApiKey>;
   readonly #tokens: Secrets<Destination>;
   readonly #senderTokens: Secrets<Sender>;
 
-  constructor(
-    parts: {
-      aggregates: Aggregates; readModels: ReadModels; freshness: Freshness; clock: Clock;
-      following: Following;
-    },
-    options: { readonly max: number },
-  ) {
-    this.#aggregates = parts.aggregates;
-    this.#readModels = parts.readModels;
-    this.#freshness = parts.freshness;
-    this.#clock = parts.clock;
-    this.#following = parts.following;
-    const owners = () => new LRUCache<string, string>({ max: options.max });
+  /** `max`: hashes of each kind that are remembered. */
+  constructor(parts: DirectoryParts, { max }: { readonly max: number }) {
+    this.#parts = parts;
+    const owners = () => new LRUCache<string, string>({ max });
     const usable = (key: ApiKey | undefined, hash: string) => this.#usable(key, hash);
     this.#keys = { owners: owners(), type: apiKeys, collection: keyHashes, field: "keyId", valid: usable };
     this.#tokens = {
@@ -88,17 +83,12 @@ export class Directory {
     }
   }
 
-  /** Changes whenever what is in memory does. */
-  get changes(): number {
-    return this.#aggregates.changes;
-  }
-
   /**
    * Await this before asking anything: nothing in memory is then out of date by more than a second. Undefined where
    * that is so already. Rejects with a Refusal (unavailable) when it takes over two seconds.
    */
   refreshed(): Promise<void> | undefined {
-    return this.#following.fresh ? undefined : this.#renewed();
+    return this.#parts.following.fresh ? undefined : this.#renewed();
   }
 
   /** The usable API key of a hash, or undefined. Answers at once where everything is in memory. */
@@ -118,47 +108,47 @@ export class Directory {
 
   /** A destination, deleted or not; undefined where there never was one. */
   destination(id: string): Destination | undefined | Promise<Destination | undefined> {
-    const cached = this.#aggregates.peek(destinations, id);
-    return cached ? cached.state : this.#aggregates.read(destinations, id).then(({ state }) => state);
+    const cached = this.#parts.aggregates.peek(destinations, id);
+    return cached ? cached.state : this.#parts.aggregates.read(destinations, id).then(({ state }) => state);
   }
 
   /** The standing of a destination, its circuit's part included. */
   standing(destination: Destination): Standing | Promise<Standing> {
-    const circuit = this.#aggregates.peek(circuits, destination.id);
+    const circuit = this.#parts.aggregates.peek(circuits, destination.id);
     if (circuit) return standingOf(destination, circuit.state);
-    return this.#aggregates.read(circuits, destination.id).then(({ state }) => standingOf(destination, state));
+    return this.#parts.aggregates.read(circuits, destination.id).then(({ state }) => standingOf(destination, state));
   }
 
   #find<Owner>(secrets: Secrets<Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {
     const { owners, type, valid } = secrets;
     const id = owners.get(hash);
-    const cached = id === undefined ? undefined : this.#aggregates.peek(type, id);
+    const cached = id === undefined ? undefined : this.#parts.aggregates.peek(type, id);
     return cached ? valid(cached.state, hash) : this.#read(secrets, hash);
   }
 
   async #read<Owner>(secrets: Secrets<Owner>, hash: string): Promise<Owner | undefined> {
     const { owners, type, valid } = secrets;
     const known = owners.get(hash);
-    if (known !== undefined) return valid((await this.#aggregates.read(type, known)).state, hash);
+    if (known !== undefined) return valid((await this.#parts.aggregates.read(type, known)).state, hash);
     const id = await this.#ownerOf(secrets, hash);
     if (id === undefined) return undefined;
     // The read models may have heard of a new token before this process has.
-    const { state } = await this.#aggregates.current(type, id);
+    const { state } = await this.#parts.aggregates.current(type, id);
     owners.set(hash, id);
     return valid(state, hash);
   }
 
   async #ownerOf<Owner>({ owners, collection, field }: Secrets<Owner>, hash: string): Promise<string | undefined> {
-    const lookUp = async () => (await this.#readModels.get(collection.name, hash))?.[field] as string | undefined;
-    return (await lookUp()) ?? this.#freshness.ask(async () => owners.get(hash) ?? lookUp());
+    const lookUp = async () => (await this.#parts.readModels.get(collection.name, hash))?.[field] as string | undefined;
+    return (await lookUp()) ?? this.#parts.freshness.ask(async () => owners.get(hash) ?? lookUp());
   }
 
   async #renewed(): Promise<void> {
-    if (!(await this.#following.renewed())) refuse("unavailable", "the log is out of reach; try again");
+    if (!(await this.#parts.following.renewed())) refuse("unavailable", "the log is out of reach; try again");
   }
 
   #usable(key: ApiKey | undefined, hash: string): ApiKey | undefined {
-    return isUsable(key, timestamp(this.#clock.now())) && key.keyHash === hash ? key : undefined;
+    return isUsable(key, timestamp(this.#parts.clock.now())) && key.keyHash === hash ? key : undefined;
   }
 }
 
