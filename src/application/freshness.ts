@@ -6,8 +6,10 @@ import { late, within } from "../ports/clock/within.ts";
 import type { EventLog, Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 
-const patienceMs = 2_000;
-const lookAgainMs = 20;
+/** How long a question waits for read models that can answer it. */
+export const patienceMs = 2_000;
+/** How soon read models that cannot answer yet are looked at again. */
+export const lookAgainMs = 20;
 
 /**
  * Makes the read models at least as new as the moment of the question: an answer shows every write

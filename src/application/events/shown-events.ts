@@ -8,14 +8,12 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import type { Freshness } from "../freshness.ts";
+import { lookAgainMs, patienceMs, type Freshness } from "../freshness.ts";
 import type { Slice } from "../paging.ts";
 import { everyDocument } from "../scans.ts";
 import { nearest } from "./event-places.ts";
 import { totalOf } from "./event-totals.ts";
 
-const patienceMs = 2_000;
-const lookAgainMs = 20;
 /** Skipping this many events in an index costs less than looking into counters. */
 const near = 1_000;
 
