@@ -3,7 +3,7 @@ import type { LeaseDocument } from "../../projections/due/due.ts";
 import type { DueIndex } from "../application/delivery/due-index.ts";
 import { outcomeUnknown } from "../application/delivery/outcome.ts";
 import type { Outcomes, Recording } from "../application/delivery/recording.ts";
-import { loadWebhook } from "../application/events/webhooks.ts";
+import { loadWebhook, referencesOf } from "../application/events/webhooks.ts";
 import type { Origin } from "../application/origin.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
 import type { Webhook } from "../domain/event/state.ts";
@@ -114,11 +114,9 @@ export class LostAttempts {
     const { attempt } = lease;
     const { state, revision, facts } = await loadWebhook(store, lease.eventId);
     if (!state?.open.includes(attempt)) return undefined;
-    const correlationId = facts[0]?.metadata.correlationId ?? state.id;
-    const causationId = facts.at(-1)?.id ?? null;
-    const origin: Origin = { actor: { type: "service", part: "sweeper" }, correlationId, causationId };
+    const origin: Origin = { actor: { type: "service", part: "sweeper" }, ...referencesOf(state, facts) };
     const recording = outcomes.recording({ known: { state, revision }, attempt, outcome: outcomeUnknown, origin });
-    return { lease, state, recording, correlationId, host: hostOf(facts, attempt) };
+    return { lease, state, recording, correlationId: origin.correlationId, host: hostOf(facts, attempt) };
   }
 }
 

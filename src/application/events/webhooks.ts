@@ -35,6 +35,13 @@ export async function loadWebhook(store: EventStore, eventId: string): Promise<L
   return !loaded.state || loaded.state.id === eventId ? loaded : nothing;
 }
 
+/** What the next fact about an event refers to: the request it came with, and its newest fact. */
+export function referencesOf(
+  event: Webhook, facts: LoadedWebhook["facts"],
+): Pick<Origin, "correlationId" | "causationId"> {
+  return { correlationId: facts[0]?.metadata.correlationId ?? event.id, causationId: facts.at(-1)?.id ?? null };
+}
+
 async function loadStream(store: EventStore, stream: string): Promise<LoadedWebhook> {
   const entries = await store.readStream(stream);
   let state: WebhookState;

@@ -1,7 +1,7 @@
 import { destinations, tenants } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
 import { countFinished } from "../../application/events/finishing.ts";
-import { loadWebhook } from "../../application/events/webhooks.ts";
+import { loadWebhook, referencesOf } from "../../application/events/webhooks.ts";
 import { entriesOf } from "../../application/origin.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { decide } from "../../domain/event/decide.ts";
@@ -122,8 +122,7 @@ export class Claims {
     if (!loaded) return "unreadable";
     const { state, revision, facts } = loaded;
     if (!state) return "gone";
-    const correlationId = facts[0]?.metadata.correlationId ?? state.id;
-    return { state, revision, causationId: facts.at(-1)?.id ?? null, correlationId };
+    return { state, revision, ...referencesOf(state, facts) };
   }
 
   /** What claims an attempt at `at` (ms since 1970), or undefined where the event waits for none. */
