@@ -4,6 +4,7 @@ import type { EventLog, EventStore, LogEntry, Position, UnreadableEntry } from "
 import type { Change, PositionedChanges } from "../../ports/read-models.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { ErasedTenants } from "./erased-tenants.ts";
+import { eventIdIn } from "./event-id-in.ts";
 import type { Purges } from "./purges.ts";
 import type { StreamsAside } from "./streams-aside.ts";
 
@@ -81,11 +82,10 @@ export class Batches {
 
   /** The event that an entry is about, if any; of an unreadable one the beginning of its stream may tell. */
   async #eventIdOf(entry: LogEntry): Promise<string | undefined> {
-    const { stream } = entry;
-    if (categoryOf(stream) !== "event") return undefined;
-    const [told] = entry.unreadable === undefined ? [entry] : await this.#parts.log.readStream(stream, { limit: 1 });
-    const data = told?.unreadable === undefined ? told?.data : undefined;
-    return (data as { readonly eventId?: string } | null | undefined)?.eventId;
+    if (entry.unreadable === undefined) return eventIdIn(entry);
+    if (categoryOf(entry.stream) !== "event") return undefined;
+    const [first] = await this.#parts.log.readStream(entry.stream, { limit: 1 });
+    return first && eventIdIn(first);
   }
 
   #setAside(entry: UnreadableEntry): Promise<readonly Change[]> {

@@ -1,7 +1,7 @@
 import { events } from "../../../projections/events/events.ts";
-import { categoryOf } from "../../domain/streams.ts";
 import type { LogEntry } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
+import { eventIdIn } from "./event-id-in.ts";
 
 /** Events asked about at once. */
 const together = 100;
@@ -41,10 +41,4 @@ export class Remains {
     }
     return new Set(eventIds.filter((eventId) => !this.#begun.has(eventId)));
   }
-}
-
-/** The event that a fact is about, if any. */
-function eventIdIn(entry: LogEntry): string | undefined {
-  if (entry.unreadable !== undefined || categoryOf(entry.stream) !== "event") return undefined;
-  return (entry.data as { readonly eventId?: string } | null)?.eventId;
 }
