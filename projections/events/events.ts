@@ -1,6 +1,6 @@
 import { greatestEventId, leastEventId } from "../../src/domain/event/event-id.ts";
 import { eventStatuses, type EventStatus } from "../../src/domain/event/events.ts";
-import { millis } from "../../src/domain/time.ts";
+import { millis, timestamp } from "../../src/domain/time.ts";
 import type { Query, Selection } from "../../src/ports/read-models.ts";
 import type { Collection } from "../projection.ts";
 
@@ -57,6 +57,25 @@ export interface EventFilter {
   readonly destinationUrlId?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+}
+
+/** A period of time, ms since 1970: from `from` up to, not including, `until`; either may be infinite. */
+export interface Period {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** The times of acceptance that a filter lets through. */
+export function periodOf({ from, to }: Pick<EventFilter, "from" | "to">): Period {
+  return {
+    from: from === undefined ? -Infinity : millis(from),
+    until: to === undefined ? Infinity : millis(to) + 1,
+  };
+}
+
+/** A finite period as a filter has it. */
+export function boundsOf({ from, until }: Period): { readonly from: string; readonly to: string } {
+  return { from: timestamp(from), to: timestamp(until - 1) };
 }
 
 /** Selects the events that match a filter. */

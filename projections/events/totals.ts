@@ -1,8 +1,7 @@
 import { eventStatuses } from "../../src/domain/event/events.ts";
-import { millis, timestamp } from "../../src/domain/time.ts";
 import type { Selection } from "../../src/ports/read-models.ts";
 import { eventsCounter, levels, type Counted } from "./counters.ts";
-import { eventsSelected, type EventFilter } from "./events.ts";
+import { boundsOf, eventsSelected, periodOf, type EventFilter, type Period } from "./events.ts";
 
 /** Counters of a scope to sum, between two buckets, both inclusive; an end that is left out is open. */
 export interface CounterRange {
@@ -24,9 +23,7 @@ export function planTotal(filter: EventFilter): TotalPlan {
     return { sums: scopes.map((counted) => ({ scope: eventsCounter(counted, "all") })), counts: [] };
   }
   const plan = { sums: [], counts: [] };
-  const from = filter.from === undefined ? -Infinity : millis(filter.from);
-  const until = filter.to === undefined ? Infinity : millis(filter.to) + 1;
-  cover({ filter, scopes, plan }, from, until, 0);
+  cover({ filter, scopes, plan }, periodOf(filter), 0);
   return plan;
 }
 
@@ -42,22 +39,22 @@ interface Covering {
   readonly plan: { readonly sums: CounterRange[]; readonly counts: Selection[] };
 }
 
-/** Covers the time from `from` up to, not including, `until`: whole units of a level, and finer ones at the ends. */
-function cover(covering: Covering, from: number, until: number, depth: number): void {
+/** Covers a period: whole units of a level, and finer ones at the ends. */
+function cover(covering: Covering, { from, until }: Period, depth: number): void {
   if (from >= until) return;
   const { filter, scopes, plan } = covering;
   const level = levels[depth];
   if (!level) {
-    plan.counts.push(eventsSelected({ ...filter, from: timestamp(from), to: timestamp(until - 1) }));
+    plan.counts.push(eventsSelected({ ...filter, ...boundsOf({ from, until }) }));
     return;
   }
   const first = Math.ceil(from / level.ms);
   const end = Math.floor(until / level.ms);
   if (first >= end) {
-    cover(covering, from, until, depth + 1);
+    cover(covering, { from, until }, depth + 1);
     return;
   }
-  cover(covering, from, first * level.ms, depth + 1);
+  cover(covering, { from, until: first * level.ms }, depth + 1);
   for (const counted of scopes) {
     plan.sums.push({
       scope: eventsCounter(counted, level.name),
@@ -65,5 +62,5 @@ function cover(covering: Covering, from: number, until: number, depth: number): 
       ...(end < Infinity && { to: end - 1 }),
     });
   }
-  cover(covering, end * level.ms, until, depth + 1);
+  cover(covering, { from: end * level.ms, until }, depth + 1);
 }

@@ -1,7 +1,6 @@
 import { eventsCounter, levels } from "../../../projections/events/counters.ts";
-import type { EventFilter } from "../../../projections/events/events.ts";
+import { boundsOf, periodOf, type EventFilter } from "../../../projections/events/events.ts";
 import { countedOf } from "../../../projections/events/totals.ts";
-import { millis, timestamp } from "../../domain/time.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { totalOf } from "./event-totals.ts";
 
@@ -9,12 +8,6 @@ import { totalOf } from "./event-totals.ts";
 export interface Place {
   readonly filter: EventFilter;
   readonly offset: number;
-}
-
-/** A stretch of time, ms since 1970: from `from` up to, not including, `until`. */
-interface Stretch {
-  readonly from: number;
-  readonly until: number;
 }
 
 /**
@@ -37,16 +30,13 @@ export async function nearest(
   };
 
   let left = offset;
-  let within: Stretch = {
-    from: filter.from === undefined ? -Infinity : millis(filter.from),
-    until: filter.to === undefined ? Infinity : millis(filter.to) + 1,
-  };
+  let within = periodOf(filter);
   for (const { name, ms } of levels) {
     const [first, end] = [Math.ceil(within.from / ms), Math.floor(within.until / ms)];
     if (first >= end) continue;
     const edges = [{ from: within.from, until: first * ms }, { from: end * ms, until: within.until }] as const;
     const [before, behind] = descending ? [edges[1], edges[0]] : edges;
-    const inBefore = before.from < before.until ? await totalOf(readModels, { ...filter, ...bounds(before) }) : 0;
+    const inBefore = before.from < before.until ? await totalOf(readModels, { ...filter, ...boundsOf(before) }) : 0;
     if (left < inBefore) {
       within = before;
       continue;
@@ -62,10 +52,6 @@ export async function nearest(
     }
     if (within.from >= within.until) return null;
   }
-  const { from, to } = bounds(within);
+  const { from, to } = boundsOf(within);
   return { filter: { ...filter, ...(descending ? { to } : { from }) }, offset: left };
-}
-
-function bounds({ from, until }: Stretch): { readonly from: string; readonly to: string } {
-  return { from: timestamp(from), to: timestamp(until - 1) };
 }
