@@ -31,7 +31,7 @@ const pending = { collection: events.name, where: { status: "Pending" } } as con
 /**
  * What is due when, and which attempts are under way: the truth the queue only hints at. Answers lag the log by
  * moments, so work found here is claimed by an append at an expected revision. A Pending event is due from its
- * acceptance on, one that waits for a retry from the planned time on.
+ * acceptance on, one that waits for a retry from the planned time on. All questions throw ReadModelsUnavailable.
  */
 export class DueIndex {
   readonly #readModels: ReadModels;
@@ -45,21 +45,20 @@ export class DueIndex {
     if (!(await this.#readModels.caughtUp(position, catchUpMs))) throw new Error("the due index is behind");
   }
 
-  /** Work of a destination: what is due by `until`, and not before `from`, longest due first. */
+  /** Work of a destination: what is due by `until`, and not before `from` (ISO 8601 UTC), longest due first. */
   async due(of: WorkOf, until: string, limit: number, from?: string): Promise<readonly WaitingWork[]> {
-    const since = from === undefined ? {} : { from };
     const [fresh, retries] = await Promise.all([
       this.#pending(of, limit, from),
-      this.#retries(of, { field: "dueAt", ...since, to: until }, "dueAt", limit),
+      this.#retries(of, { ...(from !== undefined && { from }), to: until }, "dueAt", limit),
     ]);
     return merged(fresh, retries, limit, (a, b) => compared(a.dueAt, b.dueAt) || compared(a.eventId, b.eventId));
   }
 
-  /** The events accepted first among a destination's due ones: the candidates for its next probe. */
+  /** The events accepted first among a destination's due ones at `now` (ms): the candidates for its next probe. */
   async oldestDue(of: WorkOf, now: number, limit: number): Promise<readonly WaitingWork[]> {
     const [fresh, retries] = await Promise.all([
       this.#pending(of, limit),
-      this.#retries(of, { field: "dueAt", to: timestamp(now) }, waiting.key, limit),
+      this.#retries(of, { to: timestamp(now) }, waiting.key, limit),
     ]);
     // Ids have the order of acceptance.
     return merged(fresh, retries, limit, (a, b) => compared(a.eventId, b.eventId));
@@ -114,26 +113,26 @@ export class DueIndex {
     return everyDocument(this.#readModels, leases, destinationId === undefined ? {} : { where: { destinationId } });
   }
 
-  async #pending(
-    { destinationId, tenantId }: WorkOf, limit: number, from?: string,
-  ): Promise<readonly WaitingWork[]> {
+  async #pending(of: WorkOf, limit: number, from?: string): Promise<readonly WaitingWork[]> {
     const found = await this.#readModels.find({
-      ...pending,
-      where: { ...pending.where, destinationUrlId: destinationId, tenantId },
+      ...pendingOf(of),
       ...(from !== undefined && { range: accepted({ from }) }),
       order: eventsOrdered(false),
       limit,
     });
-    return (found as readonly EventDocument[]).map(({ id: eventId, acceptedAt: dueAt }) =>
-      ({ eventId, dueAt }));
+    return (found as readonly EventDocument[]).map(({ id: eventId, acceptedAt: dueAt }) => ({ eventId, dueAt }));
   }
 
+  /** What waits for a retry that is due in a time, first in the order of the field. */
   async #retries(
-    { destinationId }: WorkOf, range: NonNullable<Selection["range"]>, field: string, limit: number,
+    { destinationId }: WorkOf, due: { readonly from?: string; readonly to: string }, field: string, limit: number,
   ): Promise<readonly WaitingWork[]> {
-    const order = { field, descending: false };
     const found = await this.#readModels.find({
-      collection: waiting.name, where: { destinationId }, range, order, limit,
+      collection: waiting.name,
+      where: { destinationId },
+      range: { field: "dueAt", ...due },
+      order: { field, descending: false },
+      limit,
     });
     return (found as readonly WaitingDocument[]).map(({ eventId, dueAt }) => ({ eventId, dueAt }));
   }
@@ -143,15 +142,14 @@ export class DueIndex {
     if (!document || destinationStatus(document) !== "Active") return null;
     const of = { destinationId, tenantId: document.tenantId };
     const [pendingSince, [retry]] = await Promise.all([
-      this.#firstPendingSince(of), this.#retries(of, { field: "dueAt", to: timestamp(now) }, "dueAt", 1),
+      this.#firstPendingSince(of), this.#retries(of, { to: timestamp(now) }, "dueAt", 1),
     ]);
     return [pendingSince, retry?.dueAt].filter((at) => at != null).sort()[0] ?? null;
   }
 
   /** Since when the first of a destination's Pending events is due whose stream is not set aside. */
-  async #firstPendingSince({ destinationId, tenantId }: WorkOf): Promise<string | null> {
-    const where = { ...pending.where, destinationUrlId: destinationId, tenantId };
-    for await (const documents of pagesOf(this.#readModels, events, { where, size: 1 })) {
+  async #firstPendingSince(of: WorkOf): Promise<string | null> {
+    for await (const documents of pagesOf(this.#readModels, events, { where: pendingOf(of).where, size: 1 })) {
       for (const { id, nextAttemptAt } of documents) {
         if (!(await this.#readModels.get(setAside.name, streams.event(id)))) return nextAttemptAt;
       }
@@ -162,6 +160,10 @@ export class DueIndex {
   #all(selection: Selection, field: string): Promise<readonly string[]> {
     return everyValue(this.#readModels, selection, field);
   }
+}
+
+function pendingOf({ destinationId, tenantId }: WorkOf) {
+  return { ...pending, where: { ...pending.where, destinationUrlId: destinationId, tenantId } };
 }
 
 /** Merges two lists, each of them its own first `limit`, into the first `limit` of both, in order. */
