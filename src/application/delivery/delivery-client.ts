@@ -23,10 +23,9 @@ interface DeliveryClientParts {
   readonly deliveryTimeoutMs: number;
 }
 
-/** One attempt at an event: to which destination, signed for which tenant. */
+/** The newest attempt at an event: to which destination, signed for which tenant. */
 export interface Delivery {
   readonly webhook: Webhook;
-  readonly attempt: number;
   readonly destination: Destination;
   readonly tenant: Tenant;
 }
@@ -73,10 +72,11 @@ export class DeliveryClient {
     return outcomeOf(answer, request, proof.header?.secrets ?? [], elapsed(), clock.now());
   }
 
-  #request({ webhook, attempt, tenant }: Delivery, body: Uint8Array, auth: AuthHeader | null): AttemptRequest {
+  #request({ webhook, tenant }: Delivery, body: Uint8Array, auth: AuthHeader | null): AttemptRequest {
     const { clock, userAgent } = this.#parts;
+    const { id: eventId, attempts: number } = webhook;
     const signer = this.#signerOf(tenant);
-    return attemptRequest({ eventId: webhook.id, number: attempt, body, signer, auth, userAgent, at: clock.now() });
+    return attemptRequest({ eventId, number, body, signer, auth, userAgent, at: clock.now() });
   }
 
   async #prove({ destination, tenant }: Delivery): Promise<Proof | { readonly error: string }> {

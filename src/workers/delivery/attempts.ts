@@ -39,7 +39,7 @@ export class Attempts {
     const { state } = claimed;
     const claimMs = clock.monotonic() - claimedFrom;
     if (state.attempts === 1) metrics.firstAttemptDelay(Math.max(0, clock.now() - millis(state.acceptedAt)) / 1000);
-    const delivery = { webhook: state, attempt: state.attempts, destination, tenant };
+    const delivery = { webhook: state, destination, tenant };
     // Another worker may take a late one for lost before it could be over.
     const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await client.send(delivery);
     await this.#record(claimed, outcome, destination);

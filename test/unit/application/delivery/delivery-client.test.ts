@@ -42,7 +42,7 @@ function setUp(results: readonly (number | OutboundFailure)[], tokenTakesMs = 0)
   const cache = new TokenCache({ ...settings, deadlineMs: 15_000, capacity: 10 });
   const client = new DeliveryClient({ ...settings, tokens: cache, vault, deliveryTimeoutMs: 15_000 });
   const delivery = {
-    webhook: { id: "event-1", payload: "{}" }, attempt: 1, tenant: {},
+    webhook: { id: "event-1", payload: "{}", attempts: 1 }, tenant: {},
     destination: { url: hook, auth: { type: "JwtBearer" } },
   } as unknown as Delivery;
   const send = (): Promise<Outcome> => client.send(delivery);
