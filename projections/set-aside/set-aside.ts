@@ -25,10 +25,11 @@ export const setAside: Collection<SetAsideDocument> = {
  * `leaseKeys` of its attempts under way are forgotten. The event itself stays to be shown as it was.
  */
 export function setStreamAside(
-  entry: SetAsideDocument, eventId: string | undefined, leaseKeys: readonly string[],
+  document: SetAsideDocument, eventId: string | undefined, leaseKeys: readonly string[],
 ): Change[] {
-  const { stream, revision, type, reason } = entry;
-  const changes = [create(setAside, { stream, revision, type, reason })];
-  if (eventId !== undefined) changes.push(remove(waiting, eventId));
-  return [...changes, ...leaseKeys.map((key) => remove(leases, key))];
+  return [
+    create(setAside, document),
+    ...(eventId === undefined ? [] : [remove(waiting, eventId)]),
+    ...leaseKeys.map((key) => remove(leases, key)),
+  ];
 }
