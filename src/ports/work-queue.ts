@@ -21,7 +21,7 @@ export interface FirstAttempt {
 export interface WakeUp {
   readonly kind: "wake";
   readonly destinationId: string;
-  /** How far the due index must have come before it is asked. */
+  /** How far the due index must have come before it is asked; `logStart` where no fact called for this. */
   readonly position: Position;
 }
 

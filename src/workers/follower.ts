@@ -1,6 +1,6 @@
 import { categoryOf } from "../domain/streams.ts";
 import { late, within } from "../ports/clock/within.ts";
-import type { EventLog, LogEntry, Position, Subscription } from "../ports/event-store.ts";
+import { logStart, type EventLog, type LogEntry, type Position, type Subscription } from "../ports/event-store.ts";
 import type { Instruments } from "../ports/telemetry.ts";
 import { Loop } from "./loop.ts";
 
@@ -29,7 +29,7 @@ export class Follower {
   readonly #parts: FollowerParts;
   readonly #loop: Loop;
   #subscription: Subscription | undefined;
-  #covered: Position = "";
+  #covered = logStart;
   #provenAt = -Infinity;
   readonly #waiting = new Set<{ readonly since: number; readonly proven: () => void }>();
   #failing = false;

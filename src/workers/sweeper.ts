@@ -1,5 +1,6 @@
 import type { DueIndex } from "../application/delivery/due-index.ts";
 import type { Clock } from "../ports/clock/clock.ts";
+import { logStart } from "../ports/event-store.ts";
 import type { WorkQueue } from "../ports/work-queue.ts";
 
 const overlapMs = 1_000;
@@ -47,7 +48,7 @@ export class Sweeper {
       this.#deletedAt = monotonic;
     }
     if (due.size > 0) {
-      await queue.publish([...due].map((destinationId) => ({ kind: "wake", destinationId, position: "" })));
+      await queue.publish([...due].map((destinationId) => ({ kind: "wake", destinationId, position: logStart })));
     }
     this.#sweptTo = now;
   }

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import type { Clock } from "../../ports/clock/clock.ts";
-import type { LogEntry, Position } from "../../ports/event-store.ts";
+import { logStart, type LogEntry, type Position } from "../../ports/event-store.ts";
 import type { Connection, StreamsClient } from "./connection.ts";
 import { grpcCode } from "./failures.ts";
 import { pairOf, positionOf } from "./positions.ts";
@@ -58,7 +58,7 @@ export class Feed {
     this.#wants = wants;
     this.#covered = this.#given = after;
     const request = subscribeRequest(
-      after === "" ? undefined : pairOf(after), filter, context.tuning.searchWindow,
+      after === logStart ? undefined : pairOf(after), filter, context.tuning.searchWindow,
     );
     this.#open(request).catch((error: unknown) => this.#fail(error));
   }

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
-import type { Position } from "../../ports/event-store.ts";
+import { logStart, type Position } from "../../ports/event-store.ts";
 
 const firstPauseMs = 2;
 const longestPauseMs = 50;
@@ -49,7 +49,7 @@ export class PositionWaiters {
     if (this.#asking) return;
     this.#asking = true;
     // Waiters learn that the time is over, not why.
-    const reached = await this.#position().catch(() => "");
+    const reached = await this.#position().catch(() => logStart);
     this.#asking = false;
     for (const waiter of this.#waiting) if (waiter.position <= reached) waiter.settle(true);
     if (this.#waiting.size === 0) return;

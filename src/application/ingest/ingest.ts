@@ -7,7 +7,7 @@ import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import {
-  EntryTooLarge, LogUnavailable, noStream, RevisionConflict, type EventStore, type NewEntry,
+  EntryTooLarge, LogUnavailable, logStart, noStream, RevisionConflict, type EventStore, type NewEntry,
 } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Mappings } from "../../ports/mapping.ts";
@@ -163,7 +163,7 @@ export class Ingest {
     if (state || accepted?.type !== "EventAccepted") return;
     await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);
     // Read models that never learned how the event ended could not take it away.
-    await this.#parts.freshness.settle(facts.at(-1)?.position ?? "");
+    await this.#parts.freshness.settle(facts.at(-1)?.position ?? logStart);
     try {
       await this.#parts.store.deleteStream(stream, revision);
     } catch (error) {

@@ -5,7 +5,7 @@ import { mayProbe, newCircuit, type Circuit } from "../../domain/circuit/circuit
 import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { timestamp } from "../../domain/time.ts";
-import type { NewEntry } from "../../ports/event-store.ts";
+import { logStart, type NewEntry } from "../../ports/event-store.ts";
 import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
 import type { Claims } from "./claims.ts";
@@ -71,7 +71,7 @@ export class Lane {
   offer(item: WorkItem, session: QueueSession): void {
     this.#tenure.join(session);
     this.#window.offer(item);
-    if (item.kind === "wake" && item.position !== "") this.#told = true;
+    if (item.kind === "wake" && item.position !== logStart) this.#told = true;
     this.#lastActive = this.#parts.clock.monotonic();
   }
 

@@ -1,6 +1,6 @@
 import type { DueIndex, WorkOf } from "../../application/delivery/due-index.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
-import type { EventLog, Position } from "../../ports/event-store.ts";
+import { logStart, type EventLog, type Position } from "../../ports/event-store.ts";
 import type { WorkItem } from "../../ports/work-queue.ts";
 import { DuePages } from "./due-pages.ts";
 import type { PayloadRoom } from "./payload-room.ts";
@@ -36,7 +36,7 @@ export class WorkWindow {
   #refillFrom: Position | undefined;
   #refilling = false;
   /** The newest claim or cancellation of an event of this destination by this worker. */
-  #written: Position = "";
+  #written = logStart;
   /** Work was let go or lost: the due index is asked before anything newer goes. */
   #held = false;
 
@@ -114,7 +114,7 @@ export class WorkWindow {
 
   /** Takes in what the due index names by `dueBy` (ms since 1970). Throws when it is behind or away. */
   async refill(tenantId: string, dueBy: number): Promise<void> {
-    const from = this.#refillFrom ?? "";
+    const from = this.#refillFrom ?? logStart;
     this.#refillFrom = undefined;
     this.#held = false;
     this.#refilling = true;
