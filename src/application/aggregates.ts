@@ -110,7 +110,8 @@ export class Aggregates {
   /**
    * Decides on the current state and appends the decision, retrying from the newer state when another writer was first.
    * Changes of one stream by this process take turns, so that only other processes can be first. `decide` must be free
-   * of side effects. Resolves to what was decided and, unless that is nothing, its place in the log.
+   * of side effects. Resolves to what was decided and, unless that is nothing, its place in the log. Throws as
+   * {@link read} and `decide` do, and RevisionConflict where other processes were first ten times.
    */
   async change<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,

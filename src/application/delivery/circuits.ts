@@ -13,7 +13,8 @@ const told: Readonly<Record<string, string>> = {
 
 /**
  * Decides on a destination's circuit and appends what follows; resolves to whether anything did. A log line tells an
- * operator that it opens, half-opens or closes, and so why deliveries to a destination stop and go on.
+ * operator that it opens, half-opens or closes, and so why deliveries to a destination stop and go on. Throws as
+ * {@link Aggregates.change} does.
  */
 export async function changeCircuit(
   { aggregates, logger }: { readonly aggregates: Aggregates; readonly logger: Logger },

@@ -91,8 +91,9 @@ export class Recording {
   }
 
   /**
-   * Records it, however late. Who finds it settled by another leaves the counting to that one. Throws LogUnavailable;
-   * called again until it does not, it is counted for certain: whatever of it is in the log is not done twice.
+   * Records it, however late. Who finds it settled by another leaves the counting to that one. Throws LogUnavailable,
+   * or a Refusal where a record that it needs cannot be read; called again until it does not, it is counted for
+   * certain: whatever of it is in the log is not done twice.
    */
   async finish(): Promise<Recorded> {
     const again = this.#begun;

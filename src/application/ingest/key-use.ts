@@ -7,7 +7,7 @@ import type { Origin } from "../origin.ts";
 
 /**
  * Records when a key was last used (ISO 8601 UTC), unless that is known. Call it before the events that show this are
- * deleted, so that rebuilt read models know it too.
+ * deleted, so that rebuilt read models know it too. Throws as {@link Aggregates.change} does.
  */
 export async function recordUse(
   { aggregates, clock }: { readonly aggregates: Aggregates; readonly clock: Clock },

@@ -46,8 +46,8 @@ export class Attempts {
   }
 
   /**
-   * The receiver has seen the request, so its outcome is recorded however long the log is away. Only where the event's
-   * stream cannot be read is it given up: it would wait for ever, and keep its place from others.
+   * The receiver has seen the request, so its outcome is recorded however long the log is away. Only where a record
+   * that it needs cannot be read is it given up: it would wait for ever, and keep its place from others.
    */
   async #record(known: Known, outcome: Outcome, destination: Destination): Promise<void> {
     const { outcomes, clock, logger, metrics, workerId } = this.#parts;

@@ -47,7 +47,8 @@ export class Claims {
 
   /**
    * Claims one attempt, unless the event no longer waits or another worker was first. `isOurs` is asked right before:
-   * what is read first may take so long that the destination is another's. Throws LogUnavailable.
+   * what is read first may take so long that the destination is another's. Throws LogUnavailable, or a Refusal where
+   * the destination's or the tenant's record cannot be read.
    */
   claim(work: Work, probe: boolean, isOurs: () => boolean): Promise<Claimed | Miss> {
     return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, isOurs);
