@@ -21,7 +21,8 @@ interface TokenCacheSettings {
   readonly capacity: number;
 }
 
-const hourMs = 3_600_000;
+/** No token is kept for longer, whatever its endpoint says. */
+const keptAtMostMs = 3_600_000;
 /** How long before its end a token is renewed, so that none expires on its way. */
 const marginMs = 60_000;
 /** For an endpoint that does not say how long its tokens live. */
@@ -73,7 +74,7 @@ export class TokenCache {
     void fetched.then((result) => {
       if ("token" in result && result.lifetimeMs > marginMs) {
         entry.token = result.token;
-        entry.until = startedAt + Math.min(result.lifetimeMs - marginMs, hourMs);
+        entry.until = startedAt + Math.min(result.lifetimeMs - marginMs, keptAtMostMs);
       } else {
         this.#entries.delete(key);
       }

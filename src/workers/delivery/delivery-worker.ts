@@ -10,7 +10,7 @@ import { PayloadRoom } from "./payload-room.ts";
 import type { SessionStart } from "./tenure.ts";
 
 const idleMs = 30_000;
-const sweepMs = 5_000;
+const dropEveryMs = 5_000;
 /** Of payloads at hand. */
 const atHandCharacters = 64 * 2 ** 20;
 /** Of payloads under way; they take some four times as much memory: as text, as bytes, and encrypted. */
@@ -108,6 +108,6 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
       lane.leave();
       this.#lanes.delete(id);
     }
-    this.#idleTimer = this.#parts.clock.schedule(sweepMs, () => this.#dropIdleLanes());
+    this.#idleTimer = this.#parts.clock.schedule(dropEveryMs, () => this.#dropIdleLanes());
   }
 }
