@@ -89,8 +89,8 @@ const store: readonly Bug[] = [
     breaks: "a damaged segment is noticed",
     changes: [{
       file: `${index}/segment.ts`,
-      from: "if (partsCrc !== crcOf(bloom, crcOf(fences)))",
-      to: "if (partsCrc === crcOf(bloom))",
+      from: "if (partsCrc !== crc32(bloom, crc32(fences)))",
+      to: "if (partsCrc === crc32(bloom))",
     }],
     tests: [`${indexTests}/segments.test.ts`],
   },

@@ -18,7 +18,7 @@ export class SegmentWriter {
   #blocks = 0;
   #records = 0;
   #names = 0;
-  #last = new Uint32Array(segmentWords);
+  readonly #last = new Uint32Array(segmentWords);
   #open = true;
 
   /** `namesAtMost` sizes the filter. */
@@ -50,9 +50,9 @@ export class SegmentWriter {
     const bloom = this.#bloom;
     const footer = new Uint32Array(footerWords);
     footer.set([magic, formatVersion, this.#records, this.#blocks, bloom.length, this.#names]);
-    footer[6] = crc32(bytes(bloom), crc32(bytes(fences)));
-    footer[7] = crc32(bytes(footer.subarray(0, 7)));
-    for (const part of [fences, bloom, footer]) this.#write(bytes(part));
+    footer[6] = crc32(bloom, crc32(fences));
+    footer[7] = crc32(footer.subarray(0, 7));
+    for (const part of [fences, bloom, footer]) this.#write(part);
     fsyncSync(this.#file);
     this.abandon();
     renameSync(temporary(this.#path), this.#path);
@@ -67,7 +67,7 @@ export class SegmentWriter {
   }
 
   #endBlock(): void {
-    const block = bytes(this.#block.subarray(0, this.#inBlock * segmentWords));
+    const block = this.#block.subarray(0, this.#inBlock * segmentWords);
     if ((this.#blocks + 1) * fenceWords > this.#fences.length) {
       const larger = new Uint32Array(this.#fences.length * 2);
       larger.set(this.#fences);
@@ -80,16 +80,12 @@ export class SegmentWriter {
     this.#inBlock = 0;
   }
 
-  #write(data: Uint8Array): void {
-    for (let done = 0; done < data.length;) done += writeSync(this.#file, data, done);
+  #write(words: Uint32Array): void {
+    for (let done = 0; done < words.byteLength;) done += writeSync(this.#file, words, done);
   }
 }
 
 /** The name under which a segment is written before it is whole. */
 function temporary(path: string): string {
   return `${path}.new`;
-}
-
-function bytes(words: Uint32Array): Uint8Array {
-  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
 }

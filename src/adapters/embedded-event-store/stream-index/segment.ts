@@ -71,9 +71,9 @@ export class Segment {
   /** Copies block `index` into `target`; answers how many records it holds. */
   readBlock(index: number, target: Uint32Array): number {
     const records = Math.min(blockRecords, this.records - index * blockRecords);
-    const bytes = new Uint8Array(target.buffer, target.byteOffset, records * segmentWords * 4);
-    readAt(this.path, this.#file, bytes, index * blockRecords * segmentWords * 4);
-    if (crc32(bytes) !== this.#fences[index * fenceWords + 3]) {
+    const words = target.subarray(0, records * segmentWords);
+    readAt(this.path, this.#file, words, index * blockRecords * segmentWords * 4);
+    if (crc32(words) !== this.#fences[index * fenceWords + 3]) {
       throw new SegmentDamaged(basename(this.path), `block ${index} is damaged`);
     }
     return records;
@@ -133,9 +133,9 @@ function openFile(path: string): number {
   return orDamaged(path, () => openSync(path, "r"));
 }
 
-/** Fills `bytes` from `position` on, as far as the file goes: their checksum tells what is missing, too. */
-function readAt(path: string, file: number, bytes: Uint8Array, position: number): void {
-  orDamaged(path, () => readSync(file, bytes, 0, bytes.length, position));
+/** Fills `words` from the byte at `position` on, as far as the file goes: their checksum tells what is missing, too. */
+function readAt(path: string, file: number, words: Uint32Array, position: number): void {
+  orDamaged(path, () => readSync(file, words, { position }));
 }
 
 /** What the disk does not give back is lost like what it gives back wrong. */
@@ -152,23 +152,18 @@ function readSummary(path: string, file: number): SegmentSummary {
   const size = fstatSync(file).size;
   const footer = readWords(path, file, size - footerWords * 4, footerWords);
   const [fileMagic, version, records, blocks, filterWords, names, partsCrc, footerCrc] = footer as unknown as number[];
-  if (fileMagic !== magic || version !== formatVersion || footerCrc !== crcOf(footer.subarray(0, 7))) {
+  if (fileMagic !== magic || version !== formatVersion || footerCrc !== crc32(footer.subarray(0, 7))) {
     throw new SegmentDamaged(name, "its footer is damaged or of another version");
   }
   const recordsSize = records! * segmentWords * 4;
   const fences = readWords(path, file, recordsSize, blocks! * fenceWords);
   const bloom = readWords(path, file, recordsSize + fences.byteLength, filterWords!);
-  if (partsCrc !== crcOf(bloom, crcOf(fences))) throw new SegmentDamaged(name, "its fences or filter are damaged");
+  if (partsCrc !== crc32(bloom, crc32(fences))) throw new SegmentDamaged(name, "its fences or filter are damaged");
   return { records: records!, names: names!, fences, bloom };
 }
 
 function readWords(path: string, file: number, position: number, count: number): Uint32Array<ArrayBuffer> {
   const words = new Uint32Array(count);
-  const bytes = new Uint8Array(words.buffer);
-  if (position >= 0) readAt(path, file, bytes, position);
+  if (position >= 0) readAt(path, file, words, position);
   return words;
-}
-
-function crcOf(words: Uint32Array, seed?: number): number {
-  return crc32(new Uint8Array(words.buffer, words.byteOffset, words.byteLength), seed);
 }
