@@ -40,10 +40,7 @@ export class CommitEngine {
   readonly #index: StreamIndex;
   readonly #onDamage: (damage: SegmentDamaged) => void;
   #head: Sequence;
-  #commits = 0;
-  #entries = 0;
-  #bytes = 0;
-  #deletions = 0;
+  #counts = { commits: 0, entries: 0, bytes: 0, deletions: 0 };
   /** Bytes of a commit that failed, while no such one is known to succeed; 0: none. */
   #failedBytes = 0;
 
@@ -61,27 +58,26 @@ export class CommitEngine {
 
   /** What was committed by this engine; a transaction that failed counts for nothing. */
   get counts(): EngineCounts {
-    return { commits: this.#commits, entries: this.#entries, bytes: this.#bytes, deletions: this.#deletions };
+    return { ...this.#counts };
   }
 
   /** Commits the writes, in order; answers one outcome for each. Never throws. */
   commit(writes: readonly Write[]): Outcome[] {
-    const before = { head: this.#head, ...this.counts };
+    const before = { head: this.#head, counts: this.counts };
     this.#index.mark();
     try {
       const outcomes = this.#log.transaction(() =>
         writes.map((write) => (write.kind === "append" ? this.#append(write) : this.#delete(write))));
-      this.#commits += 1;
-      this.#bytes += pageBytes;
-      if (this.#bytes - before.bytes >= this.#failedBytes) this.#failedBytes = 0;
+      this.#counts.commits += 1;
+      this.#counts.bytes += pageBytes;
+      if (this.#counts.bytes - before.counts.bytes >= this.#failedBytes) this.#failedBytes = 0;
       return outcomes;
     } catch (error) {
-      this.#failedBytes = Math.max(this.#failedBytes, this.#bytes - before.bytes + pageBytes);
+      const bytes = this.#counts.bytes - before.counts.bytes + pageBytes;
+      this.#failedBytes = Math.max(this.#failedBytes, bytes);
       this.#index.undo();
       this.#head = before.head;
-      this.#entries = before.entries;
-      this.#bytes = before.bytes;
-      this.#deletions = before.deletions;
+      this.#counts = before.counts;
       this.#note(error);
       return writes.map(() => ({ failed: error instanceof Error ? error.message : String(error) }));
     }
@@ -140,8 +136,8 @@ export class CommitEngine {
     const data = texts[at + 3]!;
     this.#log.insert(sequence, stream, revision, texts[at]!, texts[at + 1]!, metadata, data);
     this.#index.add(stream, revision, sequence);
-    this.#entries += 1;
-    this.#bytes += metadata.length + data.length;
+    this.#counts.entries += 1;
+    this.#counts.bytes += metadata.length + data.length;
   }
 
   /** The outcome of the first time, when the entries after `expected` are these very messages. */
@@ -166,11 +162,11 @@ export class CommitEngine {
         return { first, last: this.#head, exceptions: [{ at: 0, conflict: newest.revision }] };
       }
       this.#log.empty(row.sequence);
-      this.#bytes += row.metadata.length + row.data.length;
+      this.#counts.bytes += row.metadata.length + row.data.length;
     }
     if (newest) {
       this.#index.add(stream, newest.revision, newest.sequence, true);
-      this.#deletions += 1;
+      this.#counts.deletions += 1;
     }
     return { first, last: this.#head, exceptions: [] };
   }
