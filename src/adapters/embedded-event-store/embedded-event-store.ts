@@ -7,6 +7,7 @@ import {
   type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
   type Subscription, type SubscriptionOptions, type Wanted,
 } from "../../ports/event-store.ts";
+import { Outbox } from "../message-port/outbox.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { endThread } from "./end-thread.ts";
 import { EntryReaders } from "./entry-readers.ts";
@@ -74,8 +75,7 @@ export class EmbeddedEventStore implements EventStore {
   readonly #reader: LogReader;
   readonly #appends: AppendQueue;
   readonly #requests: PendingRequests;
-  /** Sent at the end of this turn. */
-  #reads: ReadRequest[] = [];
+  readonly #reads = new Outbox<ReadRequest>((reads) => this.#post({ kind: "reads", reads }));
   readonly #subscriptions = new Set<LogSubscription>();
   #thread: Worker | null = null;
   #entryReaders: EntryReaders | null = null;
@@ -147,10 +147,7 @@ export class EmbeddedEventStore implements EventStore {
       const first = await this.#readAt(stream, sequenceOf(beginsAt));
       if (first.length > 0) return first;
     }
-    const rows = await this.#asked((request) => {
-      if (this.#reads.length === 0) setImmediate(() => this.#sendReads());
-      this.#reads.push({ request, stream, from, limit, backwards });
-    });
+    const rows = await this.#asked((request) => this.#reads.add({ request, stream, from, limit, backwards }));
     return this.#entriesIn(stream, rows);
   }
 
@@ -233,7 +230,7 @@ export class EmbeddedEventStore implements EventStore {
   }
 
   async #close(): Promise<void> {
-    this.#sendReads();
+    this.#reads.flush();
     await this.#appends.idle();
     this.#unavailable ??= new LogUnavailable("the event store is closed");
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
@@ -297,12 +294,6 @@ export class EmbeddedEventStore implements EventStore {
     request: Unnumbered<Exclude<Request, { kind: "append" | "reads" }>>, patienceMs?: number,
   ): Promise<unknown> {
     return this.#asked((number) => this.#post({ ...request, request: number }), patienceMs);
-  }
-
-  #sendReads(): void {
-    if (this.#reads.length === 0) return;
-    this.#post({ kind: "reads", reads: this.#reads });
-    this.#reads = [];
   }
 
   /** Sends a request with the number it is given; resolves to its answer. */

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { Outbox } from "../message-port/outbox.ts";
 import { endThread } from "./end-thread.ts";
 import type { Sequence } from "./positions.ts";
 import type { Answer } from "./protocol.ts";
@@ -24,8 +25,7 @@ export class EntryReaders {
   readonly #onAnswers: (answers: readonly Answer[]) => void;
   readonly #onDeath: (error: Error) => void;
   readonly #threads: Worker[] = [];
-  /** Sent at the end of this turn. */
-  #reads: PlacedRead[] = [];
+  readonly #reads = new Outbox<PlacedRead>((reads) => this.#share(reads));
 
   /** `path`: the log's file. `onDeath` is told when a thread cannot go on: its reads are never answered. */
   constructor(path: string, onAnswers: (answers: readonly Answer[]) => void, onDeath: (error: Error) => void) {
@@ -36,19 +36,16 @@ export class EntryReaders {
 
   /** Sends a read with the others of this turn, shared among the threads. */
   send(read: PlacedRead): void {
-    if (this.#reads.length === 0) setImmediate(() => this.#share());
-    this.#reads.push(read);
+    this.#reads.add(read);
   }
 
   /** Answers what was sent; resolves when the threads have let go of the log. Nothing may be sent any more. */
   async close(): Promise<void> {
-    this.#share();
+    this.#reads.flush();
     await Promise.all(this.#threads.map((thread) => endThread(thread, "stop")));
   }
 
-  #share(): void {
-    const reads = this.#reads;
-    this.#reads = [];
+  #share(reads: readonly PlacedRead[]): void {
     const share = Math.max(fewestReads, Math.ceil(reads.length / mostThreads));
     for (let at = 0; at < reads.length; at += share) {
       const thread = (this.#threads[at / share] ??= this.#started());

@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import { Outbox } from "./outbox.ts";
 
 type Call = readonly [number: number, method: string, args: readonly unknown[]];
 type Answer = readonly [number: number, value: unknown, failure?: { readonly name: string; readonly message: string }];
@@ -13,33 +14,13 @@ export type Remote<Port> = Port & { close(): void };
 /** Calls under way at most; more are refused. */
 const mostPending = 10_000;
 
-/** What is sent within one turn of the event loop goes as one message. */
-class Outbox<Item> {
-  readonly #port: MessagePort;
-  #items: Item[] = [];
-
-  constructor(port: MessagePort) {
-    this.#port = port;
-  }
-
-  add(item: Item): void {
-    if (this.#items.push(item) === 1) setImmediate(() => this.#send());
-  }
-
-  #send(): void {
-    const items = this.#items;
-    this.#items = [];
-    this.#port.postMessage(items);
-  }
-}
-
 /**
  * Answers the {@link remote} at the other end of a message port. Calls made in one turn are begun in one turn, so that
  * methods that answer at once answer them all from the same state. Closing the message port ends it.
  */
 export function serve<Port extends Callable<Port>>(port: MessagePort, target: Port): void {
   const methods: Readonly<Record<string, (...args: never[]) => Promise<unknown>>> = target;
-  const outbox = new Outbox<Answer>(port);
+  const outbox = new Outbox<Answer>((answers) => port.postMessage(answers));
   const answer = async ([number, method, args]: Call): Promise<void> => {
     try {
       outbox.add([number, await methods[method]!(...(args as never[]))]);
@@ -84,7 +65,7 @@ class Caller {
   constructor(port: MessagePort, unavailable: (message: string) => Error) {
     this.#port = port;
     this.#unavailable = unavailable;
-    this.#outbox = new Outbox(port);
+    this.#outbox = new Outbox((calls) => port.postMessage(calls));
     port.on("message", (answers: readonly Answer[]) => {
       for (const answer of answers) this.#settle(answer);
     });
