@@ -7,9 +7,9 @@ import {
   type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
   type Subscription, type SubscriptionOptions, type Wanted,
 } from "../../ports/event-store.ts";
+import { endThread } from "../message-port/end-thread.ts";
 import { Outbox } from "../message-port/outbox.ts";
 import { AppendQueue } from "./append-queue.ts";
-import { endThread } from "./end-thread.ts";
 import { EntryReaders } from "./entry-readers.ts";
 import { logPath } from "./log-file.ts";
 import { LogReader } from "./log-reader.ts";

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
+import { endThread } from "../message-port/end-thread.ts";
 import { Outbox } from "../message-port/outbox.ts";
-import { endThread } from "./end-thread.ts";
 import type { Sequence } from "./positions.ts";
 import type { Answer } from "./protocol.ts";
 

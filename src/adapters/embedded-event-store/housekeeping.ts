@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { basename } from "node:path";
 import { Worker } from "node:worker_threads";
+import { endThread } from "../message-port/end-thread.ts";
 import type { CommitEngine } from "./commit-engine.ts";
-import { endThread } from "./end-thread.ts";
 import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
 import type { LogFile } from "./log-file.ts";
 import type { Tuning } from "./protocol.ts";

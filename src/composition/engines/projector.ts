@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { endThread } from "../../adapters/message-port/end-thread.ts";
 import type { FromReadThread, ReadThreadData, ToReadThread } from "./read-thread-protocol.ts";
 import type { EngineSettings } from "./settings.ts";
 
@@ -54,10 +55,6 @@ export async function startReadThread(
     follow: () => order("follow"),
     pause: () => done("pause", "paused"),
     rebuild: () => done("rebuild", "rebuilt"),
-    close: async () => {
-      const ended = new Promise<void>((resolve) => thread.once("exit", () => resolve()));
-      order("close");
-      await ended;
-    },
+    close: () => endThread(thread, "close" satisfies ToReadThread),
   };
 }
