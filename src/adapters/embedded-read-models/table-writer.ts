@@ -40,10 +40,8 @@ export class TableWriter {
   }
 
   /** Does to one document what a batch comes to. Throws a TypeError for a value that its field cannot hold. */
-  write(key: string, effect: Effect): void {
+  write(key: string, effect: Exclude<Effect, { op: "none" }>): void {
     switch (effect.op) {
-      case "none":
-        return;
       case "remove":
         this.#remove.run(this.#stored(this.#definition.key, key));
         return;
