@@ -103,11 +103,9 @@ const derived: readonly Bug[] = [
     breaks: "read models and their checkpoint move together",
     changes: [{
       file: `${readModels}/sqlite-read-models.ts`,
-      from: "        await file.writer.write(folded);\n        this.#scrubs.note(folded, file.stored.definitions);\n"
-        + "        if (checkpoint > done)",
-      to: "        file.toWrite.prepare(\"UPDATE state SET checkpoint = ?\").run(checkpoint);\n"
-        + "        file.toWrite.exec(\"COMMIT; BEGIN IMMEDIATE\");\n        await file.writer.write(folded);\n"
-        + "        this.#scrubs.note(folded, file.stored.definitions);\n        if (checkpoint > done)",
+      from: "      await this.#put(file, fold(batch",
+      to: "      file.toWrite.prepare(\"UPDATE state SET checkpoint = ?\").run(checkpoint);\n"
+        + "      file.toWrite.exec(\"COMMIT; BEGIN IMMEDIATE\");\n      await this.#put(file, fold(batch",
     }],
     tests: [
       "test/contract/embedded-read-models.test.ts", "test/unit/adapters/embedded-read-models/failed-write.test.ts",

@@ -14,7 +14,7 @@ import {
   type ReadModelWriter,
   type Selection,
 } from "../../ports/read-models.ts";
-import { fold } from "../read-models/folded-changes.ts";
+import { fold, type Folded } from "../read-models/folded-changes.ts";
 import { schemaOf } from "./columns.ts";
 import { isDamage, removeDatabase, unavailable } from "./database.ts";
 import { OpenFile } from "./open-file.ts";
@@ -145,33 +145,16 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   async publish(): Promise<void> {}
 
   apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
-    return this.#write(async () => {
-      const file = this.#built();
-      await this.#transaction(file, async () => {
-        // A batch whose success was not heard of comes again, so what counts is what is stored.
-        const done = storedState(file)?.checkpoint ?? logStart;
-        const folded = fold(batch.filter(({ position }) => position > done));
-        await file.writer.write(folded);
-        this.#scrubs.note(folded, file.stored.definitions);
-        if (checkpoint > done) file.toWrite.prepare("UPDATE state SET checkpoint = ?").run(checkpoint);
-      });
-      this.#readState(file);
-      file.checkpoints.committed();
-      this.#scrubs.schedule();
+    return this.#change(async (file) => {
+      // A batch whose success was not heard of comes again, so what counts is what is stored.
+      const done = storedState(file)?.checkpoint ?? logStart;
+      await this.#put(file, fold(batch.filter(({ position }) => position > done)));
+      if (checkpoint > done) file.toWrite.prepare("UPDATE state SET checkpoint = ?").run(checkpoint);
     });
   }
 
   amend(changes: readonly Change[]): Promise<void> {
-    return this.#write(async () => {
-      const file = this.#built();
-      await this.#transaction(file, async () => {
-        const folded = fold([{ changes }]);
-        await file.writer.write(folded);
-        this.#scrubs.note(folded, file.stored.definitions);
-      });
-      file.checkpoints.committed();
-      this.#scrubs.schedule();
-    });
+    return this.#change((file) => this.#put(file, fold([{ changes }])));
   }
 
   /** Gets what was removed from personal collections out of the files; resolves when it is. */
@@ -242,6 +225,22 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
         throw unavailable(error);
       }
     });
+  }
+
+  /** Writes to the tables in one transaction, and sees to what that leaves to be done. */
+  #change(change: (file: OpenFile) => Promise<void>): Promise<void> {
+    return this.#write(async () => {
+      const file = this.#built();
+      await this.#transaction(file, () => change(file));
+      this.#readState(file);
+      file.checkpoints.committed();
+      this.#scrubs.schedule();
+    });
+  }
+
+  async #put({ writer, stored }: OpenFile, folded: Folded): Promise<void> {
+    await writer.write(folded);
+    this.#scrubs.note(folded, stored.definitions);
   }
 
   #heed(error: unknown): void {
