@@ -25,9 +25,9 @@ export function readSecrets(env: Environment, config: Config): Secrets {
       ? from.optional("RELAY_MASTER_KEY", key)
       : from.required("RELAY_MASTER_KEY", "no engine is embedded and so no data folder holds one", key),
     oldMasterKeys: from.optional("RELAY_OLD_MASTER_KEYS", list(key)) ?? [],
-    turnstileSecret: config.turnstile && from.required("RELAY_TURNSTILE_SECRET", "RELAY_OFFERING is cloud", verbatim),
+    turnstileSecret: config.turnstile && from.required("RELAY_TURNSTILE_SECRET", "RELAY_OFFERING is cloud", String),
     kafkaPassword: sasl
-      ? from.required("RELAY_KAFKA_SASL_PASSWORD", "RELAY_KAFKA_SASL_MECHANISM is set", verbatim)
+      ? from.required("RELAY_KAFKA_SASL_PASSWORD", "RELAY_KAFKA_SASL_MECHANISM is set", String)
       : null,
   };
 }
@@ -37,8 +37,4 @@ function key(text: string): Uint8Array {
   // Node skips what is not base64: only a text that encodes back to itself was read as a whole.
   if (bytes.length !== 32 || bytes.toString("base64") !== text) fail("must be the base64 of exactly 32 bytes");
   return bytes;
-}
-
-function verbatim(text: string): string {
-  return text;
 }
