@@ -26,9 +26,9 @@ export type Parser<T> = (text: string) => T;
 /** Why a parser turned a text down. {@link ConfigError} adds the variable's name. */
 export class Unparsable extends Error {}
 
-const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** A day in milliseconds, for bounds. */
 export const dayMs = 86_400_000;
+const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
 
 /** `250ms`, `5s`, `5m`, `2h`, `1d` to milliseconds; bounds in milliseconds. */
 export function duration(bounds: Bounds): Parser<number> {
@@ -45,22 +45,18 @@ export function duration(bounds: Bounds): Parser<number> {
 
 /** A whole number in decimal digits. */
 export function integer(bounds: Bounds): Parser<number> {
-  return (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-    if (!(value >= bounds.min && value <= bounds.max)) {
-      fail(`must be a whole number from ${bounds.min} to ${bounds.max}, not ${quoted(text)}`);
-    }
-    return value;
-  };
+  return number("a whole number", /^\d{1,15}$/, bounds);
 }
 
 /** A decimal fraction such as `0.1`. */
 export function fraction(bounds: Bounds): Parser<number> {
+  return number("a number", /^\d{1,9}(\.\d{1,9})?$/, bounds);
+}
+
+function number(called: string, form: RegExp, { min, max }: Bounds): Parser<number> {
   return (text) => {
-    const value = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : NaN;
-    if (!(value >= bounds.min && value <= bounds.max)) {
-      fail(`must be a number from ${bounds.min} to ${bounds.max}, not ${quoted(text)}`);
-    }
+    const value = form.test(text) ? Number(text) : NaN;
+    if (!(value >= min && value <= max)) fail(`must be ${called} from ${min} to ${max}, not ${quoted(text)}`);
     return value;
   };
 }
