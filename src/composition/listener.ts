@@ -47,7 +47,6 @@ export class Listener {
   async close(patienceMs: number): Promise<void> {
     const server = this.#server;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeIdleConnections();
     // A connection that is being answered was promised keep-alive, and turns idle only afterwards. Of one that has sent
     // nothing yet the first bytes may be about to be read.
     const again = setInterval(() => {
