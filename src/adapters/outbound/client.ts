@@ -56,20 +56,20 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
   };
 
   return {
-    async post({ url: text, headers, body, keepBytes, timeoutMs }) {
-      const url = target(text);
-      if (!url) return malformed;
+    async post({ url, headers, body, keepBytes, timeoutMs }) {
+      const called = target(url);
+      if (!called) return malformed;
       return new Promise((resolve) => {
         const exchange = new Exchange(keepBytes, Math.min(timeoutMs, deliveryTimeoutMs), deliveryTimeoutMs, resolve);
-        const { origin, path } = url;
+        const { origin, path } = called;
         agent.dispatch({ origin, path, method: "POST", headers, body }, exchange);
       });
     },
 
-    refusalOf(text) {
-      const url = target(text);
-      if (!url) return "is not an https URL";
-      const literal = /^\[(.+)\]$|^([\d.]+)$/.exec(url.hostname);
+    refusalOf(url) {
+      const called = target(url);
+      if (!called) return "is not an https URL";
+      const literal = /^\[(.+)\]$|^([\d.]+)$/.exec(called.hostname);
       const address = literal?.[1] ?? literal?.[2];
       if (address === undefined || allows(address)) return null;
       return "its host is an address that may not be called: it is not public";
