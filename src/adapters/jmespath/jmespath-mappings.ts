@@ -186,9 +186,9 @@ export class JmespathMappings implements Mappings {
 
   /** The process is gone, and it may not have been the expression's fault: a busy machine stops anything. */
   #lost(waiting: Waiting): void {
-    if (!this.#closed) this.#tellOfLoss(waiting.tenantId);
-    if (this.#closed) this.#refuse(waiting, "the relay is stopping");
-    else if (waiting.retried) {
+    if (this.#closed) return this.#refuse(waiting, "the relay is stopping");
+    this.#tellOfLoss(waiting.tenantId);
+    if (waiting.retried) {
       this.#settle(waiting, { problem: "goes beyond its bounds of time or memory", cpuMs: hardLimitMs });
     } else if (waiting.late) this.#refuse(waiting, tooMany);
     else {
@@ -205,15 +205,18 @@ export class JmespathMappings implements Mappings {
   }
 
   #settle(waiting: Waiting, outcome: Outcome): void {
-    waiting.patience.cancel();
-    this.#waitingCharacters -= sizeOf(waiting.task);
+    this.#done(waiting);
     waiting.resolve(outcome);
   }
 
   #refuse(waiting: Waiting, why: string): void {
-    waiting.patience.cancel();
-    this.#waitingCharacters -= sizeOf(waiting.task);
+    this.#done(waiting);
     waiting.reject(new Refusal("unavailable", why));
+  }
+
+  #done({ patience, task }: Waiting): void {
+    patience.cancel();
+    this.#waitingCharacters -= sizeOf(task);
   }
 
   #refuseAll(why: string): void {
