@@ -71,26 +71,19 @@ function sorted(records: Uint32Array, count: number): Uint32Array {
     let end = start + 1;
     while (end < count && halves[2 * end + 1] === halves[2 * start + 1]) end += 1;
     if (end - start > 1) {
-      order.subarray(start, end).sort((one, two) => compareMasked(records, one * recordWords, two * recordWords));
+      order.subarray(start, end).sort((one, two) => compare(records, one * recordWords, records, two * recordWords));
     }
     start = end;
   }
   return order;
 }
 
-function compareMasked(records: Uint32Array, one: number, two: number): number {
-  for (let word = 1; word < 3; word++) {
-    if (records[one + word] !== records[two + word]) return records[one + word]! - records[two + word]!;
-  }
-  const high = (records[one + 4]! & ~goneBit) - (records[two + 4]! & ~goneBit);
-  return high || records[one + 3]! - records[two + 3]!;
-}
-
+/** Orders records, those of memtables and of segments alike. */
 function compare(one: Uint32Array, at: number, two: Uint32Array, there: number): number {
   for (let word = 0; word < 3; word++) {
     if (one[at + word] !== two[there + word]) return one[at + word]! - two[there + word]!;
   }
-  return one[at + 4]! - two[there + 4]! || one[at + 3]! - two[there + 3]!;
+  return (one[at + 4]! & ~goneBit) - (two[there + 4]! & ~goneBit) || one[at + 3]! - two[there + 3]!;
 }
 
 /** Goes through a segment's records, a block at a time. */
