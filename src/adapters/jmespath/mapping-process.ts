@@ -39,13 +39,15 @@ export class MappingProcess {
     const started = new MappingProcess(child);
     child.removeAllListeners("error").on("error", () => child.kill("SIGKILL"));
     child.once("exit", () => onExit(started));
-    started.#hold(false);
+    // It keeps the relay from ending while it works, not while it is idle.
+    child.unref();
+    child.channel?.unref();
     return started;
   }
 
   /** The outcome of a task; null when the process ended over it, or was ended for taking longer than `limitMs`. */
   async run(task: Task, limitMs: number): Promise<Outcome | null> {
-    this.#hold(true);
+    this.#child.channel?.ref();
     const limit = setTimeout(() => this.kill(), limitMs);
     try {
       return await new Promise<Outcome | null>((resolve) => {
@@ -54,7 +56,7 @@ export class MappingProcess {
       });
     } finally {
       clearTimeout(limit);
-      this.#hold(false);
+      this.#child.channel?.unref();
     }
   }
 
@@ -67,14 +69,5 @@ export class MappingProcess {
   #end(outcome: Outcome | null): void {
     this.#settle?.(outcome);
     this.#settle = undefined;
-  }
-
-  /** Keeps the relay from ending while it works, not while it is idle. */
-  #hold(busy: boolean): void {
-    if (busy) this.#child.channel?.ref();
-    else {
-      this.#child.unref();
-      this.#child.channel?.unref();
-    }
   }
 }
