@@ -64,7 +64,8 @@ function guardedConnect(settings: GuardSettings): buildConnector.connector {
       socket?.destroy();
       callback(failure, null);
     };
-    const timer = setTimeout(() => fail(new CallFailure("timeout", noConnection(connectTimeoutMs))), connectTimeoutMs);
+    const late = () => fail(new CallFailure("timeout", `no connection within ${connectTimeoutMs} ms`));
+    const timer = setTimeout(late, connectTimeoutMs);
 
     const dial = async () => {
       if (protocol !== "https:") throw new CallFailure("connection", "only https is spoken");
@@ -74,10 +75,6 @@ function guardedConnect(settings: GuardSettings): buildConnector.connector {
     };
     dial().catch((error: unknown) => fail(connectionFailure(error)));
   };
-}
-
-function noConnection(ms: number): string {
-  return `no connection within ${ms} ms`;
 }
 
 /** The addresses of a host, copied, so that what is judged is what is connected to. Mixed answers are refused whole. */
