@@ -58,7 +58,7 @@ export class AppendQueue {
     this.#pace = new Pace(tuning.paceMs);
   }
 
-  /** Rejects with RevisionConflict or LogUnavailable. */
+  /** `bytes`: of the encoded texts, about: their UTF-16 units. Rejects with RevisionConflict or LogUnavailable. */
   add(
     stream: string, expected: number, entries: readonly NewEntry[], encoded: readonly EncodedEvent[], bytes: number,
   ): Promise<Appended> {

@@ -56,7 +56,7 @@ export class LogSubscription implements Subscription {
   #bufferedBytes = 0;
   #busy = false;
   #stopped = false;
-  #ended: Promise<void> = Promise.resolve();
+  #ended: Promise<void>;
 
   constructor(
     source: LogSource,
