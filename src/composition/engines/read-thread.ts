@@ -22,14 +22,16 @@ function tell(message: FromReadThread): void {
 }
 
 function line(level: keyof Logger): (fields: object, message: string) => void {
-  return (fields, message) => tell({ kind: "log", level, fields: plain(fields), message });
+  return (fields, message) => {
+    const plain = Object.entries(fields).map(([name, value]: [string, unknown]) =>
+      [name, value instanceof Error ? takenApart(value) : value] as const);
+    tell({ kind: "log", level, fields: Object.fromEntries(plain), message });
+  };
 }
 
-/** Errors lose their content on the way to another thread unless they are taken apart. */
-function plain(fields: object): object {
-  const shown = Object.entries(fields).map(([name, value]: [string, unknown]) =>
-    [name, value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value] as const);
-  return Object.fromEntries(shown);
+/** Errors lose their names on the way to another thread. */
+function takenApart({ name, message, stack, cause }: Error): object {
+  return { name, message, stack, ...(cause instanceof Error && { cause: takenApart(cause) }) };
 }
 
 const instruments: Instruments = {

@@ -1,0 +1,52 @@
+import { closeSync, openSync, statSync, writeSync } from "node:fs";
+import { expect } from "chai";
+import { logPath } from "../../../src/adapters/embedded-event-store/log-file.ts";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import { openEngines, type Engines } from "../../../src/composition/engines/engines.ts";
+import { noStream } from "../../../src/ports/event-store.ts";
+import { note, until } from "../../contract/event-store/harness.ts";
+import { openPlainStore, temporaryFolder } from "../../support/embedded-store.ts";
+import { quiet } from "../../support/telemetry.ts";
+
+describe("the thread of the read side", () => {
+  const folder = temporaryFolder();
+  const lines: object[] = [];
+  let engines: Engines;
+
+  before(async () => {
+    const filled = await openPlainStore(folder.path);
+    await filled.append("notes-1", noStream, Array.from({ length: 200 }, () => note("x".repeat(1_000))));
+    await filled.close();
+    engines = await openEngines({
+      config: {
+        dataDir: folder.path, eventStore: { engine: "embedded" }, queue: { engine: "embedded" },
+        readModels: { engine: "embedded" },
+      },
+      secrets: { oldMasterKeys: [], kafkaPassword: null },
+      masterKey: new Uint8Array(32),
+      projects: true,
+      clock: new SystemClock(),
+      logger: { ...quiet, warn: (fields) => lines.push(fields) },
+      metrics: { trouble: () => undefined },
+      onFatal: (error) => {
+        throw error;
+      },
+    });
+  });
+
+  after(async () => {
+    await engines.close();
+    folder.remove();
+  });
+
+  it("says why the log cannot be read, not only that it cannot", async () => {
+    const firstRows = 4 * 8_192;
+    const file = openSync(logPath(folder.path), "r+");
+    writeSync(file, Buffer.alloc(statSync(logPath(folder.path)).size - firstRows, 0xff), 0, undefined, firstRows);
+    closeSync(file);
+    engines.projector?.follow();
+    await until("it tells", () => lines.length > 0);
+    expect(lines[0]).to.have.nested.property("err.message", "the log cannot be read");
+    expect(lines[0]).to.have.nested.property("err.cause.message").that.matches(/malformed/);
+  });
+});
