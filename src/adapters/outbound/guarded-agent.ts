@@ -116,7 +116,9 @@ function open(
     servername: isIP(hostname) === 0 ? hostname.replace(/\.$/, "") : "",
     secureContext,
     ALPNProtocols: ["http/1.1"],
-    lookup: (_host, { all }, done) => (all ? done(null, answer) : done(null, first?.address ?? "", first?.family)),
+    // Not at once: what fails to connect right then fails before anybody could listen, which ends the process.
+    lookup: (_host, { all }, done) =>
+      process.nextTick(() => (all ? done(null, answer) : done(null, first?.address ?? "", first?.family))),
   });
   // Before the first byte of the handshake: its own listener was added when the socket was made.
   socket.prependOnceListener("connect", () => {

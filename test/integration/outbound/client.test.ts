@@ -208,6 +208,16 @@ describe("outbound client", () => {
     expect(receiver.requestsTo("/malformed")).to.be.empty;
   });
 
+  it("outlives addresses that cannot even be begun to connect to", async () => {
+    // TCP knows no multicast: connect(2) itself fails, as it does where there is no route, or no descriptor left.
+    for (const addresses of [["ff0e::1"], ["ff0e::1", "ff0e::2"]]) {
+      const stranded = localClient(receiver.caPem, { resolve: async () => addresses, allowedNetworks: ["ff00::/8"] });
+      const outcome = await stranded.post(request("https://stranded.example/"));
+      expect(outcome).to.include({ answered: false, reason: "connection", connected: false });
+      await stranded.close();
+    }
+  });
+
   it("calls port 443 where an address names none", async () => {
     const ports: unknown[] = [];
     const connect = Object.getOwnPropertyDescriptor(Socket.prototype, "connect") ?? {};
