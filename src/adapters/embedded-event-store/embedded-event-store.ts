@@ -42,7 +42,7 @@ export interface ClientOptions {
 export interface EmbeddedEventStoreOptions extends ClientOptions {
   /** Made when it does not exist. Held for this process alone until `close`. */
   readonly dataDir: string;
-  /** Told when a thread of the log has died: nothing can be appended any more, the process had better end. */
+  /** Told when the log's thread has died: nothing can be appended any more, the process had better end. */
   readonly onFatal?: (error: Error) => void;
   /** Told now and then of work in the background that keeps failing and is tried again: a disk may be full. */
   readonly onHousekeepingTrouble?: (error: Error) => void;
@@ -116,13 +116,12 @@ export class EmbeddedEventStore implements EventStore {
   /** Used by {@link openEmbeddedEventStore}: this client ends the thread when it closes. */
   own(thread: Worker, { dataDir, onFatal, onHousekeepingTrouble }: EmbeddedEventStoreOptions): void {
     this.#thread = thread;
-    const died = (error: Error) => {
-      this.#fail(new LogUnavailable("a thread of the log has died", { cause: error }));
-      onFatal?.(error);
-    };
-    this.#entryReaders = new EntryReaders(logPath(dataDir), (answers) => this.#requests.settleAll(answers), died);
+    this.#entryReaders = new EntryReaders(logPath(dataDir), (answers) => this.#requests.settleAll(answers));
     thread.on("message", ({ trouble }: Trouble) => onHousekeepingTrouble?.(new Error(trouble)));
-    thread.on("error", died);
+    thread.on("error", (error: Error) => {
+      this.#fail(new LogUnavailable("the log's thread has died", { cause: error }));
+      onFatal?.(error);
+    });
   }
 
   async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {

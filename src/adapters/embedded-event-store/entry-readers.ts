@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { endThread } from "../message-port/end-thread.ts";
 import { Outbox } from "../message-port/outbox.ts";
 import type { Sequence } from "./positions.ts";
-import type { Answer } from "./protocol.ts";
+import type { Answer, StreamRows } from "./protocol.ts";
 
 /** A read of the entry that stands at a known place; its answer is `StreamRows`, of one row or none. */
 export interface PlacedRead {
@@ -10,6 +10,12 @@ export interface PlacedRead {
   /** Whose entry it is: nobody else's is told. */
   readonly stream: string;
   readonly sequence: Sequence;
+}
+
+interface Reader {
+  readonly thread: Worker;
+  /** What it has not answered yet. */
+  readonly requests: Set<number>;
 }
 
 const mostThreads = 4;
@@ -23,15 +29,13 @@ const fewestReads = 8;
 export class EntryReaders {
   readonly #path: string;
   readonly #onAnswers: (answers: readonly Answer[]) => void;
-  readonly #onDeath: (error: Error) => void;
-  readonly #threads: Worker[] = [];
+  readonly #readers = new Map<number, Reader>();
   readonly #reads = new Outbox<PlacedRead>((reads) => this.#share(reads));
 
-  /** `path`: the log's file. `onDeath` is told when a thread cannot go on: its reads are never answered. */
-  constructor(path: string, onAnswers: (answers: readonly Answer[]) => void, onDeath: (error: Error) => void) {
+  /** `path`: the log's file. What a thread that dies leaves unread is answered with no row. */
+  constructor(path: string, onAnswers: (answers: readonly Answer[]) => void) {
     this.#path = path;
     this.#onAnswers = onAnswers;
-    this.#onDeath = onDeath;
   }
 
   /** Sends a read with the others of this turn, shared among the threads. */
@@ -42,21 +46,34 @@ export class EntryReaders {
   /** Answers what was sent; resolves when the threads have let go of the log. Nothing may be sent any more. */
   async close(): Promise<void> {
     this.#reads.flush();
-    await Promise.all(this.#threads.map((thread) => endThread(thread, "stop")));
+    await Promise.all(Array.from(this.#readers.values(), ({ thread }) => endThread(thread, "stop")));
   }
 
   #share(reads: readonly PlacedRead[]): void {
     const share = Math.max(fewestReads, Math.ceil(reads.length / mostThreads));
     for (let at = 0; at < reads.length; at += share) {
-      const thread = (this.#threads[at / share] ??= this.#started());
-      thread.postMessage(reads.slice(at, at + share));
+      const { thread, requests } = this.#readers.get(at / share) ?? this.#started(at / share);
+      const part = reads.slice(at, at + share);
+      for (const { request } of part) requests.add(request);
+      thread.postMessage(part);
     }
   }
 
-  #started(): Worker {
+  #started(index: number): Reader {
     const thread = new Worker(new URL("./entry-thread.ts", import.meta.url), { workerData: this.#path });
-    thread.on("message", this.#onAnswers);
-    thread.on("error", this.#onDeath);
-    return thread;
+    const reader = { thread, requests: new Set<number>() };
+    thread.on("message", (answers: readonly Answer[]) => {
+      for (const { request } of answers) reader.requests.delete(request);
+      this.#onAnswers(answers);
+    });
+    // That ends it, such as when no descriptor was left for it. The next reads make another.
+    thread.on("error", () => {
+      this.#readers.delete(index);
+      this.#onAnswers(Array.from(reader.requests, (request) => ({ kind: "answer", request, result: noRows })));
+    });
+    this.#readers.set(index, reader);
+    return reader;
   }
 }
+
+const noRows: StreamRows = { revisions: [], sequences: [], texts: [] };

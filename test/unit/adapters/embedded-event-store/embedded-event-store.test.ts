@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -415,19 +415,14 @@ describe("the embedded event store's own ways", () => {
       for (const entries of await Promise.all(reads)) expect(entries.map(textOf)).to.deep.equal(["x"]);
     });
 
-    it("comes by itself, and is told, where a thread cannot go on", async () => {
+    it("comes by itself, and is told, where its thread cannot go on", async () => {
       const fatal: Error[] = [];
       store = await openEmbeddedEventStore({
         dataDir: folder.path, codec: plainCodec, clock: new SystemClock(), onFatal: (error) => fatal.push(error),
       });
-      const stream = freshStream();
-      const { position: beginsAt } = await store.append(stream, noStream, [note("x")]);
-      // By way of the housekeeping thread: one that opens the log only now would make a new one.
-      await store.scrub();
-      renameSync(logPath(folder.path), `${logPath(folder.path)}.away`);
-      expect(await failureOf(store.readStream(stream, { limit: 1, beginsAt }))).to.be.instanceOf(LogUnavailable);
-      expect(fatal).to.have.length(1);
-      expect(await failureOf(store.append(stream, 0, [note("y")]))).to.be.instanceOf(LogUnavailable);
+      store.connect().postMessage({ kind: "reads", reads: null });
+      await until("it is told", async () => fatal.length === 1);
+      expect(await failureOf(store.append(freshStream(), noStream, [note("y")]))).to.be.instanceOf(LogUnavailable);
     });
 
     it("leaves other clients of it with nothing but refusals", async () => {
