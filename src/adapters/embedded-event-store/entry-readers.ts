@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 import { endThread } from "../message-port/end-thread.ts";
 import { Outbox } from "../message-port/outbox.ts";
 import type { Sequence } from "./positions.ts";
-import type { Answer, StreamRows } from "./protocol.ts";
+import { noRows, type Answer } from "./protocol.ts";
 
 /** A read of the entry that stands at a known place; its answer is `StreamRows`, of one row or none. */
 export interface PlacedRead {
@@ -75,5 +75,3 @@ export class EntryReaders {
     return reader;
   }
 }
-
-const noRows: StreamRows = { revisions: [], sequences: [], texts: [] };

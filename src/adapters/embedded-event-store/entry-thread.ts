@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { PlacedRead } from "./entry-readers.ts";
 import { openToRead, selectRow, type Row } from "./log-file.ts";
-import type { Answer, StreamRows } from "./protocol.ts";
+import { noRows, type Answer, type StreamRows } from "./protocol.ts";
 
 /** Entry of a thread that reads entries at known places, through a read-only connection of its own. */
 const port = parentPort!;
@@ -25,6 +25,6 @@ function answerTo({ request, stream, sequence }: PlacedRead): Answer {
 /** One row; none where the entry is gone, or is another stream's. */
 function rowsAt(stream: string, sequence: number): StreamRows {
   const row = select.get(sequence, stream) as unknown as Row | undefined;
-  if (!row) return { revisions: [], sequences: [], texts: [] };
+  if (!row) return noRows;
   return { revisions: [row.revision], sequences: [sequence], texts: [row.id, row.type, row.metadata, row.data] };
 }

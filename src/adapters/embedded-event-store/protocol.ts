@@ -66,6 +66,9 @@ export interface StreamRows {
   readonly texts: string[];
 }
 
+/** The answer to a read that finds nothing. */
+export const noRows: StreamRows = { revisions: [], sequences: [], texts: [] };
+
 /** Counts since the thread's start, and how the index stands. */
 export interface EmbeddedEventStoreStats {
   readonly commits: number;

@@ -23,9 +23,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   /** When it is over, by `performance.now()`. */
   readonly #endsAt: number;
+  /** Of the connection that the request goes out on, once there is one. */
   #controller: Dispatcher.DispatchController | undefined;
-  /** There is a connection, and the request goes out on it. */
-  #connected = false;
   #settled = false;
   #statusCode = 0;
   #headers: Readonly<Record<string, string>> = {};
@@ -43,11 +42,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
+    if (!this.#settled && performance.now() < this.#endsAt) {
+      this.#controller = controller;
+      return;
+    }
     // The deadline came while this waited for its connection: nothing must be sent any more. A process that was held up
     // hears of the connection before it hears of the time.
-    if (this.#settled || performance.now() >= this.#endsAt) this.expire();
-    else this.#connected = true;
+    this.expire();
+    controller.abort(tooLate);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
@@ -105,7 +107,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #failed({ reason, message }: CallFailure): void {
-    this.#end({ answered: false, reason, error: message, connected: this.#connected });
+    this.#end({ answered: false, reason, error: message, connected: this.#controller !== undefined });
   }
 
   #end(outcome: Outcome): void {
