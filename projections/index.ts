@@ -1,13 +1,14 @@
 import type { DomainEvent } from "../src/domain/domain-event.ts";
 import type { Change, CollectionDefinition } from "../src/ports/read-models.ts";
 import { apiKeysProjection } from "./api-keys/api-keys.ts";
+import { auditProjection } from "./audit/audit.ts";
 import { destinationsProjection } from "./destinations/destinations.ts";
 import { directoryProjection } from "./directory/directory.ts";
 import { dueProjection } from "./due/due.ts";
 import { eventsProjection } from "./events/projection.ts";
 import { forgettingProjection } from "./forgetting/forgetting.ts";
 import { invitesProjection } from "./invites/invites.ts";
-import type { Projection } from "./projection.ts";
+import type { Projection, Recording } from "./projection.ts";
 import { purgesProjection } from "./purges/purges.ts";
 import { retentionProjection } from "./retention/retention.ts";
 import { sendersProjection } from "./senders/senders.ts";
@@ -25,6 +26,7 @@ const projections: readonly Projection[] = [
   apiKeysProjection,
   invitesProjection,
   eventsProjection,
+  auditProjection,
   purgesProjection,
   directoryProjection,
   dueProjection,
@@ -42,7 +44,7 @@ export const collections: readonly CollectionDefinition[] = [
 /** Changes with any change of a definition or of a projection's version. */
 export const fingerprint = JSON.stringify([projections.map(({ name, version }) => [name, version]), collections]);
 
-type Handler = (data: object, position: string) => readonly Change[];
+type Handler = (data: object, recording: Recording) => readonly Change[];
 
 const handlers = new Map<string, readonly Handler[]>();
 for (const { on } of projections) {
@@ -51,7 +53,7 @@ for (const { on } of projections) {
   }
 }
 
-/** Everything a fact, at its place in the log, changes in the read models. */
-export function project({ type, data, position }: DomainEvent & { readonly position: string }): readonly Change[] {
-  return (handlers.get(type) ?? []).flatMap((handler) => handler(data, position));
+/** Everything a fact, as it was recorded, changes in the read models. */
+export function project(fact: DomainEvent & Recording): readonly Change[] {
+  return (handlers.get(fact.type) ?? []).flatMap((handler) => handler(fact.data, fact));
 }

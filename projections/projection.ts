@@ -1,7 +1,7 @@
 import type { ApiKeyEvent } from "../src/domain/api-key/events.ts";
 import type { CircuitEvent } from "../src/domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../src/domain/destination/events.ts";
-import type { DomainEvent } from "../src/domain/domain-event.ts";
+import type { DomainEvent, Metadata } from "../src/domain/domain-event.ts";
 import type { WebhookEvent } from "../src/domain/event/events.ts";
 import type { InviteEvent } from "../src/domain/invite/events.ts";
 import type { PlatformEvent } from "../src/domain/platform/platform.ts";
@@ -22,11 +22,18 @@ type Fact =
   | PlatformEvent
   | WebhookEvent;
 
-/** What each type of fact, at its place in the log, changes; facts of other types change nothing. */
+/** What the log says of a fact: its place there and in its stream, and how it came about. */
+export interface Recording {
+  readonly position: string;
+  readonly revision: number;
+  readonly metadata: Metadata;
+}
+
+/** What each type of fact, as it was recorded, changes; facts of other types change nothing. */
 export type Handlers = {
   readonly [Type in Fact["type"]]?: (
     data: Extract<Fact, DomainEvent<Type>>["data"],
-    position: string,
+    recording: Recording,
   ) => readonly Change[];
 };
 

@@ -1,13 +1,13 @@
 import type { DataOf } from "../../src/domain/domain-event.ts";
 import type { WebhookEvent } from "../../src/domain/event/events.ts";
 import type { Change } from "../../src/ports/read-models.ts";
-import { create, set, type Projection } from "../projection.ts";
+import { create, set, type Projection, type Recording } from "../projection.ts";
 import { counted, moved } from "./counters.ts";
 import { events } from "./events.ts";
 
 type Undelivered = DataOf<WebhookEvent, "DeliveryExhausted" | "EventCancelled">;
 
-function finished(fact: Undelivered, finishedIn: string): Change[] {
+function finished(fact: Undelivered, { position: finishedIn }: Recording): Change[] {
   return [set(events, fact.eventId, { status: fact.to, nextAttemptAt: null, finishedIn }), ...moved(fact)];
 }
 
@@ -17,7 +17,7 @@ export const eventsProjection: Projection = {
   version: 4,
   collections: [events],
   on: {
-    EventAccepted: ({ eventId, tenantId, destinationId, idempotencyKey, at }, acceptedIn) => [
+    EventAccepted: ({ eventId, tenantId, destinationId, idempotencyKey, at }, { position: acceptedIn }) => [
       create(events, {
         id: eventId,
         tenantId,
@@ -34,7 +34,7 @@ export const eventsProjection: Projection = {
       ...counted(tenantId, destinationId, at),
     ],
     DeliveryAttemptStarted: (fact) => [set(events, fact.eventId, { status: fact.to }), ...moved(fact)],
-    DeliverySucceeded: (fact, finishedIn) => {
+    DeliverySucceeded: (fact, { position: finishedIn }) => {
       // An outcome that comes late, after another settled the event, moves nothing.
       if (fact.from === fact.to) return [];
       const fields = { status: fact.to, deliveredAt: fact.at, nextAttemptAt: null, finishedIn };

@@ -65,7 +65,7 @@ export const purgesProjection: Projection = {
   version: 2,
   collections: [purges, purging],
   on: {
-    EventsPurged: ({ purgeId: id, tenantId, before, status, destinationId, upTo }, position) => [
+    EventsPurged: ({ purgeId: id, tenantId, before, status, destinationId, upTo }, { position }) => [
       create(purges, {
         id,
         tenantId,

@@ -34,6 +34,7 @@ import { Ingest } from "./ingest/ingest.ts";
 import { PlatformKeys } from "./keys/platform-keys.ts";
 import type { Vault } from "./keys/vault.ts";
 import { ApiKeyQueries } from "./queries/api-keys.ts";
+import { AuditQueries } from "./queries/audit.ts";
 import { DestinationQueries } from "./queries/destinations.ts";
 import { EventQueries } from "./queries/events.ts";
 import { InviteQueries } from "./queries/invites.ts";
@@ -97,6 +98,7 @@ export interface Services {
     readonly apiKeys: ApiKeyQueries;
     readonly invites: InviteQueries;
     readonly events: EventQueries;
+    readonly audit: AuditQueries;
   };
   readonly sessions: Sessions;
   readonly login: Login;
@@ -138,6 +140,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       apiKeys: new ApiKeyQueries(own),
       invites: new InviteQueries(own),
       events: new EventQueries(own),
+      audit: new AuditQueries(parts),
     },
     sessions,
     login: new Login(own, { limit: limits.loginFailures }),

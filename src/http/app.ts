@@ -13,6 +13,7 @@ import { requestIdOf } from "./requests/identifiers.ts";
 import { readJsonObject } from "./requests/json-body.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { bulkRoutes } from "./routes/bulk.ts";
 import { destinationRoutes } from "./routes/destinations.ts";
 import { docsRoutes } from "./routes/docs.ts";
@@ -78,6 +79,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...inviteRoutes(services),
     ...eventRoutes(services),
     ...bulkRoutes(services),
+    ...auditRoutes(services),
   ];
   return [...routes, ...docsRoutes([...routes, ingestOperation])];
 }

@@ -75,6 +75,10 @@ listApiKeys                                 | 401    | 200 200 200 200 |        
 listApiKeyHistory                           | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 deleteApiKey                                | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
 
+listAudit                                   | 401    | 200 200 200 200 |                 |
+listAudit of another tenant                 | 401    | 200 200 200 200 |                 |
+listAudit of another tenant's Owner         | 401    | 200 200 200 200 |                 |
+
 createDestination                           | 401    | 403 201 201 201 |                 |
 listDestinations                            | 401    | 200 200 200 200 |                 |
 getDestination                              | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
@@ -326,6 +330,7 @@ describe("S5 who may do what to whose", () => {
       const lists = [
         "listUsers", "listEvents", "listSenders", "listApiKeys", "listInvites", "listDestinations",
         "listTenantHistory", "listPurgeHistory", "listSenderHistory", "listApiKeyHistory", "listInviteHistory",
+        "listAudit",
       ];
       for (const place of lists) {
         expect(await belongings.owned(place), place).to.be.greaterThan(0);

@@ -96,6 +96,12 @@ const variants: Readonly<Record<string, Make>> = {
     await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey, "x-idempotency-key": key } });
     return { query: `?IdempotencyKey=${key}` };
   },
+  "listAudit of another tenant": ({ one, other }, { account }) => ({
+    query: `?SubjectId=${(account === one ? other : one).tenantId}`,
+  }),
+  "listAudit of another tenant's Owner": ({ one, other }, { account }) => ({
+    query: `?ActorId=${(account === one ? other : one).owner.id}`,
+  }),
   "countEvents of another tenant's destination": ofAnothersDestination,
   "replayEvents as a dry run": async (scene) => {
     await givenUpEvent(scene);

@@ -1,11 +1,11 @@
 import type { Actor, DomainEvent } from "../../domain/domain-event.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
+import { shownData } from "../../domain/shown-facts.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
 import { requireOwn } from "../access.ts";
 import type { Aggregates, AggregateType } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { sliceOf, type Page, type PageRequest } from "../paging.ts";
-import { shownData } from "./shown-facts.ts";
 
 /** A fact of a history. */
 export interface HistoryItem {

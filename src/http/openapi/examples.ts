@@ -233,6 +233,9 @@ export const senderFact = {
   data: { senderId: sender.id, tenantId, mapping: sender.mapping, at },
 };
 
+/** Of the audit. */
+export const auditFact = { ...destinationFact, subject: { type: "destination", id: destinationId } };
+
 /** Of the history of the destination's circuit. */
 export const circuitFact = {
   type: "CircuitOpened",

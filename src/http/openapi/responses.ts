@@ -9,6 +9,7 @@ const names = readdirSync(folder).map((file) => file.replace(/\.json$/, ""));
 export const responses: readonly SchemaObject[] = [
   ...names.map(schemaOf),
   page("api-key", "Page of API keys", "API keys, and how many there are."),
+  page("audit", "Page of the audit", "Facts, and how many the filters match.", "audit-item"),
   page("attempt", "Page of delivery attempts", "Delivery attempts, and how many there are."),
   page("destination", "Page of destinations", "Destinations, and how many there are."),
   page("event", "Page of events", "Events, and how many the filters match."),

@@ -1,6 +1,7 @@
 import countEvents from "../../../schemas/requests/count-events.json" with { type: "json" };
 import listApiKeys from "../../../schemas/requests/list-api-keys.json" with { type: "json" };
 import listAttempts from "../../../schemas/requests/list-attempts.json" with { type: "json" };
+import listAudit from "../../../schemas/requests/list-audit.json" with { type: "json" };
 import listDestinations from "../../../schemas/requests/list-destinations.json" with { type: "json" };
 import listEvents from "../../../schemas/requests/list-events.json" with { type: "json" };
 import listHistory from "../../../schemas/requests/list-history.json" with { type: "json" };
@@ -20,6 +21,16 @@ export interface EventFilters {
   readonly IdempotencyKey?: string;
 }
 
+/** Filters of the audit, as given. */
+export interface AuditFilters {
+  readonly Type?: string;
+  readonly SubjectId?: string;
+  readonly ActorId?: string;
+  readonly CorrelationId?: string;
+  readonly From?: string;
+  readonly To?: string;
+}
+
 /** Query parameters of lists. */
 export const lists = {
   users: listReader<{ readonly Status?: 0 | 1; readonly Role?: number }>(listUsers),
@@ -30,6 +41,7 @@ export const lists = {
   events: listReader<EventFilters>(listEvents),
   attempts: listReader<object>(listAttempts),
   history: listReader<object>(listHistory),
+  audit: listReader<AuditFilters>(listAudit),
 } as const;
 
 /** Query parameters of totals of events. */

@@ -20,20 +20,19 @@ import { eventStatuses, type EventStatus } from "../../../src/domain/event/event
 import { isFinished } from "../../../src/domain/event/purge.ts";
 import type { Webhook } from "../../../src/domain/event/state.ts";
 import { roles } from "../../../src/domain/roles.ts";
-import { streams } from "../../../src/domain/streams.ts";
+import { shownData } from "../../../src/domain/shown-facts.ts";
+import { categoryOf, streams, subjectOf } from "../../../src/domain/streams.ts";
 import type { Document, PositionedChanges, ReadModels, ReadModelWriter } from "../../../src/ports/read-models.ts";
 import { idOf } from "../../support/chronicle.ts";
 import { acceptedMsOf } from "../../support/event-ids.ts";
 import { histories, type History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { position } from "../../support/position.ts";
+import { metadata, recorded } from "../../support/recorded.ts";
 import { sized } from "../../support/size.ts";
 
 function changesOf({ told }: History): PositionedChanges[] {
-  return told.map(({ fact }, at) => ({
-    position: position(at + 1),
-    changes: project({ ...fact, position: position(at + 1) }),
-  }));
+  return told.map(({ fact }, at) => ({ position: position(at + 1), changes: project(recorded(fact, at + 1)) }));
 }
 
 async function applied(writer: ReadModelWriter, changes: readonly PositionedChanges[], batch: number): Promise<void> {
@@ -62,6 +61,24 @@ function placesOf({ told }: History): Readonly<Record<"beginnings" | "endings", 
   return { beginnings, endings };
 }
 
+/** The facts that the audit lists where somebody asked for them, by the categories of their streams. */
+const audited = ["tenant", "purges", "apiKey", "invite", "destination", "sender"];
+
+type Named = "tenantId" | "userId" | "purgeId" | "at";
+
+function auditOf({ told }: History): Document[] {
+  return told.flatMap(({ stream, fact: { type, data } }, at) => {
+    const category = categoryOf(stream);
+    if (!audited.includes(category)) return [];
+    const { tenantId, userId, purgeId, at: time } = data as Readonly<Record<Named, string>>;
+    const [subjectType, subjectId] = category === "purges" ? ["purge", purgeId]
+      : category === "tenant" && userId ? ["user", userId] : [category, subjectOf(stream)];
+    const { actor, correlationId } = metadata;
+    const recording = { position: position(at + 1), revision: 0, time, actor, actorId: null, correlationId };
+    return [{ ...recording, tenantId, type, subjectType, subjectId, data: shownData({ type, data }) }];
+  });
+}
+
 /** The documents that the folded states call for. */
 function expected(history: History): Record<string, Document[]> {
   const tenants = [...history.tenants.values()];
@@ -71,6 +88,7 @@ function expected(history: History): Record<string, Document[]> {
   const webhooks = [...history.webhooks.values()];
   const { beginnings, endings } = placesOf(history);
   return {
+    audit: auditOf(history),
     tenants: tenants.map(({ id, name }) => ({ id, name })),
     retention: tenants.flatMap(({ id: tenantId, retentionDays }) =>
       retentionDays === null ? [] : [{ tenantId, retentionDays }]),

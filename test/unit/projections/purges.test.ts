@@ -3,6 +3,7 @@ import type { EventDocument } from "../../../projections/events/events.ts";
 import { isTaken, purges, purgesProjection, type PurgeDocument } from "../../../projections/purges/purges.ts";
 import { idOf } from "../../support/chronicle.ts";
 import { position } from "../../support/position.ts";
+import { recorded } from "../../support/recorded.ts";
 
 const at = "2026-01-15T09:30:00.000Z";
 const [tenantId, destinationId, id] = [idOf("tenant", 0), idOf("destination", 0), idOf("purge", 0)];
@@ -11,7 +12,7 @@ const all = { before: null, status: null, destinationId: null };
 /** The document of a purge that counted up to `upTo` and stands at 9. */
 const purged = (upTo: string | null): PurgeDocument => {
   const data = { purgeId: id, tenantId, ...all, upTo, matched: 1, earlier: [], at };
-  const [change] = purgesProjection.on.EventsPurged?.(data, position(9)) ?? [];
+  const [change] = purgesProjection.on.EventsPurged?.(data, recorded({ type: "EventsPurged", data }, 9)) ?? [];
   expect(change).to.deep.include({ op: "put", collection: purges.name, key: id });
   return (change as unknown as { readonly document: PurgeDocument }).document;
 };

@@ -8,6 +8,7 @@ import { idOf } from "../../support/chronicle.ts";
 import { acceptedMsOf } from "../../support/event-ids.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { position } from "../../support/position.ts";
+import { recorded } from "../../support/recorded.ts";
 import { sized } from "../../support/size.ts";
 
 const hourMs = 3_600_000;
@@ -20,8 +21,7 @@ async function acceptedAt(times: readonly number[]): Promise<InMemoryReadModels>
   await models.reset(collections, fingerprint);
   const batch = times.map((time, n) => ({
     position: position(n + 1),
-    changes: project({
-      position: "",
+    changes: project(recorded({
       type: "EventAccepted",
       data: {
         eventId: eventIdOf(time, keyOfEvent(idOf("event", n))),
@@ -34,7 +34,7 @@ async function acceptedAt(times: readonly number[]): Promise<InMemoryReadModels>
         original: null,
         at: timestamp(time),
       },
-    }),
+    }, n + 1)),
   }));
   await models.apply(batch, position(times.length));
   return models;

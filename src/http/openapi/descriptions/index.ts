@@ -1,5 +1,6 @@
 import type { Descriptions } from "../description.ts";
 import { apiKeyDescriptions } from "./api-keys.ts";
+import { auditDescriptions } from "./audit.ts";
 import { bulkDescriptions } from "./bulk.ts";
 import { destinationDescriptions } from "./destinations.ts";
 import { eventDescriptions } from "./events.ts";
@@ -23,5 +24,6 @@ export const descriptions: Descriptions = {
   ...ingestDescriptions,
   ...eventDescriptions,
   ...bulkDescriptions,
+  ...auditDescriptions,
   ...healthDescriptions,
 };

@@ -6,6 +6,7 @@ import type { Change, PositionedChanges } from "../../../../src/ports/read-model
 import { histories } from "../../../support/histories.ts";
 import { InMemoryReadModels } from "../../../support/in-memory-read-models.ts";
 import { position } from "../../../support/position.ts";
+import { recorded } from "../../../support/recorded.ts";
 
 /** Each change as it is, for good. */
 function frozen(changes: readonly Change[]): readonly Change[] {
@@ -22,7 +23,7 @@ describe("a folded batch", () => {
     await fc.assert(
       fc.asyncProperty(histories(120), async ({ told }) => {
         const batch = told.map(({ fact }, at): PositionedChanges =>
-          ({ position: position(at + 1), changes: frozen(project({ ...fact, position: position(at + 1) })) }));
+          ({ position: position(at + 1), changes: frozen(project(recorded(fact, at + 1))) }));
         const folded = fold(batch);
         expect(fold(batch)).to.deep.equal(folded);
         const models = new InMemoryReadModels();

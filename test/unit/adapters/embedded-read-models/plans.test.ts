@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { apiKeys, apiKeySortFields } from "../../../../projections/api-keys/api-keys.ts";
+import { auditSelected, type AuditFilter } from "../../../../projections/audit/audit.ts";
 import {
   destinations, destinationsSelected, destinationSortFields,
 } from "../../../../projections/destinations/destinations.ts";
@@ -127,6 +128,37 @@ describe("what SQLite does", () => {
         expect(others).to.deep.equal([]);
       });
     }
+  }
+
+  const auditFilters: readonly Partial<AuditFilter>[] = [
+    {}, { type: "TenantRenamed" }, { subjectId: destinationId }, { actorId: deletedId }, { correlationId: "CHG-4711" },
+  ];
+  for (const filter of auditFilters) {
+    for (const times of [{}, { from: at }, { from: at, to: at }]) {
+      const bounds = `${"from" in times ? " AND time>?" : ""}${"to" in times ? " AND time<?" : ""}`;
+      const place = `tenantId=?${Object.keys(filter).map((name) => ` AND ${name}=?`).join("")}`;
+
+      it(`for a page and a total of the audit by ${place}${bounds} begins at its place in one index`, async () => {
+        const selection = auditSelected({ tenantId, ...filter, ...times });
+        await find(selection, "time");
+        await readModels.count(selection);
+        expect(steps()).to.deep.equal([`audit: ${place}${bounds}`]);
+      });
+    }
+  }
+
+  for (const times of [{}, { from: at }, { from: at, to: at }]) {
+    const by = ["every filter", ...Object.keys(times)].join(", ");
+
+    it(`for a page and a total of the audit by ${by} looks at one index only, in its order`, async () => {
+      const everything = auditFilters.reduce((all, one) => ({ ...all, ...one }));
+      const selection = auditSelected({ tenantId, ...everything, ...times });
+      await find(selection, "time");
+      await readModels.count(selection);
+      expect(steps()).to.have.length(1);
+      expect(steps()[0]).to.match(/^audit: tenantId=\? AND correlationId=\?/);
+      expect(details().filter((detail) => / USING INDEX /.test(detail))).to.deep.equal([]);
+    });
   }
 
   for (const destinationUrlId of [undefined, destinationId]) {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { catalogue } from "../../../../src/adapters/event-codec/catalogue.ts";
-import { histories, shownData } from "../../../../src/application/queries/shown-facts.ts";
+import { catalogue } from "../../../src/adapters/event-codec/catalogue.ts";
+import { histories, shownData } from "../../../src/domain/shown-facts.ts";
 
 interface Schema {
   readonly description?: string;
@@ -11,7 +11,7 @@ interface Schema {
 
 type Data = Readonly<Record<string, unknown>>;
 
-const folder = new URL("../../../../schemas/events/", import.meta.url);
+const folder = new URL("../../../schemas/events/", import.meta.url);
 const read = (name: string): unknown => JSON.parse(readFileSync(new URL(`${name}.json`, folder), "utf8"));
 const types = Object.entries(catalogue.versions).map(([type, version]) => ({
   type,

@@ -1,12 +1,12 @@
-import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
-import type { CircuitEvent } from "../../domain/circuit/circuit.ts";
-import type { DestinationAuth, DestinationEvent } from "../../domain/destination/events.ts";
-import type { DataOf, DomainEvent } from "../../domain/domain-event.ts";
-import type { WebhookEvent } from "../../domain/event/events.ts";
-import type { InviteEvent } from "../../domain/invite/events.ts";
-import type { PurgesEvent } from "../../domain/purges/purges.ts";
-import type { SenderEvent } from "../../domain/sender/events.ts";
-import type { TenantEvent } from "../../domain/tenant/events.ts";
+import type { ApiKeyEvent } from "./api-key/events.ts";
+import type { CircuitEvent } from "./circuit/circuit.ts";
+import type { DestinationAuth, DestinationEvent } from "./destination/events.ts";
+import type { DataOf, DomainEvent } from "./domain-event.ts";
+import type { WebhookEvent } from "./event/events.ts";
+import type { InviteEvent } from "./invite/events.ts";
+import type { PurgesEvent } from "./purges/purges.ts";
+import type { SenderEvent } from "./sender/events.ts";
+import type { TenantEvent } from "./tenant/events.ts";
 
 /** By type of fact, the fields of its data that are shown: all, or those that are named. */
 type Shown<Event extends DomainEvent> = {

@@ -1,0 +1,122 @@
+import type { Actor } from "../../src/domain/domain-event.ts";
+import { histories, shownData } from "../../src/domain/shown-facts.ts";
+import type { Selection } from "../../src/ports/read-models.ts";
+import { add, create, type Collection, type Handlers, type Projection, type Recording } from "../projection.ts";
+
+/** What a fact of the audit can be about. */
+export type SubjectType = "tenant" | "user" | "purge" | "apiKey" | "invite" | "destination" | "sender";
+
+/** A fact as the audit lists it: as its history shows it, and what it is about. */
+export type AuditDocument = {
+  readonly position: string;
+  readonly tenantId: string;
+  readonly type: string;
+  readonly revision: number;
+  readonly time: string;
+  readonly subjectType: SubjectType;
+  readonly subjectId: string;
+  /** Of a user or an API key; null where somebody else acted. */
+  readonly actorId: string | null;
+  readonly actor: Actor;
+  readonly correlationId: string;
+  readonly data: object;
+};
+
+const filters = ["type", "actorId", "subjectId", "correlationId"] as const;
+
+/**
+ * The facts about tenants' settings and people that somebody asked for, by their place in the log. Each filter has an
+ * index with the fields of the others at its end, so that nothing but the page itself is looked up, whatever is asked
+ * for together.
+ */
+export const audit: Collection<AuditDocument> = {
+  name: "audit",
+  key: "position",
+  fields: {
+    position: "text",
+    tenantId: "id",
+    type: "text",
+    revision: "number",
+    time: "time",
+    subjectType: "text",
+    subjectId: "id",
+    actorId: "text",
+    actor: "json",
+    correlationId: "text",
+    data: "json",
+  },
+  indexes: [
+    ["tenantId", "time"],
+    ...filters.map((filter) =>
+      ["tenantId", filter, "time", "position", ...filters.filter((other) => other !== filter)] as const),
+  ],
+};
+
+/** Filters of a list of facts; `from` and `to` are inclusive. */
+export interface AuditFilter {
+  readonly tenantId: string;
+  readonly type?: string | undefined;
+  readonly subjectId?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly correlationId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Selects the facts that match a filter. */
+export function auditSelected({ from, to, ...equal }: AuditFilter): Selection {
+  const where = Object.fromEntries(Object.entries(equal).flatMap(([field, value]) =>
+    value === undefined ? [] : [[field, value]]));
+  const range = { field: "time", ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  return { collection: audit.name, where, ...((from ?? to) !== undefined && { range }) };
+}
+
+/** The scope whose one counter is the number of a tenant's facts. */
+export function auditCounter(tenantId: string): string {
+  return `audit/${tenantId}`;
+}
+
+type Id = "tenantId" | "purgeId" | "keyId" | "inviteId" | "destinationId" | "senderId";
+/** Of the data of facts: each has its tenant's id and that of its subject. */
+type Data = Readonly<Record<Id | "at", string>> & { readonly userId?: string };
+type SubjectOf = (data: Data) => readonly [SubjectType, string];
+
+function recorded(type: string, subjectOf: SubjectOf) {
+  return (data: Data, { position, revision, metadata: { actor, correlationId } }: Recording) => {
+    if (!isSomebody(actor)) return [];
+    const { tenantId, at: time } = data;
+    const [subjectType, subjectId] = subjectOf(data);
+    const actorId = "id" in actor ? actor.id : null;
+    const shown = shownData({ type, data });
+    return [
+      create(audit, {
+        position, tenantId, type, revision, time, subjectType, subjectId, actorId, actor, correlationId, data: shown,
+      }),
+      add(auditCounter(tenantId), 1),
+    ];
+  };
+}
+
+function each(types: object, subjectOf: SubjectOf): Handlers {
+  return Object.fromEntries(Object.keys(types).map((type) => [type, recorded(type, subjectOf)]));
+}
+
+/** What the service does of its own accord, such as an hourly purge, would bury what people changed. */
+function isSomebody(actor: Actor): boolean {
+  return actor.type !== "service" || actor.part === "operator";
+}
+
+/** Lists who changed what of a tenant's settings and people, of deleted ones too. */
+export const auditProjection: Projection = {
+  name: "audit",
+  version: 1,
+  collections: [audit],
+  on: {
+    ...each(histories.tenant, ({ tenantId, userId }) => (userId ? ["user", userId] : ["tenant", tenantId])),
+    ...each(histories.purges, ({ purgeId }) => ["purge", purgeId]),
+    ...each(histories.apiKey, ({ keyId }) => ["apiKey", keyId]),
+    ...each(histories.invite, ({ inviteId }) => ["invite", inviteId]),
+    ...each(histories.destination, ({ destinationId }) => ["destination", destinationId]),
+    ...each(histories.sender, ({ senderId }) => ["sender", senderId]),
+  },
+};

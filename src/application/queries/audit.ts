@@ -1,0 +1,38 @@
+import {
+  audit, auditCounter, auditSelected, type AuditDocument, type AuditFilter, type SubjectType,
+} from "../../../projections/audit/audit.ts";
+import type { ReadModels } from "../../ports/read-models.ts";
+import type { Caller } from "../caller.ts";
+import type { Freshness } from "../freshness.ts";
+import { listed, type Page, type PageRequest } from "../paging.ts";
+import type { HistoryItem } from "./history.ts";
+
+/** A fact of the audit: as its subject's history has it, and what that is. */
+export interface AuditItem extends HistoryItem {
+  readonly subject: { readonly type: SubjectType; readonly id: string };
+}
+
+/** Who changed what of a tenant. */
+export class AuditQueries {
+  readonly #parts: { readonly readModels: ReadModels; readonly freshness: Freshness };
+
+  constructor(parts: { readonly readModels: ReadModels; readonly freshness: Freshness }) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The facts about the settings and people of the caller's tenant. Throws a Refusal (unavailable) when the read models
+   * are behind.
+   */
+  list({ tenantId }: Caller, filter: Omit<AuditFilter, "tenantId">, page: PageRequest): Promise<Page<AuditItem>> {
+    const selected = auditSelected({ ...filter, tenantId });
+    const isWhole = Object.values(filter).every((value) => value === undefined);
+    const asked = { ...selected, counter: isWhole ? auditCounter(tenantId) : null, page };
+    return listed(this.#parts, audit, asked, itemOf);
+  }
+}
+
+function itemOf(document: AuditDocument): AuditItem {
+  const { type, subjectType, subjectId, revision, position, time, actor, correlationId, data } = document;
+  return { type, subject: { type: subjectType, id: subjectId }, revision, position, time, actor, correlationId, data };
+}

@@ -1,0 +1,22 @@
+import { parseDateTime } from "../../application/input-rules.ts";
+import type { Services } from "../../application/services.ts";
+import { lists } from "../requests/list-queries.ts";
+import { signedInQuery, type Route } from "../route.ts";
+
+/** Who changed what of the caller's tenant. */
+export function auditRoutes({ queries }: Services): Route[] {
+  return [
+    signedInQuery("/api/v1/audit", lists.audit, async ({ caller, input: { page, filters } }) => {
+      const { Type: type, SubjectId, ActorId, CorrelationId: correlationId, From, To } = filters;
+      const filter = {
+        type,
+        subjectId: SubjectId?.toLowerCase(),
+        actorId: ActorId?.toLowerCase(),
+        correlationId,
+        from: From === undefined ? undefined : parseDateTime("From", From),
+        to: To === undefined ? undefined : parseDateTime("To", To),
+      };
+      return { status: 200, body: await queries.audit.list(caller, filter, page) };
+    }),
+  ];
+}

@@ -1,0 +1,224 @@
+import { expect } from "chai";
+import listAudit from "../../schemas/requests/list-audit.json" with { type: "json" };
+import { tenants } from "../../src/application/aggregate-types.ts";
+import { recordUse } from "../../src/application/ingest/key-use.ts";
+import type { Origin } from "../../src/application/origin.ts";
+import { histories } from "../../src/domain/shown-facts.ts";
+import { decide } from "../../src/domain/tenant/decide.ts";
+import { timestamp } from "../../src/domain/time.ts";
+import { Client, freshEmail, openAccount, openIngest, password, roleCodes, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { http, shaped } from "../support/http.ts";
+import { Deliveries } from "../support/outcomes.ts";
+
+interface Fact {
+  readonly type: string;
+  readonly subject: { readonly type: string; readonly id: string };
+  readonly position: string;
+  readonly time: string;
+  readonly actor: { readonly type: string; readonly id?: string };
+  readonly correlationId: string;
+}
+
+interface Things {
+  readonly destinationId: string;
+  readonly senderId: string;
+  readonly apiKeyId: string;
+  readonly used: string;
+  readonly revoked: string;
+}
+
+describeOnEngines("the audit", (freshEngines) => {
+  let engines: SharedEngines;
+  let api: TestApi;
+  let one: Account;
+  let other: Account;
+  let things: Things;
+  /** When the second half of it all began. */
+  let half: string;
+
+  before(async () => {
+    engines = await freshEngines();
+    api = await startApi(engines);
+    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
+    things = await firstHalf();
+    engines.clock.advance(60_000);
+    half = timestamp(engines.clock.now());
+    await secondHalf();
+  });
+  after(() => api.close());
+  afterEach(() => expect(api.errors).to.deep.equal([]));
+
+  async function firstHalf(): Promise<Things> {
+    const { admin, developer } = one;
+    const { destinationId, apiKeyId } = await openIngest(developer.client, one.tenantId);
+    const sender = await developer.client.post("/api/v1/senders", { name: "Shop", destinationUrlId: destinationId });
+    const invite = async () =>
+      (await admin.client.post("/api/v1/invites", { email: freshEmail(), role: roleCodes.viewer })).json;
+    const [used, revoked] = [await invite(), await invite()];
+    await http("POST", `${api.url}/api/v1/invites/${String(used["inviteToken"])}/register`, { json: { password } });
+    const id = (made: Readonly<Record<string, unknown>>) => String(made["id"]);
+    return { destinationId, apiKeyId, senderId: id(sender.json), used: id(used), revoked: id(revoked) };
+  }
+
+  async function secondHalf(): Promise<void> {
+    const { admin, developer, owner, viewer } = one;
+    const { destinationId, senderId, apiKeyId, revoked } = things;
+    const headers = { "x-request-id": "CHG-4711" };
+    const change = (path: string, json: object) => owner.client.call("PATCH", `/api/v1/${path}`, { headers, json });
+    await change(`tenants/${one.tenantId}`, { name: `${one.name} again`, maxTrys: 5, retentionDays: 30 });
+    await change(`destinations/${destinationId}`, { serverRateLimit: 9 });
+    await change(`users/${viewer.id}`, { role: roleCodes.developer });
+    await admin.client.post("/api/v1/events/purge", { before: "2020-01-01" });
+    await admin.client.delete(`/api/v1/invites/${revoked}`);
+    await developer.client.delete(`/api/v1/senders/${senderId}`);
+    await developer.client.delete(`/api/v1/destinations/${destinationId}`);
+    await admin.client.delete(`/api/v1/api-keys/${apiKeyId}`);
+    await owner.client.delete(`/api/v1/users/${viewer.id}`);
+  }
+
+  const audit = async (query = "", by = one.admin.client) =>
+    shaped(await by.get(`/api/v1/audit?Qt=100${query}`), "audit-page") as unknown as {
+      readonly total: number;
+      readonly items: readonly Fact[];
+    };
+  const types = ({ items }: { readonly items: readonly Fact[] }) => items.map(({ type }) => type);
+
+  it("has the facts of all histories but those of events and circuits, newest first, and their subjects", async () => {
+    const paths = {
+      [`tenants/${one.tenantId}`]: "tenant", [`tenants/${one.tenantId}/purges`]: "purge",
+      [`api-keys/${things.apiKeyId}`]: "apiKey", [`invites/${things.used}`]: "invite",
+      [`invites/${things.revoked}`]: "invite", [`destinations/${things.destinationId}`]: "destination",
+      [`senders/${things.senderId}`]: "sender",
+    };
+    const told: Fact[] = [];
+    for (const [path, type] of Object.entries(paths)) {
+      const { items } = (await one.admin.client.get(`/api/v1/${path}/history?Qt=100`)).json as unknown as {
+        items: readonly (Fact & { readonly data: Readonly<Record<string, string>> })[];
+      };
+      const subjectOf = ({ userId, purgeId }: Readonly<Record<string, string>>) =>
+        userId === undefined ? { type, id: purgeId ?? path.split("/")[1]! } : { type: "user", id: userId };
+      told.push(...items.map((item) => ({ ...item, subject: subjectOf(item.data) })));
+    }
+    const { total, items } = await audit();
+    expect(items).to.have.deep.members(told);
+    expect([total, items.length]).to.deep.equal([24, 24]);
+    const order = ({ time, position }: Fact) => `${time} ${position}`;
+    expect(items.map(order)).to.deep.equal(told.map(order).sort().reverse());
+    expect((await audit("&TpOrd=Asc")).items).to.deep.equal(items.toReversed());
+  });
+
+  it("pages without gap or overlap, and counts the whole", async () => {
+    const { total, items } = await audit();
+    for (const query of ["", "&From=2000-01-01"]) {
+      const paged: Fact[] = [];
+      for (let page = 1; page <= Math.ceil(total / 9); page += 1) {
+        const answer = await one.developer.client.get(`/api/v1/audit?Qt=9&Pg=${page}${query}`);
+        const part = shaped(answer, "audit-page") as unknown as { total: number; items: Fact[] };
+        expect(part.total).to.equal(total);
+        paged.push(...part.items);
+      }
+      expect(paged).to.deep.equal(items);
+    }
+  });
+
+  it("tells what became of one thing, a deleted one too", async () => {
+    const { destinationId, senderId } = things;
+    expect(types(await audit("&Type=DestinationDeleted"))).to.deep.equal(["DestinationDeleted"]);
+    const found = (await audit("&Type=DestinationDeleted")).items[0]?.subject.id ?? "";
+    expect(found).to.equal(destinationId);
+    expect(types(await audit(`&SubjectId=${found.toUpperCase()}`))).to.deep.equal([
+      "DestinationDeleted", "DestinationRateLimitChanged", "DestinationRegistered",
+    ]);
+    expect(types(await audit(`&SubjectId=${senderId}`))).to.deep.equal(["SenderDeleted", "SenderCreated"]);
+    expect(types(await audit(`&SubjectId=${one.viewer.id}`))).to.deep.equal([
+      "UserForgotten", "UserDeleted", "UserRoleChanged", "UserCreated",
+    ]);
+  });
+
+  it("tells what one person did, what one request did, and what was done in a time", async () => {
+    const { admin, owner } = one;
+    expect(types(await audit(`&ActorId=${admin.id.toUpperCase()}`))).to.deep.equal([
+      "ApiKeyRevoked", "InviteRevoked", "EventsPurged", "InviteCreated", "InviteCreated",
+    ]);
+    expect(types(await audit("&CorrelationId=CHG-4711"))).to.deep.equal([
+      "UserRoleChanged", "DestinationRateLimitChanged", "TenantRetentionChanged", "TenantDeliveryPolicyChanged",
+      "TenantRenamed",
+    ]);
+    expect((await audit("&CorrelationId=chg-4711")).total).to.equal(0);
+    const { items } = await audit();
+    const before = timestamp(Date.parse(half) - 1);
+    const [early, late] = [await audit(`&To=${before}`), await audit(`&From=${half}`)];
+    expect([...late.items, ...early.items]).to.deep.equal(items);
+    expect([early.total, late.total]).to.deep.equal([12, 12]);
+    expect((await audit(`&From=${half}&To=2100-01-01&ActorId=${owner.id}`)).total).to.equal(7);
+    expect(types(await audit(`&To=${before}&ActorId=${admin.id}`))).to.deep.equal(["InviteCreated", "InviteCreated"]);
+    const all = `&Type=TenantRenamed&SubjectId=${one.tenantId}&ActorId=${owner.id}&CorrelationId=CHG-4711&From=${half}`;
+    expect(types(await audit(all))).to.deep.equal(["TenantRenamed"]);
+    expect((await audit(`${all}&To=${before}`)).total).to.equal(0);
+  });
+
+  it("is everybody's to read in the tenant, and nobody else's", async () => {
+    for (const { client } of [one.developer, one.admin, one.owner]) {
+      expect((await audit("", client)).total).to.equal(24);
+    }
+    expect((await new Client(api.url).get("/api/v1/audit?Qt=0")).status).to.equal(401);
+    const theirs = await audit("", other.viewer.client);
+    expect(types(theirs)).to.have.members(["TenantCreated", ...Array<string>(4).fill("UserCreated")]);
+    for (const query of [`&SubjectId=${things.destinationId}`, `&ActorId=${one.owner.id}`, "&CorrelationId=CHG-4711"]) {
+      expect(await audit(query, other.owner.client)).to.deep.equal({ total: 0, items: [] });
+    }
+  });
+
+  it("has what the operator did, and not what the service did of its own accord", async () => {
+    const { tenantId, owner, admin } = await openAccount(api.url);
+    const { path, apiKey, apiKeyId } = await openIngest(owner.client, tenantId);
+    const sent = await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+    await new Deliveries(api.world).succeed(String(sent.json["eventId"]));
+    const before = await audit("", admin.client);
+    const by = (part: string): Origin => ({ actor: { type: "service", part }, correlationId: part, causationId: null });
+    const at = timestamp(engines.clock.now());
+    await recordUse(api.world, apiKeyId, at, by("purger"));
+    await api.services.commands.purge.purgeOlder(tenantId, timestamp(engines.clock.now() + 60_000), by("retention"));
+    const reset = { type: "ResetOwnerPassword", userId: owner.id, passwordHash: "hash", at } as const;
+    await api.world.aggregates.change(tenants, tenantId, by("operator"), (state) => decide(state, reset));
+    const purges = (await admin.client.get(`/api/v1/tenants/${tenantId}/purges/history`)).json["total"];
+    const uses = (await admin.client.get(`/api/v1/api-keys/${apiKeyId}/history`)).json["total"];
+    expect([purges, uses]).to.deep.equal([1, 2]);
+    const { total, items: [newest, ...older] } = await audit("", admin.client);
+    expect([total, newest?.type, newest?.actor]).to.deep.equal([
+      before.total + 1, "UserPasswordChanged", { type: "service", part: "operator" },
+    ]);
+    expect(older).to.deep.equal(before.items);
+  });
+
+  it("has nothing of events and circuits", async () => {
+    const { owner, tenantId } = other;
+    const ingest = await openIngest(owner.client, tenantId);
+    const { total } = await audit("", owner.client);
+    const sent = await http("POST", api.url + ingest.path, { json: {}, headers: { "x-api-key": ingest.apiKey } });
+    await new Deliveries(api.world).fail(String(sent.json["eventId"]), 1);
+    await owner.client.post(`/api/v1/events/${String(sent.json["eventId"])}/replay`);
+    expect((await audit("", owner.client)).total).to.equal(total);
+  });
+
+  it("says which filter is wrong", async () => {
+    const wrong = {
+      "Type=EventAccepted": "Type", "type=TenantRenamed": "type: must be spelt Type", "SubjectId=x": "SubjectId",
+      "ActorId=": "ActorId", "CorrelationId=a%20b": "CorrelationId", "From=yesterday": "From", "To=2026-13-01": "To",
+      "CpOrd=position": "CpOrd",
+    };
+    for (const [query, word] of Object.entries(wrong)) {
+      const { status, text } = await one.admin.client.get(`/api/v1/audit?${query}`);
+      expect([status, text.slice(0, word.length)], query).to.deep.equal([400, word]);
+    }
+  });
+
+  it("can be asked for every type of fact that somebody can cause", () => {
+    const { tenant, purges, apiKey, invite, destination, sender } = histories;
+    const told = [tenant, purges, apiKey, invite, destination, sender].flatMap((each) => Object.keys(each));
+    const own = ["ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ApiKeyUsed"];
+    expect([...listAudit.properties.Type.enum, ...own]).to.have.members(told);
+  });
+}, { outside: true });

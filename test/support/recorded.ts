@@ -1,0 +1,15 @@
+import type { DomainEvent, Metadata } from "../../src/domain/domain-event.ts";
+import { position } from "./position.ts";
+
+/** Of a fact that nobody in particular caused. */
+export const metadata: Metadata = {
+  actor: { type: "anonymous" },
+  correlationId: "spec",
+  causationId: null,
+  at: "2026-01-15T09:30:00.000Z",
+};
+
+/** A fact as the n-th of a log in memory, each in a stream of its own. */
+export function recorded<Event extends DomainEvent>(fact: Event, n: number) {
+  return { ...fact, position: position(n), revision: 0, metadata };
+}

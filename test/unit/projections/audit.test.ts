@@ -1,0 +1,42 @@
+import { expect } from "chai";
+import { auditCounter, auditProjection, auditSelected } from "../../../projections/audit/audit.ts";
+import type { Actor } from "../../../src/domain/domain-event.ts";
+import { idOf } from "../../support/chronicle.ts";
+import { metadata, recorded } from "../../support/recorded.ts";
+
+const [tenantId, userId, destinationId] = [idOf("tenant", 0), idOf("user", 0), idOf("destination", 0)];
+const at = metadata.at;
+const url = "https://receiver.example/hook";
+const data = { destinationId, tenantId, url, at };
+
+const by = (actor: Actor) =>
+  auditProjection.on.DestinationUrlChanged?.(data, {
+    ...recorded({ type: "DestinationUrlChanged", data }, 7), revision: 3, metadata: { ...metadata, actor },
+  }) ?? expect.fail();
+
+describe("the audit", () => {
+  it("has a fact as its history shows it, what it is about and who did it, and counts it", () => {
+    const actor: Actor = { type: "user", id: userId, role: "Owner" };
+    const [put, add] = by(actor);
+    expect(put).to.deep.include({ op: "put", collection: "audit", key: "0000000000000007", fresh: true });
+    expect(put).to.have.deep.property("document", {
+      position: "0000000000000007", tenantId, type: "DestinationUrlChanged", revision: 3, time: at,
+      subjectType: "destination", subjectId: destinationId, actorId: userId, actor, correlationId: "spec", data,
+    });
+    expect(add).to.deep.equal({ op: "add", scope: auditCounter(tenantId), bucket: 0, by: 1 });
+  });
+
+  it("has what the operator and people without an account did, and nothing that the service did by itself", () => {
+    for (const actor of [{ type: "anonymous" }, { type: "service", part: "operator" }] as const) {
+      expect(by(actor)[0]).to.deep.nested.include({ "document.actor": actor, "document.actorId": null });
+    }
+    for (const part of ["retention", "purger", "key-rotation"]) expect(by({ type: "service", part })).to.deep.equal([]);
+  });
+
+  it("narrows a list by what is given, and by nothing else", () => {
+    expect(auditSelected({ tenantId, type: undefined })).to.deep.equal({ collection: "audit", where: { tenantId } });
+    expect(auditSelected({ tenantId, type: "UserCreated", actorId: userId, to: at })).to.deep.equal({
+      collection: "audit", where: { tenantId, type: "UserCreated", actorId: userId }, range: { field: "time", to: at },
+    });
+  });
+});
