@@ -4,7 +4,7 @@ import type { Selection } from "../../src/ports/read-models.ts";
 import { add, create, type Collection, type Handlers, type Projection, type Recording } from "../projection.ts";
 
 /** What a fact of the audit can be about. */
-export type SubjectType = "tenant" | "user" | "purge" | "apiKey" | "invite" | "destination" | "sender";
+export type SubjectType = "tenant" | "user" | "purge" | "replay" | "apiKey" | "invite" | "destination" | "sender";
 
 /** A fact as the audit lists it: as its history shows it, and what it is about. */
 export type AuditDocument = {
@@ -76,7 +76,7 @@ export function auditCounter(tenantId: string): string {
   return `audit/${tenantId}`;
 }
 
-type Id = "tenantId" | "purgeId" | "keyId" | "inviteId" | "destinationId" | "senderId";
+type Id = "tenantId" | "purgeId" | "replayId" | "keyId" | "inviteId" | "destinationId" | "senderId";
 /** Of the data of facts: each has its tenant's id and that of its subject. */
 type Data = Readonly<Record<Id | "at", string>> & { readonly userId?: string };
 type SubjectOf = (data: Data) => readonly [SubjectType, string];
@@ -114,6 +114,7 @@ export const auditProjection: Projection = {
   on: {
     ...each(histories.tenant, ({ tenantId, userId }) => (userId ? ["user", userId] : ["tenant", tenantId])),
     ...each(histories.purges, ({ purgeId }) => ["purge", purgeId]),
+    ...each(histories.replays, ({ replayId }) => ["replay", replayId]),
     ...each(histories.apiKey, ({ keyId }) => ["apiKey", keyId]),
     ...each(histories.invite, ({ inviteId }) => ["invite", inviteId]),
     ...each(histories.destination, ({ destinationId }) => ["destination", destinationId]),

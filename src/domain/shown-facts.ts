@@ -5,6 +5,7 @@ import type { DataOf, DomainEvent } from "./domain-event.ts";
 import type { WebhookEvent } from "./event/events.ts";
 import type { InviteEvent } from "./invite/events.ts";
 import type { PurgesEvent } from "./purges/purges.ts";
+import type { ReplaysEvent } from "./replays/replays.ts";
 import type { SenderEvent } from "./sender/events.ts";
 import type { TenantEvent } from "./tenant/events.ts";
 
@@ -49,6 +50,10 @@ export const histories = {
     EventsPurged: [...tenant, "purgeId", "before", "status", "destinationId", "matched"],
     PurgeCompleted: [...tenant, "purgeId"],
   } satisfies Shown<PurgesEvent>,
+  replays: {
+    ReplayOrdered: [...tenant, "replayId", "destinationId", "from", "to", "matched"],
+    ReplayCompleted: [...tenant, "replayId", "replayed"],
+  } satisfies Shown<ReplaysEvent>,
   apiKey: {
     ApiKeyIssued: [...apiKey, "name", "prefix", "last4", "expiresAt"],
     ApiKeyUsed: [...apiKey, "usedAt"],

@@ -4,6 +4,7 @@ import { keyOfEvent } from "./event/event-id.ts";
 export const streams = {
   tenant: (id: string) => `tenant-${id}`,
   purges: (tenantId: string) => `purges-${tenantId}`,
+  replays: (tenantId: string) => `replays-${tenantId}`,
   destination: (id: string) => `destination-${id}`,
   sender: (id: string) => `sender-${id}`,
   circuit: (destinationId: string) => `circuit-${destinationId}`,

@@ -216,8 +216,8 @@ describeOnEngines("the audit", (freshEngines) => {
   });
 
   it("can be asked for every type of fact that somebody can cause", () => {
-    const { tenant, purges, apiKey, invite, destination, sender } = histories;
-    const told = [tenant, purges, apiKey, invite, destination, sender].flatMap((each) => Object.keys(each));
+    const { tenant, purges, replays, apiKey, invite, destination, sender } = histories;
+    const told = [tenant, purges, replays, apiKey, invite, destination, sender].flatMap((each) => Object.keys(each));
     const own = ["ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ApiKeyUsed"];
     expect([...listAudit.properties.Type.enum, ...own]).to.have.members(told);
   });

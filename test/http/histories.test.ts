@@ -130,9 +130,43 @@ describeOnEngines("histories", (freshEngines) => {
     ]);
   });
 
+  it("of replays tell who had what replayed, and what came of it", async () => {
+    const { developer, owner, tenantId } = one;
+    const ingest = await openIngest(owner.client, tenantId);
+    const deleted = await openIngest(owner.client, tenantId);
+    const deliveries = new Deliveries(api.world);
+    for (const { path, apiKey } of [ingest, ingest, deleted]) {
+      const answer = await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      await deliveries.fail(String(answer.json["eventId"]), 1);
+    }
+    await owner.client.delete(`/api/v1/destinations/${deleted.destinationId}`);
+    const replay = async (json: object) => {
+      const answer = await developer.client.post("/api/v1/events/replay", json);
+      expect(answer.status, answer.text).to.equal(200);
+    };
+    const { destinationId } = ingest;
+    await replay({ dryRun: true });
+    await replay({ destinationUrlId: destinationId, to: "2000-01-01" });
+    const times = { from: "2000-01-01", to: "2100-01-01T01:00:00+01:00" };
+    await replay({ destinationUrlId: destinationId.toUpperCase(), ...times });
+    await replay({});
+    const { items } = await historyOf(`tenants/${tenantId}/replays`, one.viewer);
+    const [first, , second] = items.map(({ data }) => data["replayId"]);
+    expect(first).not.to.equal(second);
+    const by = developer.id;
+    const filter = { destinationId, from: "2000-01-01T00:00:00.000Z", to: "2100-01-01T00:00:00.000Z" };
+    expect(told(items)).to.deep.equal([
+      ["ReplayOrdered", by, { replayId: first, ...filter, matched: 2 }],
+      ["ReplayCompleted", by, { replayId: first, replayed: 2 }],
+      ["ReplayOrdered", by, { replayId: second, destinationId: null, from: null, to: null, matched: 1 }],
+      ["ReplayCompleted", by, { replayId: second, replayed: 0 }],
+    ]);
+  });
+
   it("of tenants are everybody's to read in it, and nobody else's", async () => {
     const path = `/api/v1/tenants/${one.tenantId}/history`;
-    for (const each of [path, `/api/v1/tenants/${one.tenantId}/purges/history`]) {
+    const [purges, replays] = ["purges", "replays"].map((one) => path.replace("history", `${one}/history`));
+    for (const each of [path, purges!, replays!]) {
       for (const { client } of [one.viewer, one.developer, one.admin, one.owner]) {
         expect((await client.get(each)).status).to.equal(200);
       }

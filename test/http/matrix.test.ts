@@ -20,6 +20,7 @@ createTenant                                | 201    |                 |        
 getTenant                                   | 401    | 200 200 200 200 | 404 404 404 404 | 404 404 404 404
 listTenantHistory                           | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 listPurgeHistory                            | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+listReplayHistory                           | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 updateTenant                                | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
 updateTenant for how long events are kept   | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
 getWebhookSecret                            | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
@@ -329,8 +330,8 @@ describe("S5 who may do what to whose", () => {
       // What is searched for is what the owner itself is told, so that the search is known to find it.
       const lists = [
         "listUsers", "listEvents", "listSenders", "listApiKeys", "listInvites", "listDestinations",
-        "listTenantHistory", "listPurgeHistory", "listSenderHistory", "listApiKeyHistory", "listInviteHistory",
-        "listAudit",
+        "listTenantHistory", "listPurgeHistory", "listReplayHistory", "listSenderHistory", "listApiKeyHistory",
+        "listInviteHistory", "listAudit",
       ];
       for (const place of lists) {
         expect(await belongings.owned(place), place).to.be.greaterThan(0);

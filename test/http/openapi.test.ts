@@ -170,9 +170,9 @@ describe("the OpenAPI document", () => {
 
   it("names at each history every type that its facts can have, and no other", () => {
     const described = {
-      listTenantHistory: "tenant", listPurgeHistory: "purges", listApiKeyHistory: "apiKey",
-      listInviteHistory: "invite", listDestinationHistory: "destination", listCircuitHistory: "circuit",
-      listSenderHistory: "sender", listEventHistory: "event",
+      listTenantHistory: "tenant", listPurgeHistory: "purges", listReplayHistory: "replays",
+      listApiKeyHistory: "apiKey", listInviteHistory: "invite", listDestinationHistory: "destination",
+      listCircuitHistory: "circuit", listSenderHistory: "sender", listEventHistory: "event",
     } as const;
     const ofHistories = documented.filter(({ path }) => path.endsWith("/history"));
     expect(ofHistories.map(({ operation }) => operation.operationId)).to.have.members(Object.keys(described));

@@ -71,6 +71,11 @@ export const goodRequests: Readonly<Record<string, Make>> = {
     await scene.one.owner.client.post("/api/v1/events/purge", { before: "2020-01-01" });
     return ownTenant(scene);
   },
+  listReplayHistory: async (scene) => {
+    await givenUpEvent(scene);
+    await scene.one.owner.client.post("/api/v1/events/replay", {});
+    return ownTenant(scene);
+  },
   updateTenant: async (scene) => ({ ...(await ownTenant(scene)), json: { maxTrys: 7 } }),
   getWebhookSecret: ownTenant,
   regenerateWebhookSecret: ownTenant,

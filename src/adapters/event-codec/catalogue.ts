@@ -8,6 +8,7 @@ import type { InviteEvent } from "../../domain/invite/events.ts";
 import type { PersonEvent } from "../../domain/person/person.ts";
 import type { PlatformEvent } from "../../domain/platform/platform.ts";
 import type { PurgesEvent } from "../../domain/purges/purges.ts";
+import type { ReplaysEvent } from "../../domain/replays/replays.ts";
 import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
 import type { SenderEvent } from "../../domain/sender/events.ts";
 import type { SessionEvent } from "../../domain/session/session.ts";
@@ -22,6 +23,7 @@ export type AnyEvent =
   | PersonEvent
   | PlatformEvent
   | PurgesEvent
+  | ReplaysEvent
   | ReservationEvent
   | SenderEvent
   | SessionEvent
@@ -79,6 +81,8 @@ const versions = {
   PlatformKeysCreated: 1,
   PlatformKeysRewrapped: 1,
   PurgeCompleted: 3,
+  ReplayCompleted: 1,
+  ReplayOrdered: 1,
   ReservationRefused: 1,
   RetryScheduled: 1,
   SenderActivated: 1,

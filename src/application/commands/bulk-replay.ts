@@ -1,14 +1,15 @@
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import { decide } from "../../domain/event/decide.ts";
 import { Refusal } from "../../domain/refusal.ts";
+import type { ReplaysEvent } from "../../domain/replays/replays.ts";
 import { requireRole } from "../../domain/roles.ts";
-import { timestamp } from "../../domain/time.ts";
+import { timestamp, type Timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
-import { destinations } from "../aggregate-types.ts";
+import { destinations, replays } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
@@ -58,32 +59,47 @@ export class BulkReplay {
   }
 
   /**
-   * Works through all that match before it answers. What another request replays, or a purge takes, meanwhile is not
-   * counted as replayed; an event whose destination was deleted, or whose record cannot be read, stays as it is. Throws
-   * a Refusal (invalid, forbidden, unavailable).
+   * Works through all that match before it answers; records what was ordered and what came of it. What another request
+   * replays, or a purge takes, meanwhile is not counted as replayed; an event whose destination was deleted, or whose
+   * record cannot be read, stays as it is. Throws a Refusal (invalid, forbidden, unavailable).
    */
   async replay(caller: Caller, input: BulkReplayInput, origin: Origin): Promise<BulkReplayOutcome> {
+    const { tenantId } = caller;
     const filter: EventFilter = {
-      tenantId: caller.tenantId,
+      tenantId,
       status: "CriticalFailure",
       destinationUrlId: input.destinationUrlId?.toLowerCase(),
       from: input.from === undefined ? undefined : parseDateTime("from", input.from),
       to: input.to === undefined ? undefined : parseDateTime("to", input.to),
     };
     requireRole(caller, "Developer", "replay events");
-    const { readModels, shown } = this.#parts;
-    const matched = await shown.ask(caller.tenantId, () => shown.count(filter));
+    const { ids, shown } = this.#parts;
+    const matched = await shown.ask(tenantId, () => shown.count(filter));
     if (input.dryRun || matched === 0) return { matched, replayed: 0 };
-    const pages = pagesOf(readModels, events, { ...eventsSelected(filter), size: pageSize });
+    const replay = { replayId: ids.uuid(), tenantId };
+    const { destinationUrlId: destinationId = null, from = null, to = null } = filter;
+    const ordered = { ...replay, destinationId, from, to, matched, at: this.#now() };
+    await this.#record({ type: "ReplayOrdered", data: ordered }, origin);
+    const replayed = await this.#replayAll(filter, origin);
+    await this.#record({ type: "ReplayCompleted", data: { ...replay, replayed, at: this.#now() } }, origin);
+    return { matched, replayed };
+  }
+
+  async #record(event: ReplaysEvent, origin: Origin): Promise<void> {
+    await this.#parts.aggregates.change(replays, event.data.tenantId, origin, () => [event]);
+  }
+
+  /** How many it put back to work. */
+  async #replayAll(filter: EventFilter, origin: Origin): Promise<number> {
     let replayed = 0;
-    for await (const page of pages) {
+    for await (const page of pagesOf(this.#parts.readModels, events, { ...eventsSelected(filter), size: pageSize })) {
       const work = await this.#possible(page);
       for (let at = 0; at < work.length; at += together) {
-        const replays = work.slice(at, at + together).map((id) => this.#replay(id, origin));
-        replayed += (await Promise.all(replays)).filter(Boolean).length;
+        const done = await Promise.all(work.slice(at, at + together).map((id) => this.#replay(id, origin)));
+        replayed += done.filter(Boolean).length;
       }
     }
-    return { matched, replayed };
+    return replayed;
   }
 
   /** The ids of the events whose destination is still there. */
@@ -97,15 +113,19 @@ export class BulkReplay {
 
   /** Whether it was this request that replayed the event. */
   async #replay(id: string, origin: Origin): Promise<boolean> {
-    const { clock, metrics } = this.#parts;
+    const { metrics } = this.#parts;
     try {
       const changed = await changeShown(this.#parts, id, origin, (event) =>
-        decide(event, { type: "Replay", at: timestamp(clock.now()) }));
+        decide(event, { type: "Replay", at: this.#now() }));
       if (changed) metrics.replayed();
       return changed !== null;
     } catch (error) {
       if (error instanceof Refusal) return false;
       throw error;
     }
+  }
+
+  #now(): Timestamp {
+    return timestamp(this.#parts.clock.now());
   }
 }

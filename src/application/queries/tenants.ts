@@ -42,6 +42,11 @@ export class TenantQueries {
     return this.#history(caller, id, streams.purges(id), page);
   }
 
+  /** Every replay of many of the tenant's events, and what came of it. Throws a Refusal (not-found, forbidden). */
+  async replayHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+    return this.#history(caller, id, streams.replays(id), page);
+  }
+
   /** The signing secret, in clear. Throws a Refusal (not-found, forbidden). */
   async webhookSecret(caller: Caller, id: string): Promise<string> {
     const tenant = await ownTenant(this.#parts.aggregates, id, caller);

@@ -176,6 +176,17 @@ export const purgeFact = {
   },
 };
 
+/** Of the tenant's history of replays. */
+export const replayFact = {
+  type: "ReplayOrdered",
+  revision: 2,
+  position: "0000000000004713",
+  ...byOwner,
+  data: {
+    tenantId, replayId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e0f", destinationId, from: null, to: null, matched: 42, at,
+  },
+};
+
 /** Of the API key's history. */
 export const apiKeyFact = {
   type: "ApiKeyRevoked",

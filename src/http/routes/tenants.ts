@@ -25,6 +25,10 @@ export function tenantRoutes({ commands, queries }: Services): Route[] {
       status: 200,
       body: await queries.tenants.purgeHistory(call.caller, pathId(call), call.input.page),
     })),
+    signedInQuery("/api/v1/tenants/:id/replays/history", lists.history, async (call) => ({
+      status: 200,
+      body: await queries.tenants.replayHistory(call.caller, pathId(call), call.input.page),
+    })),
     signedInWith("PATCH", "/api/v1/tenants/:id", bodies.updateTenant, async (call) => ({
       status: 200,
       body: await commands.tenants.change(call.caller, pathId(call), call.input, call.origin),

@@ -103,6 +103,10 @@ const kinds: Kinds = {
   PlatformKeysCreated: { nameHashKey: s, tokenKey: s, at: s },
   PlatformKeysRewrapped: { nameHashKey: s, tokenKey: s, masterKeys: "array", at: s },
   PurgeCompleted: { purgeId: s, tenantId: s, left: "array", at: s },
+  ReplayCompleted: { replayId: s, tenantId: s, replayed: n, at: s },
+  ReplayOrdered: {
+    replayId: s, tenantId: s, destinationId: "string?", from: "string?", to: "string?", matched: n, at: s,
+  },
   ReservationRefused: { reservation: s, at: s },
   RetryScheduled: { ...moved, retryCount: n, nextAttemptAt: s },
   SenderActivated: sender,

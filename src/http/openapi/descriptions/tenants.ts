@@ -1,5 +1,5 @@
 import { facts, json, problem, type Descriptions } from "../description.ts";
-import { createdTenant, password, purgeFact, tenant, tenantFact, webhookSecret } from "../examples.ts";
+import { createdTenant, password, purgeFact, replayFact, tenant, tenantFact, webhookSecret } from "../examples.ts";
 import { typesOf } from "../fact-types.ts";
 
 const id = "The tenant's id.";
@@ -62,8 +62,8 @@ export const tenantDescriptions: Descriptions = {
     summary: "List every fact about the tenant and its users",
     description:
       "Any role. Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
-      "deleted a user, and when. Of secrets, passwords and emails only that they changed is shown. Purges have a " +
-      `history of their own.\n\n${typesOf("tenant")}`,
+      "deleted a user, and when. Of secrets, passwords and emails only that they changed is shown. Purges " +
+      `and replays have histories of their own.\n\n${typesOf("tenant")}`,
     parameters: { id },
     answers: {
       200: facts(tenantFact),
@@ -81,6 +81,20 @@ export const tenantDescriptions: Descriptions = {
     parameters: { id },
     answers: {
       200: facts(purgeFact),
+      403: problem("The tenant is another account's.", othersTenant),
+    },
+  },
+  "GET /api/v1/tenants/:id/replays/history": {
+    id: "listReplayHistory",
+    tag: "Tenants",
+    summary: "List every replay of many of the tenant's events",
+    description:
+      "Any role. Who had the events replayed that a filter matched, when, how many that were (`matched`), and how " +
+      "many of them were put back to work (`replayed`). Without a ReplayCompleted it goes on or broke off: each " +
+      `event's own history tells whether it was replayed.\n\n${typesOf("replays")}`,
+    parameters: { id },
+    answers: {
+      200: facts(replayFact),
       403: problem("The tenant is another account's.", othersTenant),
     },
   },

@@ -1,0 +1,18 @@
+import type { DomainEvent } from "../domain-event.ts";
+import type { Timestamp } from "../time.ts";
+
+/** Which of a tenant's events in CriticalFailure are meant; times of acceptance, both inclusive, null for any. */
+export interface ReplayFilter {
+  readonly destinationId: string | null;
+  readonly from: Timestamp | null;
+  readonly to: Timestamp | null;
+}
+
+/** Facts of a `replays-<tenantId>` stream: what one request had replayed. Each event has its own EventReplayed. */
+export type ReplaysEvent =
+  /** `matched`: how many events the filter matched when it began. */
+  | DomainEvent<
+      "ReplayOrdered", ReplayFilter & { replayId: string; tenantId: string; matched: number; at: Timestamp }
+    >
+  /** All of them were looked at. `replayed`: how many were put back to work; others were first, or they cannot be. */
+  | DomainEvent<"ReplayCompleted", { replayId: string; tenantId: string; replayed: number; at: Timestamp }>;
