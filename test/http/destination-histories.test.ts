@@ -125,12 +125,13 @@ describeOnEngines("histories of destinations", (freshEngines) => {
     const { items } = await factsOf(id, "/circuit/history");
     const openUntil = items[1]?.data["openUntil"];
     expect(Date.parse(String(openUntil))).to.be.within(before + 300_000, api.world.clock.now());
-    const probe = { eventId: nowhere, leaseUntil };
+    const eventId = nowhere;
+    const probe = { eventId, leaseUntil };
     expect(items.map((fact) => [fact.type, told(fact)])).to.deep.equal([
-      ["CircuitCounted", { position: "Closed", failures: 1, openUntil: null, probe: null }],
-      ["CircuitOpened", { position: "Open", failures: 2, openUntil, probe: null }],
-      ["CircuitProbeClaimed", { position: "Open", failures: 2, openUntil, probe }],
-      ["CircuitClosed", { position: "Closed", failures: 0, openUntil: null, probe: null }],
+      ["CircuitCounted", { position: "Closed", failures: 1, openUntil: null, probe: null, eventId }],
+      ["CircuitOpened", { position: "Open", failures: 2, openUntil, probe: null, eventId }],
+      ["CircuitProbeClaimed", { position: "Open", failures: 2, openUntil, probe, eventId }],
+      ["CircuitClosed", { position: "Closed", failures: 0, openUntil: null, probe: null, eventId }],
     ]);
     for (const { actor } of items) expect(actor).to.deep.equal({ type: "service", part: "test" });
   });

@@ -48,12 +48,12 @@ const versions = {
   ApiKeyIssued: 1,
   ApiKeyRevoked: 1,
   ApiKeyUsed: 1,
-  CircuitClosed: 1,
-  CircuitCounted: 1,
-  CircuitHalfOpened: 1,
-  CircuitOpened: 1,
-  CircuitProbeClaimed: 1,
-  CircuitProbeReleased: 1,
+  CircuitClosed: 2,
+  CircuitCounted: 2,
+  CircuitHalfOpened: 2,
+  CircuitOpened: 2,
+  CircuitProbeClaimed: 2,
+  CircuitProbeReleased: 2,
   DeliveryAttemptStarted: 1,
   DeliveryExhausted: 1,
   DeliveryFailed: 2,
@@ -115,12 +115,23 @@ function upToTheirPlaces(purges: unknown): object[] {
   return (purges as readonly Purge[]).map((purge) => ({ ...purge, upTo: purge.position }));
 }
 
+/** Facts of circuits that did not say which event they came of. */
+function withoutEvent(data: Readonly<Record<string, unknown>>): object {
+  return { ...data, eventId: null };
+}
+
 const schemaFolder = new URL("../../../schemas/events/", import.meta.url);
 
 /** The domain's own facts. */
 export const catalogue = {
   versions,
   upcasters: {
+    CircuitClosed: { 1: withoutEvent },
+    CircuitCounted: { 1: withoutEvent },
+    CircuitHalfOpened: { 1: withoutEvent },
+    CircuitOpened: { 1: withoutEvent },
+    CircuitProbeClaimed: { 1: withoutEvent },
+    CircuitProbeReleased: { 1: withoutEvent },
     DeliveryFailed: {
       1: (data) => (data["reason"] === "outcome unknown" ? { ...data, durationMs: null, requestHeaders: null } : data),
     },

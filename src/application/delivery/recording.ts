@@ -98,10 +98,10 @@ export class Recording {
   async finish(): Promise<Recorded> {
     const again = this.#begun;
     this.#begun = true;
-    const { known: { state }, outcome: { ok } } = this.#ended;
-    const policy = await this.#policyOf(state.tenantId);
+    const { known: { state: { id: eventId, tenantId } }, outcome: { ok } } = this.#ended;
+    const policy = await this.#policyOf(tenantId);
     // First: who dies in between has ended the count for a success nobody heard of, not left it in spite of one.
-    if (ok) await this.#tellCircuit({ type: "EndCount", at: timestamp(this.#parts.clock.now()) });
+    if (ok) await this.#tellCircuit({ type: "EndCount", eventId, at: timestamp(this.#parts.clock.now()) });
     const { status, isOwn, late, facts } = await this.#write(policy, again);
     if (isOwn) {
       await this.#count(late, policy, again);

@@ -27,9 +27,12 @@ export interface Circuit {
   readonly probe: Probe | null;
 }
 
-type CircuitFact<Type extends string> = DomainEvent<Type, Circuit & { at: Timestamp }>;
+type CircuitFact<Type extends string> = DomainEvent<Type, Circuit & { eventId: string | null; at: Timestamp }>;
 
-/** What happened to a circuit; each carries its whole state from then on. */
+/**
+ * What happened to a circuit; each carries its whole state from then on. `eventId`: the event whose attempt it came of,
+ * or whose attempt is the probe; null where none did, and in facts of older programs.
+ */
 export type CircuitEvent =
   | CircuitFact<"CircuitCounted">
   | CircuitFact<"CircuitOpened">
@@ -45,7 +48,7 @@ export function newCircuit(destinationId: string, tenantId: string): Circuit {
 
 /** Every fact holds the full state, so the newest one is the state. */
 export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circuit {
-  const { at: _at, ...state } = event.data;
+  const { eventId: _eventId, at: _at, ...state } = event.data;
   return state;
 }
 
@@ -62,7 +65,7 @@ export type CircuitCommand =
       readonly at: Timestamp;
     }
   /** An attempt succeeded, though this may not be written yet: failures are no longer consecutive. */
-  | { readonly type: "EndCount"; readonly at: Timestamp }
+  | { readonly type: "EndCount"; readonly eventId: string; readonly at: Timestamp }
   /** `leaseOver`: the claimer saw the standing probe's lease run out. */
   | {
       readonly type: "ClaimProbe";
@@ -81,7 +84,7 @@ export type CircuitCommand =
 /** What a command changes; an empty list when it changes nothing, a lost claim included. */
 export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] {
   const fact = <T extends CircuitEvent["type"]>(type: T, change: Partial<Circuit>) =>
-    [{ type, data: { ...state, ...change, at: command.at } }] as CircuitEvent[];
+    [{ type, data: { ...state, ...change, eventId: eventIdOf(command), at: command.at } }] as CircuitEvent[];
   const closed = { position: "Closed", failures: 0, openUntil: null, probe: null } as const;
   switch (command.type) {
     case "Record": {
@@ -97,7 +100,7 @@ export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] 
         if (state.probe?.eventId !== command.eventId) return [];
         return command.ok ? fact("CircuitClosed", closed) : opened(state.failures + 1);
       }
-      if (command.ok) return decide(state, { type: "EndCount", at: command.at });
+      if (command.ok) return decide(state, { ...command, type: "EndCount" });
       const failures = state.failures + 1;
       return failures >= command.maxTrys ? opened(failures) : fact("CircuitCounted", { failures });
     }
@@ -115,6 +118,11 @@ export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] 
     case "Close":
       return state.position === "Closed" && state.failures === 0 ? [] : fact("CircuitClosed", closed);
   }
+}
+
+function eventIdOf(command: CircuitCommand): string | null {
+  if (command.type === "ReleaseProbe") return command.probe.eventId;
+  return "eventId" in command ? command.eventId : null;
 }
 
 /** Whether two are one claim: an event may be claimed as a probe more than once. */

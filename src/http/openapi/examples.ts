@@ -262,6 +262,7 @@ export const circuitFact = {
     failures: tenant.maxTrys,
     openUntil: "2026-02-01T00:04:59.412Z",
     probe: null,
+    eventId: event.id,
     at: later,
   },
 };

@@ -48,27 +48,28 @@ const halfOpen = (seconds: number, leaseOver = false): CircuitCommand => ({
 });
 const close = (seconds: number): CircuitCommand => ({ type: "Close", at: t(seconds) });
 
-const fact = (type: CircuitEvent["type"], change: Partial<Circuit>, seconds: number) =>
-  ({ type, data: { ...initial(), ...change, at: t(seconds) } }) as CircuitEvent;
+const fact = (type: CircuitEvent["type"], change: Partial<Circuit>, seconds: number, eventId: string | null = null) =>
+  ({ type, data: { ...initial(), ...change, eventId, at: t(seconds) } }) as CircuitEvent;
 const probe = (eventId: string, seconds: number) => ({ eventId, leaseUntil: t(seconds + 20) });
 
-const counted = fact("CircuitCounted", { failures: 2 }, 1);
-const opened = fact("CircuitOpened", { position: "Open", failures: 3, openUntil: t(302) }, 2);
+const counted = fact("CircuitCounted", { failures: 2 }, 1, e2);
+const opened = fact("CircuitOpened", { position: "Open", failures: 3, openUntil: t(302) }, 2, e1);
 const half = fact("CircuitHalfOpened", { position: "HalfOpen", failures: 3 }, 302);
 const openClaimed = fact(
   "CircuitProbeClaimed",
   { position: "Open", failures: 3, openUntil: t(302), probe: probe(e1, 302) },
   302,
+  e1,
 );
-const halfClaimed = fact("CircuitProbeClaimed", { position: "HalfOpen", failures: 3, probe: probe(e1, 310) }, 310);
-const closed = (seconds: number) => fact("CircuitClosed", {}, seconds);
+const halfClaimed = fact("CircuitProbeClaimed", { position: "HalfOpen", failures: 3, probe: probe(e1, 310) }, 310, e1);
+const closed = (seconds: number, eventId?: string) => fact("CircuitClosed", {}, seconds, eventId);
 
 describe("circuit", () => {
   describe("a success that is not written yet", () => {
-    const end: CircuitCommand = { type: "EndCount", at: t(5) };
+    const end: CircuitCommand = { type: "EndCount", eventId: e1, at: t(5) };
 
     it("ends the count of a closed circuit", () => {
-      given([counted]).when(end).gives(fact("CircuitCounted", { failures: 0 }, 5));
+      given([counted]).when(end).gives(fact("CircuitCounted", { failures: 0 }, 5, e1));
       given([]).when(end).changesNothing();
     });
 
@@ -87,7 +88,7 @@ describe("circuit", () => {
     });
 
     it("ends the count when it is a success and the circuit is closed", () => {
-      given([counted]).when(late(true, e1)).gives(fact("CircuitCounted", { failures: 0 }, 5));
+      given([counted]).when(late(true, e1)).gives(fact("CircuitCounted", { failures: 0 }, 5, e1));
     });
 
     it("neither closes nor reopens a circuit that another attempt at the same event probes", () => {
@@ -106,7 +107,7 @@ describe("circuit", () => {
       probe: null,
     });
     for (const each of [counted, opened, half, openClaimed, halfClaimed, closed(1)]) {
-      const { at: _at, ...state } = each.data;
+      const { eventId: _eventId, at: _at, ...state } = each.data;
       expect(folded(circuit, [opened, each])).to.deep.equal(state);
     }
   });
@@ -115,7 +116,7 @@ describe("circuit", () => {
     it("counts failures in a row, of whatever event", () => {
       given([])
         .when(record(false, e1, 1))
-        .gives(fact("CircuitCounted", { failures: 1 }, 1));
+        .gives(fact("CircuitCounted", { failures: 1 }, 1, e1));
       given([fact("CircuitCounted", { failures: 1 }, 0)])
         .when(record(false, e2, 1))
         .gives(counted);
@@ -124,7 +125,7 @@ describe("circuit", () => {
     it("forgets them at any success, and writes nothing of success upon success", () => {
       given([counted])
         .when(record(true, e2, 2))
-        .gives(fact("CircuitCounted", { failures: 0 }, 2));
+        .gives(fact("CircuitCounted", { failures: 0 }, 2, e2));
       given([])
         .when(record(true, e1, 1))
         .changesNothing();
@@ -139,10 +140,10 @@ describe("circuit", () => {
         .gives(opened);
       given([])
         .when(record(false, e1, 2, 1))
-        .gives(fact("CircuitOpened", { position: "Open", failures: 1, openUntil: t(302) }, 2));
+        .gives(fact("CircuitOpened", { position: "Open", failures: 1, openUntil: t(302) }, 2, e1));
       given([counted])
         .when(record(false, e1, 2, 4))
-        .gives(fact("CircuitCounted", { failures: 3 }, 2));
+        .gives(fact("CircuitCounted", { failures: 3 }, 2, e1));
     });
 
     it("opens at the next failure when maxTrys was lowered below the count", () => {
@@ -236,20 +237,20 @@ describe("circuit", () => {
       it(`closes ${where} circuit by its success`, () => {
         given([past])
           .when(record(true, e1, 320))
-          .gives(closed(320));
+          .gives(closed(320, e1));
       });
 
       it(`opens ${where} circuit again by its failure, for the same time`, () => {
         given([past])
           .when(record(false, e1, 320))
-          .gives(fact("CircuitOpened", { position: "Open", failures: 4, openUntil: t(620) }, 320));
+          .gives(fact("CircuitOpened", { position: "Open", failures: 4, openUntil: t(620) }, 320, e1));
       });
 
       it(`gives ${where} circuit back when there was nothing to try`, () => {
         const { at: _at, ...state } = past.data;
         given([past])
           .when(release(past.data.probe, 320))
-          .gives(fact("CircuitProbeReleased", { ...state, probe: null }, 320));
+          .gives(fact("CircuitProbeReleased", { ...state, probe: null }, 320, e1));
         given([past]).when(release(probe(e2, 302), 320)).changesNothing();
         const released = decide(state, release(past.data.probe, 320));
         given(released).when(claim(e2, 321)).givesTypes("CircuitProbeClaimed");

@@ -173,6 +173,7 @@ const circuit = (type: CircuitEvent["type"], change: Partial<Circuit>): CircuitE
     openUntil: null,
     probe: null,
     ...change,
+    eventId,
     at: at(4),
   },
 });

@@ -43,7 +43,9 @@ const user = { tenantId: s, userId: s } as const;
 const secret = { webhookSecret: s, webhookSecretFingerprint: s } as const;
 const destination = { destinationId: s, tenantId: s, at: s } as const;
 const sender = { senderId: s, tenantId: s, at: s } as const;
-const circuit = { ...destination, position: s, failures: n, openUntil: "string?", probe: "object?" } as const;
+const circuit = {
+  ...destination, position: s, failures: n, openUntil: "string?", probe: "object?", eventId: "string?",
+} as const;
 const event = { eventId: s, tenantId: s, destinationId: s } as const;
 const moved = { ...event, acceptedAt: s, from: s, to: s, at: s } as const;
 
@@ -237,6 +239,17 @@ describe("event schemas", () => {
       expect(now.data).to.deep.equal(isLost ? { ...data, durationMs: null, requestHeaders: null } : data);
     }
     expect(examples.map(({ data }) => data["reason"])).to.include("outcome unknown").and.include("timeout");
+  });
+
+  it("brought up to date, have circuits' facts come of no event that is known", () => {
+    const types = Object.entries(catalogue.versions).map(([type]) => type).filter((type) => type.startsWith("Circuit"));
+    expect(types).to.have.length(6);
+    for (const type of types) {
+      for (const example of read(`examples/${type}.v1.json`) as readonly Example[]) {
+        const data = { ...example.data, eventId: null };
+        expect(decode(example)).to.deep.include({ event: { type, data } });
+      }
+    }
   });
 
   it("brought up to date, have purges take what had finished by their own places in the log", () => {

@@ -13,6 +13,9 @@ import { success } from "../../support/outcomes.ts";
 import { eventually } from "../../support/relay.ts";
 import { isHeld, stage, until, workerOf, type Stage } from "../../support/staged-worker.ts";
 
+/** An event of the same destination. */
+const another = "0193a1b2-0000-7000-8000-00000000ffff";
+
 describe("a delivery worker", () => {
   let relay: ManualRelay;
 
@@ -54,7 +57,7 @@ describe("a delivery worker", () => {
 
   for (const [title, hold] of [
     ["was Inactive", ({ patch }) => patch({ status: "inactive" })],
-    ["was Suspended", ({ tell }) => tell(attemptEnded("another", false))],
+    ["was Suspended", ({ tell }) => tell(attemptEnded(another, false))],
   ] as const satisfies [string, (stage: Stage) => Promise<unknown>][]) {
     it(`lets nothing go before what was held while its destination ${title}`, async () => {
       const staged = await stage(relay);
@@ -120,7 +123,7 @@ describe("a delivery worker", () => {
 
   it("tries a half-open circuit with the oldest event, whichever it hears of first", async () => {
     const staged = await stage(relay);
-    await staged.tell(attemptEnded("another", false));
+    await staged.tell(attemptEnded(another, false));
     relay.clock.advance(301_000);
     await staged.tell({ type: "HalfOpen", leaseOver: false });
     const ids = [await staged.post(), await staged.post()];
@@ -139,7 +142,7 @@ describe("a delivery worker", () => {
     take({ kind: "wake", destinationId, position: "" });
     await staged.answered(1);
     await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
-    await tell(attemptEnded("another", false));
+    await tell(attemptEnded(another, false));
     await until(() => isHeld(aggregates, destinationId));
     relay.clock.advance(301_000);
     await tell({ type: "HalfOpen", leaseOver: false });
@@ -219,7 +222,7 @@ describe("a delivery worker", () => {
 
   it("passes over what the due index names and the log does not hold, when it looks for a probe", async () => {
     const staged = await stage(relay);
-    await staged.tell(attemptEnded("another", false));
+    await staged.tell(attemptEnded(another, false));
     relay.clock.advance(301_000);
     await staged.tell({ type: "HalfOpen", leaseOver: false });
     const ids = [await staged.post(), await staged.post()];
