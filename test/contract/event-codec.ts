@@ -60,6 +60,8 @@ export function eventCodecContract(make: () => EventCodec): void {
       ["a field too many", changed({ password: "s3cret" })],
       ["an id that is no UUID in lower case", changed({ userId: event.data.userId.toUpperCase() })],
       ["a time that is not UTC with milliseconds", changed({ at: "2026-01-15T09:30:00Z" })],
+      ...["2026-13-15T09:30", "2026-00-15T09:30", "2026-01-32T09:30", "2026-01-00T09:30", "2026-01-15T24:30"].map(
+        (time) => ["a time that there is not", changed({ at: `${time}:00.000Z` })] as const),
       ["metadata without an actor", event, { actor: undefined }],
       ["an actor that is incomplete", event, { actor: { type: "user", id: "u" } }],
       ["an actor of another kind", event, { actor: { type: "ghost" } }],

@@ -4,10 +4,13 @@ import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
 import { UnacceptableEntry } from "../../ports/event-store.ts";
 import { catalogue, type Catalogue, type Upcaster } from "./catalogue.ts";
 
-/** The one spelling of each that this service writes: lower case; UTC with milliseconds. */
+/**
+ * The one spelling of each that this service writes: lower case; UTC with milliseconds. A time that `Date.parse` cannot
+ * take would stop the projections, which store times as numbers.
+ */
 const formats = {
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
-  "date-time": /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z$/,
+  "date-time": /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/,
 };
 
 type StoredMetadata = Metadata & { readonly schemaVersion: number };
