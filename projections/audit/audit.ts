@@ -86,7 +86,7 @@ function recorded(type: string, subjectOf: SubjectOf) {
     if (!isSomebody(actor)) return [];
     const { tenantId, at: time } = data;
     const [subjectType, subjectId] = subjectOf(data);
-    const actorId = "id" in actor ? actor.id : null;
+    const actorId = actor.type === "user" || actor.type === "apiKey" ? actor.id : null;
     const shown = shownData({ type, data });
     return [
       create(audit, {

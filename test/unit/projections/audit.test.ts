@@ -33,6 +33,13 @@ describe("the audit", () => {
     for (const part of ["retention", "purger", "key-rotation"]) expect(by({ type: "service", part })).to.deep.equal([]);
   });
 
+  it("takes an actor's id only of those that have one, though metadata is open", () => {
+    for (const actor of [{ type: "anonymous", id: 7 }, { type: "service", part: "operator", id: {} }]) {
+      expect(by(actor as unknown as Actor)[0]).to.have.nested.property("document.actorId", null);
+    }
+    expect(by({ type: "apiKey", id: userId })[0]).to.have.nested.property("document.actorId", userId);
+  });
+
   it("narrows a list by what is given, and by nothing else", () => {
     expect(auditSelected({ tenantId, type: undefined })).to.deep.equal({ collection: "audit", where: { tenantId } });
     expect(auditSelected({ tenantId, type: "UserCreated", actorId: userId, to: at })).to.deep.equal({
