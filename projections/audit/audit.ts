@@ -22,6 +22,7 @@ export type AuditDocument = {
   readonly data: object;
 };
 
+/** The narrowest last: of several indexes that would do, both engines take the last. */
 const filters = ["type", "actorId", "subjectId", "correlationId"] as const;
 
 /**

@@ -9,8 +9,8 @@ export function indexKeys(definition: CollectionDefinition, index: readonly stri
 
 /**
  * The keys of the index that has the documents of a query next to each other and in its order, also of those that are
- * equal in the field ordered by. Undefined where none has: then MongoDB tries what is best, which depends on the
- * documents.
+ * equal in the field ordered by; of several, the last, as SQLite does. Undefined where none has: then MongoDB tries
+ * what is best, which depends on the documents.
  */
 export function indexFor(
   definition: CollectionDefinition,
@@ -24,7 +24,7 @@ export function indexFor(
     const columns = columnsOf(definition, index);
     const fixed = columns.findIndex((column) => !isFixed(column));
     const isInOrder = columns[fixed] === field && (field === definition.key || columns[fixed + 1] === definition.key);
-    if (isInOrder && fixed > (best?.fixed ?? -1)) best = { index, fixed };
+    if (isInOrder && fixed >= (best?.fixed ?? 0)) best = { index, fixed };
   }
   return best && indexKeys(definition, best.index);
 }

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Document as Stored } from "mongodb";
+import { auditSelected } from "../../../projections/audit/audit.ts";
 import { destinationsSelected, destinationSortFields } from "../../../projections/destinations/destinations.ts";
 import { eventsOrdered, eventsSelected } from "../../../projections/events/events.ts";
 import { collections } from "../../../projections/index.ts";
@@ -36,6 +37,10 @@ const questions: readonly Query[] = [
     destinationSortFields.flatMap((field) => [true, false].map((descending): Query => ({
       ...destinationsSelected({ tenantId, status }), ...by(field, descending), ...page,
     })))),
+  ...[{}, { type: "TenantRenamed" }, { type: "TenantRenamed", actorId: "a", subjectId: id(4), correlationId: "c" }]
+    .flatMap((filter) => [{}, { from: time(1) }, { from: time(1), to: time(9) }].map((times): Query => ({
+      ...auditSelected({ tenantId, ...filter, ...times }), ...by("time", true), ...page,
+    }))),
   ...sorted("apiKeys", ["id", "name", "createdAt", "expiresAt", "lastUsedAt"]),
   ...sorted("senders", ["id", "name", "createdAt", "updatedAt"]),
   ...sorted("invites", ["id", "email", "role", "createdAt", "expiresAt"]),

@@ -130,35 +130,28 @@ describe("what SQLite does", () => {
     }
   }
 
+  /** Each lets fewer facts through than the one before. */
   const auditFilters: readonly Partial<AuditFilter>[] = [
-    {}, { type: "TenantRenamed" }, { subjectId: destinationId }, { actorId: deletedId }, { correlationId: "CHG-4711" },
+    { type: "TenantRenamed" }, { actorId: deletedId }, { subjectId: destinationId }, { correlationId: "CHG-4711" },
   ];
-  for (const filter of auditFilters) {
+  for (let set = 0; set < 2 ** auditFilters.length; set += 1) {
+    const filters = auditFilters.filter((_, at) => set & (2 ** at));
+    const names = filters.flatMap((filter) => Object.keys(filter));
+    const by = ["tenant", ...names].join(", ");
+    const place = ["tenantId=?", ...names.slice(-1).map((narrowest) => `${narrowest}=?`)].join(" AND ");
     for (const times of [{}, { from: at }, { from: at, to: at }]) {
       const bounds = `${"from" in times ? " AND time>?" : ""}${"to" in times ? " AND time<?" : ""}`;
-      const place = `tenantId=?${Object.keys(filter).map((name) => ` AND ${name}=?`).join("")}`;
 
-      it(`for a page and a total of the audit by ${place}${bounds} begins at its place in one index`, async () => {
+      it(`for a page and a total of the audit by ${by} begins at ${place}${bounds}`, async () => {
+        const filter = filters.reduce((all, one) => ({ ...all, ...one }), {});
         const selection = auditSelected({ tenantId, ...filter, ...times });
         await find(selection, "time");
         await readModels.count(selection);
         expect(steps()).to.deep.equal([`audit: ${place}${bounds}`]);
+        // With several filters, rows are looked up by their keys only once they are known to match them all.
+        if (names.length > 1) expect(details().filter((one) => / USING INDEX /.test(one))).to.deep.equal([]);
       });
     }
-  }
-
-  for (const times of [{}, { from: at }, { from: at, to: at }]) {
-    const by = ["every filter", ...Object.keys(times)].join(", ");
-
-    it(`for a page and a total of the audit by ${by} looks at one index only, in its order`, async () => {
-      const everything = auditFilters.reduce((all, one) => ({ ...all, ...one }));
-      const selection = auditSelected({ tenantId, ...everything, ...times });
-      await find(selection, "time");
-      await readModels.count(selection);
-      expect(steps()).to.have.length(1);
-      expect(steps()[0]).to.match(/^audit: tenantId=\? AND correlationId=\?/);
-      expect(details().filter((detail) => / USING INDEX /.test(detail))).to.deep.equal([]);
-    });
   }
 
   for (const destinationUrlId of [undefined, destinationId]) {

@@ -1,0 +1,24 @@
+import { expect } from "chai";
+import { audit, auditSelected, type AuditFilter } from "../../../../projections/audit/audit.ts";
+import { indexFor } from "../../../../src/adapters/mongodb/index-choice.ts";
+
+describe("the index that MongoDB is told to use", () => {
+  /** Each lets fewer facts through than the one before. */
+  const filters: readonly Partial<AuditFilter>[] = [
+    { type: "TenantRenamed" }, { actorId: "a" }, { subjectId: "s" }, { correlationId: "c" },
+  ];
+
+  for (const [at, narrowest] of filters.entries()) {
+    const [name = ""] = Object.keys(narrowest);
+
+    it(`of several that would do is that of the narrowest filter: ${name}`, () => {
+      for (let set = 0; set < 2 ** at; set += 1) {
+        const wider = filters.filter((_, one) => one < at && set & (2 ** one));
+        const filter = wider.reduce((all, one) => ({ ...all, ...one }), narrowest);
+        const selection = auditSelected({ tenantId: "t", ...filter });
+        const keys = indexFor(audit, { ...selection, order: { field: "time", descending: true }, limit: 20 });
+        expect(Object.keys(keys ?? {}).slice(0, 4)).to.deep.equal(["tenantId", name, "time", "_id"]);
+      }
+    });
+  }
+});
