@@ -98,8 +98,12 @@ function recorded(type: string, subjectOf: SubjectOf) {
   };
 }
 
+/** What the service writes for itself, be it in the course of somebody's request: nobody changed anything. */
+const bookkeeping = ["ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ApiKeyUsed"];
+
 function each(types: object, subjectOf: SubjectOf): Handlers {
-  return Object.fromEntries(Object.keys(types).map((type) => [type, recorded(type, subjectOf)]));
+  const changes = Object.keys(types).filter((type) => !bookkeeping.includes(type));
+  return Object.fromEntries(changes.map((type) => [type, recorded(type, subjectOf)]));
 }
 
 /** What the service does of its own accord, such as an hourly purge, would bury what people changed. */

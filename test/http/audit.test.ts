@@ -1,9 +1,7 @@
 import { expect } from "chai";
-import listAudit from "../../schemas/requests/list-audit.json" with { type: "json" };
 import { tenants } from "../../src/application/aggregate-types.ts";
 import { recordUse } from "../../src/application/ingest/key-use.ts";
 import type { Origin } from "../../src/application/origin.ts";
-import { histories } from "../../src/domain/shown-facts.ts";
 import { decide } from "../../src/domain/tenant/decide.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { Client, freshEmail, openAccount, openIngest, password, roleCodes, type Account } from "../support/accounts.ts";
@@ -171,7 +169,7 @@ describeOnEngines("the audit", (freshEngines) => {
     }
   });
 
-  it("has what the operator did, and not what the service did of its own accord", async () => {
+  it("has what the operator did, and neither what the service did of its own accord nor its bookkeeping", async () => {
     const { tenantId, owner, admin } = await openAccount(api.url);
     const { path, apiKey, apiKeyId } = await openIngest(owner.client, tenantId);
     const sent = await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
@@ -179,7 +177,8 @@ describeOnEngines("the audit", (freshEngines) => {
     const before = await audit("", admin.client);
     const by = (part: string): Origin => ({ actor: { type: "service", part }, correlationId: part, causationId: null });
     const at = timestamp(engines.clock.now());
-    await recordUse(api.world, apiKeyId, at, by("purger"));
+    // As a request to ingest does before it puts an end to an event that was purged.
+    await recordUse(api.world, apiKeyId, at, { ...by("ingest"), actor: { type: "apiKey", id: apiKeyId } });
     await api.services.commands.purge.purgeOlder(tenantId, timestamp(engines.clock.now() + 60_000), by("retention"));
     const reset = { type: "ResetOwnerPassword", userId: owner.id, passwordHash: "hash", at } as const;
     await api.world.aggregates.change(tenants, tenantId, by("operator"), (state) => decide(state, reset));
@@ -213,12 +212,5 @@ describeOnEngines("the audit", (freshEngines) => {
       const { status, text } = await one.admin.client.get(`/api/v1/audit?${query}`);
       expect([status, text.slice(0, word.length)], query).to.deep.equal([400, word]);
     }
-  });
-
-  it("can be asked for every type of fact that somebody can cause", () => {
-    const { tenant, purges, replays, apiKey, invite, destination, sender } = histories;
-    const told = [tenant, purges, replays, apiKey, invite, destination, sender].flatMap((each) => Object.keys(each));
-    const own = ["ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ApiKeyUsed"];
-    expect([...listAudit.properties.Type.enum, ...own]).to.have.members(told);
   });
 }, { outside: true });

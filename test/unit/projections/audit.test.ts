@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { auditCounter, auditProjection, auditSelected } from "../../../projections/audit/audit.ts";
+import listAudit from "../../../schemas/requests/list-audit.json" with { type: "json" };
 import type { Actor } from "../../../src/domain/domain-event.ts";
 import { idOf } from "../../support/chronicle.ts";
 import { metadata, recorded } from "../../support/recorded.ts";
@@ -31,6 +32,10 @@ describe("the audit", () => {
       expect(by(actor)[0]).to.deep.nested.include({ "document.actor": actor, "document.actorId": null });
     }
     for (const part of ["retention", "purger", "key-rotation"]) expect(by({ type: "service", part })).to.deep.equal([]);
+  });
+
+  it("can be asked for every type of fact that it can have", () => {
+    expect(Object.keys(auditProjection.on)).to.have.members(listAudit.properties.Type.enum);
   });
 
   it("takes an actor's id only of those that have one, though metadata is open", () => {

@@ -63,13 +63,15 @@ function placesOf({ told }: History): Readonly<Record<"beginnings" | "endings", 
 
 /** The facts that the audit lists where somebody asked for them, by the categories of their streams. */
 const audited = ["tenant", "purges", "apiKey", "invite", "destination", "sender"];
+/** Those that it does not, whoever is named. */
+const bookkeeping = ["ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ApiKeyUsed"];
 
 type Named = "tenantId" | "userId" | "purgeId" | "at";
 
 function auditOf({ told }: History): Document[] {
   return told.flatMap(({ stream, fact: { type, data } }, at) => {
     const category = categoryOf(stream);
-    if (!audited.includes(category)) return [];
+    if (!audited.includes(category) || bookkeeping.includes(type)) return [];
     const { tenantId, userId, purgeId, at: time } = data as Readonly<Record<Named, string>>;
     const [subjectType, subjectId] = category === "purges" ? ["purge", purgeId]
       : category === "tenant" && userId ? ["user", userId] : [category, subjectOf(stream)];
