@@ -4,7 +4,8 @@ import type { Selection } from "../../src/ports/read-models.ts";
 import { add, create, type Collection, type Handlers, type Projection, type Recording } from "../projection.ts";
 
 /** What a fact of the audit can be about. */
-export type SubjectType = "tenant" | "user" | "purge" | "replay" | "apiKey" | "invite" | "destination" | "sender";
+export type SubjectType =
+  | "tenant" | "user" | "purge" | "replay" | "apiKey" | "invite" | "destination" | "circuit" | "sender";
 
 /** A fact as the audit lists it: as its history shows it, and what it is about. */
 export type AuditDocument = {
@@ -123,6 +124,8 @@ export const auditProjection: Projection = {
     ...each(histories.apiKey, ({ keyId }) => ["apiKey", keyId]),
     ...each(histories.invite, ({ inviteId }) => ["invite", inviteId]),
     ...each(histories.destination, ({ destinationId }) => ["destination", destinationId]),
+    // All that a person can do to a circuit.
+    ...each({ CircuitClosed: histories.circuit.CircuitClosed }, ({ destinationId }) => ["circuit", destinationId]),
     ...each(histories.sender, ({ senderId }) => ["sender", senderId]),
   },
 };

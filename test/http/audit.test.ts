@@ -1,12 +1,14 @@
 import { expect } from "chai";
-import { tenants } from "../../src/application/aggregate-types.ts";
+import { Reservations } from "../../src/application/accounts/reservations.ts";
+import { resetOwnerPassword } from "../../src/application/commands/owner-password.ts";
 import { recordUse } from "../../src/application/ingest/key-use.ts";
+import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
 import type { Origin } from "../../src/application/origin.ts";
-import { decide } from "../../src/domain/tenant/decide.ts";
 import { timestamp } from "../../src/domain/time.ts";
 import { Client, freshEmail, openAccount, openIngest, password, roleCodes, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { http, shaped } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
 
@@ -135,6 +137,18 @@ describeOnEngines("the audit", (freshEngines) => {
     ]);
   });
 
+  it("tells what became of somebody who was invited, and names nobody who had no account yet", async () => {
+    const { items } = await audit(`&SubjectId=${things.used}`);
+    expect(items.map(({ type, subject, actor }) => [type, subject.type, actor.type])).to.deep.equal([
+      ["UserCreated", "user", "anonymous"], ["InviteAccepted", "invite", "anonymous"],
+      ["InviteCreated", "invite", "user"],
+    ]);
+    expect(await audit(`&ActorId=${things.used}`)).to.deep.equal({ total: 0, items: [] });
+    const { items: [owned, created] } = await audit("&To=2100-01-01&TpOrd=Asc");
+    expect([owned?.type, created?.type]).to.have.members(["TenantCreated", "UserCreated"]);
+    for (const fact of [owned, created]) expect(fact?.actor).to.deep.equal({ type: "anonymous" });
+  });
+
   it("tells what one person did, what one request did, and what was done in a time", async () => {
     const { admin, owner } = one;
     expect(types(await audit(`&ActorId=${admin.id.toUpperCase()}`))).to.deep.equal([
@@ -180,8 +194,9 @@ describeOnEngines("the audit", (freshEngines) => {
     // As a request to ingest does before it puts an end to an event that was purged.
     await recordUse(api.world, apiKeyId, at, { ...by("ingest"), actor: { type: "apiKey", id: apiKeyId } });
     await api.services.commands.purge.purgeOlder(tenantId, timestamp(engines.clock.now() + 60_000), by("retention"));
-    const reset = { type: "ResetOwnerPassword", userId: owner.id, passwordHash: "hash", at } as const;
-    await api.world.aggregates.change(tenants, tenantId, by("operator"), (state) => decide(state, reset));
+    const [keys, reservations] = [new PlatformKeys(api.world), new Reservations(api.world)];
+    const desk = { ...api.world, keys, reservations, sessions: api.services.sessions };
+    await resetOwnerPassword(desk, owner.email, `${password} anew`);
     const purges = (await admin.client.get(`/api/v1/tenants/${tenantId}/purges/history`)).json["total"];
     const uses = (await admin.client.get(`/api/v1/api-keys/${apiKeyId}/history`)).json["total"];
     expect([purges, uses]).to.deep.equal([1, 2]);
@@ -192,14 +207,25 @@ describeOnEngines("the audit", (freshEngines) => {
     expect(older).to.deep.equal(before.items);
   });
 
-  it("has nothing of events and circuits", async () => {
+  it("has nothing of events, and of circuits only that a person closed one", async () => {
     const { owner, tenantId } = other;
-    const ingest = await openIngest(owner.client, tenantId);
+    const { destinationId, ...ingest } = await openIngest(owner.client, tenantId);
     const { total } = await audit("", owner.client);
     const sent = await http("POST", api.url + ingest.path, { json: {}, headers: { "x-api-key": ingest.apiKey } });
-    await new Deliveries(api.world).fail(String(sent.json["eventId"]), 1);
-    await owner.client.post(`/api/v1/events/${String(sent.json["eventId"])}/replay`);
+    const eventId = String(sent.json["eventId"]);
+    await new Deliveries(api.world).fail(eventId, 1);
+    await owner.client.post(`/api/v1/events/${eventId}/replay`);
+    const circuit = { destinationId, tenantId };
+    const failed = attemptEnded(eventId, false);
+    await tellCircuit(api.world, circuit, failed, { type: "Close" }, failed);
     expect((await audit("", owner.client)).total).to.equal(total);
+    await owner.client.patch(`/api/v1/destinations/${destinationId}`, { status: "active" });
+    const { items: [closed] } = await audit(`&SubjectId=${destinationId}`, owner.client);
+    const history = await owner.client.get(`/api/v1/destinations/${destinationId}/circuit/history?TpOrd=Desc`);
+    const [newest] = history.json["items"] as object[];
+    expect(closed).to.deep.equal({ ...newest, subject: { type: "circuit", id: destinationId } });
+    expect(closed).to.deep.nested.include({ type: "CircuitClosed", "actor.id": owner.id });
+    expect((await audit("", owner.client)).total).to.equal(total + 1);
   });
 
   it("says which filter is wrong", async () => {

@@ -71,7 +71,8 @@ type Named = "tenantId" | "userId" | "purgeId" | "at";
 function auditOf({ told }: History): Document[] {
   return told.flatMap(({ stream, fact: { type, data } }, at) => {
     const category = categoryOf(stream);
-    if (!audited.includes(category) || bookkeeping.includes(type)) return [];
+    const isListed = audited.includes(category) && !bookkeeping.includes(type);
+    if (!isListed && type !== "CircuitClosed") return [];
     const { tenantId, userId, purgeId, at: time } = data as Readonly<Record<Named, string>>;
     const [subjectType, subjectId] = category === "purges" ? ["purge", purgeId]
       : category === "tenant" && userId ? ["user", userId] : [category, subjectOf(stream)];

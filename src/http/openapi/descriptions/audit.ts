@@ -9,10 +9,10 @@ export const auditDescriptions: Descriptions = {
     summary: "List who changed what",
     description:
       "Any role. What people and the operator did to the tenant's settings, users, invites, API keys, destinations " +
-      "and senders, deleted ones too, and who purged or replayed many events; newest first. Filters narrow it " +
-      "together: what became of one thing (`SubjectId`), what one person did (`ActorId`), what one request did " +
-      "(`CorrelationId`), what was deleted (`Type=DestinationDeleted`), and when (`From`, `To`). What happened to " +
-      "single events and to circuits, and what the service did of its own accord, is in their histories.",
+      "and senders, deleted ones too, and who purged or replayed many events, or closed a circuit; newest first. " +
+      "Filters narrow it together: what became of one thing (`SubjectId`), what one person did (`ActorId`), what one " +
+      "request did (`CorrelationId`), what was deleted (`Type=DestinationDeleted`), and when (`From`, `To`). What " +
+      "happened to single events, and what the service did of its own accord, is in their histories.",
     answers: { 200: page("audit", "A page of facts.", auditFact) },
   },
 };
