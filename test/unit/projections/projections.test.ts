@@ -203,6 +203,7 @@ describe("projections", () => {
     for (const secret of ["payload", "sealed-credentials", "boxed-data-key", hash("a")]) {
       expect(text).to.not.include(secret);
     }
+    expect(JSON.stringify({ ...documents, audit: {} })).to.not.include("0123456789abcdef");
   });
 
   describe("users", () => {
