@@ -16,7 +16,7 @@ export type AuditDocument = {
   readonly time: string;
   readonly subjectType: SubjectType;
   readonly subjectId: string;
-  /** Of a user or an API key; null where somebody else acted. */
+  /** Of a user; null where somebody else acted. */
   readonly actorId: string | null;
   readonly actor: Actor;
   readonly correlationId: string;
@@ -88,7 +88,7 @@ function recorded(type: string, subjectOf: SubjectOf) {
     if (!isSomebody(actor)) return [];
     const { tenantId, at: time } = data;
     const [subjectType, subjectId] = subjectOf(data);
-    const actorId = actor.type === "user" || actor.type === "apiKey" ? actor.id : null;
+    const actorId = actor.type === "user" ? actor.id : null;
     const shown = shownData({ type, data });
     return [
       create(audit, {
