@@ -1,0 +1,34 @@
+import { expect } from "chai";
+import { auditCounter } from "../../../../projections/audit/audit.ts";
+import type { Freshness } from "../../../../src/application/freshness.ts";
+import { AuditQueries } from "../../../../src/application/queries/audit.ts";
+import type { ReadModels } from "../../../../src/ports/read-models.ts";
+
+const caller = { tenantId: "t", userId: "u", role: "Viewer" } as const;
+const page = { quantity: 20, page: 1, order: { field: "time", descending: true } };
+
+describe("the audit's total", () => {
+  let asked: string[];
+  const readModels = {
+    find: async () => [],
+    sum: async (scope: string) => asked.push(scope),
+    count: async () => asked.push("count"),
+  } as unknown as ReadModels;
+  const freshness = { ask: (question: () => unknown) => question() } as unknown as Freshness;
+  const queries = new AuditQueries({ readModels, freshness });
+  beforeEach(() => {
+    asked = [];
+  });
+
+  it("is a counter's where nothing narrows it, however long it grows", async () => {
+    await queries.list(caller, { type: undefined, from: undefined }, page);
+    expect(asked).to.deep.equal([auditCounter("t")]);
+  });
+
+  it("is counted where anything does", async () => {
+    for (const filter of [{ type: "UserCreated" }, { from: "2026-01-15T09:30:00.000Z", actorId: undefined }]) {
+      await queries.list(caller, filter, page);
+    }
+    expect(asked).to.deep.equal(["count", "count"]);
+  });
+});
