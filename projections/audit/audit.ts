@@ -80,13 +80,13 @@ export function auditCounter(tenantId: string): string {
 
 type Id = "tenantId" | "purgeId" | "replayId" | "keyId" | "inviteId" | "destinationId" | "senderId";
 /** Of the data of facts: each has its tenant's id and that of its subject. */
-type Data = Readonly<Record<Id | "at", string>> & { readonly userId?: string };
+type Data = Readonly<Record<Id, string>> & { readonly userId?: string };
 type SubjectOf = (data: Data) => readonly [SubjectType, string];
 
 function recorded(type: string, subjectOf: SubjectOf) {
-  return (data: Data, { position, revision, metadata: { actor, correlationId } }: Recording) => {
+  return (data: Data, { position, revision, metadata: { actor, correlationId, at: time } }: Recording) => {
     if (!isSomebody(actor)) return [];
-    const { tenantId, at: time } = data;
+    const { tenantId } = data;
     const [subjectType, subjectId] = subjectOf(data);
     const actorId = actor.type === "user" ? actor.id : null;
     const shown = shownData({ type, data });

@@ -11,5 +11,6 @@ export const metadata: Metadata = {
 
 /** A fact as the n-th of a log in memory, each in a stream of its own. */
 export function recorded<Event extends DomainEvent>(fact: Event, n: number) {
-  return { ...fact, position: position(n), revision: 0, metadata };
+  const { at = metadata.at } = fact.data as { readonly at?: string };
+  return { ...fact, position: position(n), revision: 0, metadata: { ...metadata, at } };
 }

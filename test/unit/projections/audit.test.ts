@@ -6,13 +6,15 @@ import { idOf } from "../../support/chronicle.ts";
 import { metadata, recorded } from "../../support/recorded.ts";
 
 const [tenantId, userId, destinationId] = [idOf("tenant", 0), idOf("user", 0), idOf("destination", 0)];
-const at = metadata.at;
+const { at } = metadata;
+/** When the log says that it was, which is what histories show. */
+const time = "2026-01-15T09:30:00.001Z";
 const url = "https://receiver.example/hook";
 const data = { destinationId, tenantId, url, at };
 
 const by = (actor: Actor) =>
   auditProjection.on.DestinationUrlChanged?.(data, {
-    ...recorded({ type: "DestinationUrlChanged", data }, 7), revision: 3, metadata: { ...metadata, actor },
+    ...recorded({ type: "DestinationUrlChanged", data }, 7), revision: 3, metadata: { ...metadata, actor, at: time },
   }) ?? expect.fail();
 
 describe("the audit", () => {
@@ -21,7 +23,7 @@ describe("the audit", () => {
     const [put, add] = by(actor);
     expect(put).to.deep.include({ op: "put", collection: "audit", key: "0000000000000007", fresh: true });
     expect(put).to.have.deep.property("document", {
-      position: "0000000000000007", tenantId, type: "DestinationUrlChanged", revision: 3, time: at,
+      position: "0000000000000007", tenantId, type: "DestinationUrlChanged", revision: 3, time,
       subjectType: "destination", subjectId: destinationId, actorId: userId, actor, correlationId: "spec", data,
     });
     expect(add).to.deep.equal({ op: "add", scope: auditCounter(tenantId), bucket: 0, by: 1 });
