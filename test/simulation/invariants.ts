@@ -19,6 +19,7 @@ export const invariants = [
   "cancelled for a deletion that was",
   "nothing of a deleted destination waits",
   "only purged events are deleted",
+  "a replay of many says how many it put back",
   "a purge counts what it takes",
   "a purge takes what was finished before it",
   // Attempts.
@@ -56,6 +57,7 @@ export const invariants = [
   "no probe is left standing",
   "only what is not closed is probed",
   "only what is open is half-opened",
+  "a circuit's fact names the event that it came of",
   "a circuit counts failures one by one",
   "failures are counted from the last success",
   "a circuit opens for a reason",

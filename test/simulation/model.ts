@@ -43,6 +43,8 @@ export class Model {
   readonly tenants = new Map<string, TenantRecord>();
   /** Streams of names and emails, and whether each is reserved. */
   readonly #reserved = new Map<string, boolean>();
+  /** How many events each request had replayed, by its correlation id. */
+  readonly #replayed = new Map<string, number>();
   /** When something was last written, ms of the simulation. */
   changedAt = 0;
   /** The place in the log of what was written last. */
@@ -96,6 +98,7 @@ export class Model {
       else if (kind === "destination") this.#destination(entry, data);
       else if (kind === "circuit") this.#circuit(entry.type, data);
       else if (kind === "tenant") this.#tenant(entry.type, data);
+      else if (kind === "replays") this.#replays(entry);
       else if (entry.type === "EventsPurged") takeAway(data as unknown as PurgeOrder, this, this.#now());
       else if (kind === "tenantName" || kind === "email") {
         this.#reserved.set(entry.stream, entry.type === "NameReserved");
@@ -113,7 +116,14 @@ export class Model {
     event.deleted = true;
   }
 
-  #event({ type, position }: RecordedEvent, data: Data, by: SimulatedProcess): void {
+  /** Less than there were: of an append whose answer was lost nobody knows. */
+  #replays({ type, data, metadata: { correlationId } }: RecordedEvent): void {
+    const { replayed = 0 } = data as { readonly replayed?: number };
+    const most = this.#replayed.get(correlationId) ?? 0;
+    hold(replayed <= most, "a replay of many says how many it put back", () => `${type}: ${replayed} of ${most}`);
+  }
+
+  #event({ type, position, metadata }: RecordedEvent, data: Data, by: SimulatedProcess): void {
     const event = this.events.get(data.eventId);
     const where = () => `${type} of ${data.eventId}: ${data.from} to ${data.to}, attempt ${data.attempt}`;
     hold(event !== undefined && !event.deleted, "facts are told of events there are", where);
@@ -174,6 +184,7 @@ export class Model {
       case "EventReplayed":
         event.retryCount = 0;
         event.nextAttemptAt = String(data["nextAttemptAt"]);
+        this.#replayed.set(metadata.correlationId, (this.#replayed.get(metadata.correlationId) ?? 0) + 1);
         return;
       case "EventCancelled":
         hold(data.to === "Cancelled", "cancelled is cancelled", where);
@@ -330,6 +341,9 @@ export class Model {
     const failures = Number(data["failures"]);
     const probe = data["probe"] as { readonly eventId: string } | null;
     const probing = destination.probes.at(-1)?.value ?? null;
+    const isOfEvent = ["CircuitCounted", "CircuitOpened", "CircuitProbeClaimed"].includes(type);
+    const known = this.events.get(data.eventId)?.destinationId === destination.id;
+    hold(known || !isOfEvent, "a circuit's fact names the event that it came of", () => `${where()}: ${data.eventId}`);
     if (type === "CircuitOpened") {
       const most = inForce(this.tenants.get(destination.tenantId)?.maxTrys ?? [], since - 30_000);
       const due = before === "Closed" ? failures >= Math.min(...most) : probing !== null;

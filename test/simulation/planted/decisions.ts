@@ -23,6 +23,13 @@ export const decisions: readonly PlantedBug[] = [
     to: "return [failed];",
   },
   {
+    name: "a replay of many says one too many",
+    breaks: "a replay of many says how many it put back",
+    file: "src/application/commands/bulk-replay.ts",
+    from: "let replayed = 0;",
+    to: "let replayed = 1;",
+  },
+  {
     name: "a failure counts twice",
     breaks: "failures are counted",
     file: event,
@@ -137,6 +144,13 @@ export const decisions: readonly PlantedBug[] = [
     to: `const open = reason === "outcome unknown" ? state.open : settled.open;
       return { ...settled, open, status, retryCount, lost };`,
     weather: { ...manyLost, lagMs: 1_500 },
+  },
+  {
+    name: "a circuit's facts name no event",
+    breaks: "a circuit's fact names the event that it came of",
+    file: circuit,
+    from: "return \"eventId\" in command ? command.eventId : null;",
+    to: "return null;",
   },
   {
     name: "the circuit counts by twos",

@@ -3,7 +3,7 @@ import { destinationStanding, type DestinationDocument } from "../../../projecti
 import { project } from "../../../projections/index.ts";
 import { setStreamAside } from "../../../projections/set-aside/set-aside.ts";
 import type { ApiKeyEvent } from "../../../src/domain/api-key/events.ts";
-import type { Circuit, CircuitEvent } from "../../../src/domain/circuit/circuit.ts";
+import { newCircuit, type Circuit, type CircuitEvent } from "../../../src/domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../../../src/domain/destination/events.ts";
 import type { DomainEvent } from "../../../src/domain/domain-event.ts";
 import type { Answer, EventStatus, WebhookEvent } from "../../../src/domain/event/events.ts";
@@ -165,17 +165,7 @@ const cancelled = (from: EventStatus): WebhookEvent => ({
 });
 const circuit = (type: CircuitEvent["type"], change: Partial<Circuit>): CircuitEvent => ({
   type,
-  data: {
-    destinationId,
-    tenantId,
-    position: "Closed",
-    failures: 0,
-    openUntil: null,
-    probe: null,
-    ...change,
-    eventId,
-    at: at(4),
-  },
+  data: { ...newCircuit(destinationId, tenantId), ...change, eventId, at: at(4) },
 });
 const opened = circuit("CircuitOpened", { position: "Open", failures: 3, openUntil: at(9) });
 const deleted: DestinationEvent = {
