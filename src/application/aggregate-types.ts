@@ -6,7 +6,6 @@ import { evolve as evolveDestination, type Destination } from "../domain/destina
 import type { InviteEvent } from "../domain/invite/events.ts";
 import { evolve as evolveInvite, type Invite } from "../domain/invite/invite.ts";
 import { evolve as evolvePurges, type Purges, type PurgesEvent } from "../domain/purges/purges.ts";
-import type { ReplaysEvent } from "../domain/replays/replays.ts";
 import type { SenderEvent } from "../domain/sender/events.ts";
 import { evolve as evolveSender, type Sender } from "../domain/sender/state.ts";
 import { streams } from "../domain/streams.ts";
@@ -26,14 +25,6 @@ export const purges: AggregateType<Purges, PurgesEvent> = {
   category: "purges",
   stream: streams.purges,
   evolve: evolvePurges,
-  whole: true,
-};
-
-/** Replays of many events by the id of their tenant: none depends on what an earlier one did. */
-export const replays: AggregateType<object, ReplaysEvent> = {
-  category: "replays",
-  stream: streams.replays,
-  evolve: () => ({}),
   whole: true,
 };
 
@@ -75,6 +66,6 @@ export const invites: AggregateType<Invite, InviteEvent> = {
 
 /** Makes aggregates serve all of these. */
 export function serveAll(aggregates: Aggregates): void {
-  aggregates.register(tenants).register(purges).register(replays).register(destinations).register(senders);
+  aggregates.register(tenants).register(purges).register(destinations).register(senders);
   aggregates.register(circuits).register(apiKeys).register(invites);
 }

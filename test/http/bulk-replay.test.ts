@@ -1,9 +1,12 @@
 import { expect } from "chai";
+import { streams } from "../../src/domain/streams.ts";
+import { LogUnavailable, RevisionConflict, type EventStore } from "../../src/ports/event-store.ts";
 import { openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { http, shaped } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
+import { spoiled } from "../support/spoiled.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
 
@@ -47,6 +50,25 @@ describeOnEngines("bulk replay", (freshEngines) => {
   const statuses = async () => {
     const { items } = (await one.viewer.client.get("/api/v1/events?Qt=100")).json as { items: { status: string }[] };
     return items.map(({ status }) => status).sort();
+  };
+
+  const recorded = async (by = one.viewer.client) => {
+    const answer = await by.get(`/api/v1/tenants/${one.tenantId}/replays/history`);
+    const { items } = answer.json as { items: { type: string; data: Record<string, unknown> }[] };
+    return items.map(({ type, data: { matched, replayed } }) => [type, matched ?? replayed]);
+  };
+  /** Has facts of replays appended as `instead` says, and all others as ever. */
+  const appendingReplays = async (instead: EventStore["append"], act: () => Promise<unknown>) => {
+    const { store } = engines;
+    const append = store.append.bind(store);
+    const stream = streams.replays(one.tenantId);
+    store.append = (...asked) => (asked[0] === stream ? instead : append)(...asked);
+    try {
+      await act();
+    } finally {
+      // What was put over it gone, the class's own is back.
+      Reflect.deleteProperty(store, "append");
+    }
   };
 
   it("puts every given-up event back to work, and no other", async () => {
@@ -97,6 +119,62 @@ describeOnEngines("bulk replay", (freshEngines) => {
       "CriticalFailure",
       "Pending",
       "CriticalFailure",
+    ]);
+  });
+
+  it("replays nothing where it cannot be recorded that it was asked to", async () => {
+    await givenUp();
+    const away = () => Promise.reject(new LogUnavailable("the log is away"));
+    await appendingReplays(away, async () => expect((await replay()).status).to.equal(503));
+    expect(await statuses()).to.deep.equal(["CriticalFailure"]);
+    expect(await recorded()).to.deep.equal([]);
+  });
+
+  it("gives 503 where what came of it cannot be recorded, and has replayed them", async () => {
+    await givenUp();
+    const { store } = engines;
+    const append = store.append.bind(store);
+    const first: EventStore["append"] = (...asked) =>
+      (asked[2][0]?.event.type === "ReplayOrdered" ? append(...asked) : Promise.reject(new LogUnavailable("away")));
+    await appendingReplays(first, async () => expect((await replay()).status).to.equal(503));
+    expect(await statuses()).to.deep.equal(["Pending"]);
+    expect(await outcome()).to.deep.equal({ matched: 0, replayed: 0 });
+    expect(await recorded()).to.deep.equal([["ReplayOrdered", 1]]);
+  });
+
+  it("is recorded however often others are first", async () => {
+    await givenUp();
+    const { store } = engines;
+    const append = store.append.bind(store);
+    let conflicts = 0;
+    const late: EventStore["append"] = async (...asked) => {
+      conflicts += 1;
+      if (conflicts % 20 !== 0) throw new RevisionConflict(asked[0], asked[1], asked[1] + 1);
+      return append(...asked);
+    };
+    await appendingReplays(late, async () => expect(await outcome()).to.deep.equal({ matched: 1, replayed: 1 }));
+    expect(conflicts).to.equal(40);
+    expect(await recorded()).to.deep.equal([["ReplayOrdered", 1], ["ReplayCompleted", 1]]);
+  });
+
+  it("needs nothing of what was recorded of earlier ones: the newest of that may be damaged", async () => {
+    await givenUp();
+    await outcome();
+    await givenUp();
+    const { store } = engines;
+    const read = store.readStream.bind(store);
+    store.readStream = async (stream, options) => {
+      const entries = await read(stream, options);
+      return stream === streams.replays(one.tenantId) ? entries.map(spoiled) : entries;
+    };
+    try {
+      const elsewhere = one.developer.client.at(processes[1].url);
+      expect(await outcome({}, elsewhere)).to.deep.equal({ matched: 1, replayed: 1 });
+    } finally {
+      Reflect.deleteProperty(store, "readStream");
+    }
+    expect(await recorded()).to.deep.equal([
+      ["ReplayOrdered", 1], ["ReplayCompleted", 1], ["ReplayOrdered", 1], ["ReplayCompleted", 1],
     ]);
   });
 

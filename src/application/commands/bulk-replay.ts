@@ -3,19 +3,20 @@ import { decide } from "../../domain/event/decide.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import type { ReplaysEvent } from "../../domain/replays/replays.ts";
 import { requireRole } from "../../domain/roles.ts";
+import { streams } from "../../domain/streams.ts";
 import { timestamp, type Timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
-import type { EventStore } from "../../ports/event-store.ts";
+import { noStream, RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
-import { destinations, replays } from "../aggregate-types.ts";
+import { destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { changeShown } from "../events/webhooks.ts";
 import { parseDateTime } from "../input-rules.ts";
-import type { Origin } from "../origin.ts";
+import { entriesOf, type Origin } from "../origin.ts";
 import { pagesOf } from "../scans.ts";
 
 /** Which of the tenant's events in CriticalFailure to replay; times of acceptance, both inclusive. */
@@ -85,8 +86,20 @@ export class BulkReplay {
     return { matched, replayed };
   }
 
+  /** After whatever is there, readable or not: no replay depends on what an earlier one did. */
   async #record(event: ReplaysEvent, origin: Origin): Promise<void> {
-    await this.#parts.aggregates.change(replays, event.data.tenantId, origin, () => [event]);
+    const { store, ids } = this.#parts;
+    const stream = streams.replays(event.data.tenantId);
+    for (;;) {
+      const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
+      try {
+        await store.append(stream, newest?.revision ?? noStream, entriesOf([event], origin, ids));
+        return;
+      } catch (error) {
+        // Another was first.
+        if (!(error instanceof RevisionConflict)) throw error;
+      }
+    }
   }
 
   /** How many it put back to work. */
