@@ -142,6 +142,20 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await recorded()).to.deep.equal([["ReplayOrdered", 1]]);
   });
 
+  it("replays what is given up while it works, too", async () => {
+    const [, { eventId }] = [await givenUp(), await accept()];
+    const { store } = engines;
+    const append = store.append.bind(store);
+    const meanwhile: EventStore["append"] = async (...asked) => {
+      if (asked[2][0]?.event.type === "ReplayOrdered") await deliveries.fail(eventId, 1);
+      // The read models know of it.
+      await statuses();
+      return append(...asked);
+    };
+    await appendingReplays(meanwhile, async () => expect(await outcome()).to.deep.equal({ matched: 1, replayed: 2 }));
+    expect(await recorded()).to.deep.equal([["ReplayOrdered", 1], ["ReplayCompleted", 2]]);
+  });
+
   it("is recorded however often others are first", async () => {
     await givenUp();
     const { store } = engines;

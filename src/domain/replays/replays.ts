@@ -14,5 +14,8 @@ export type ReplaysEvent =
   | DomainEvent<
       "ReplayOrdered", ReplayFilter & { replayId: string; tenantId: string; matched: number; at: Timestamp }
     >
-  /** All of them were looked at. `replayed`: how many were put back to work; others were first, or they cannot be. */
+  /**
+   * All of them were looked at. `replayed`: how many were put back to work; less where others were first or some cannot
+   * be, more where others were given up meanwhile.
+   */
   | DomainEvent<"ReplayCompleted", { replayId: string; tenantId: string; replayed: number; at: Timestamp }>;

@@ -247,7 +247,7 @@ describe("circuit", () => {
       });
 
       it(`gives ${where} circuit back when there was nothing to try`, () => {
-        const { at: _at, ...state } = past.data;
+        const state = folded(circuit, [past]);
         given([past])
           .when(release(past.data.probe, 320))
           .gives(fact("CircuitProbeReleased", { ...state, probe: null }, 320, e1));
@@ -263,7 +263,7 @@ describe("circuit", () => {
         const spec = given([past]).when(claim(e2, 400, true));
         spec.givesTypes("CircuitProbeClaimed");
         expect(spec.state().probe).to.deep.equal(probe(e2, 400));
-        const { at: _at, ...state } = past.data;
+        const state = folded(circuit, [past]);
         const replaced = decide(state, claim(e2, 400, true));
         for (const ok of [true, false])
           given(replaced)
@@ -273,7 +273,7 @@ describe("circuit", () => {
       });
 
       it(`stands in ${where} circuit though an earlier one with the same event is given back`, () => {
-        const { at: _at, ...state } = past.data;
+        const state = folded(circuit, [past]);
         const replaced = decide(state, claim(e1, 400, true));
         given(replaced).when(release(past.data.probe, 401)).changesNothing();
       });

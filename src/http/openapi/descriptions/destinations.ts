@@ -87,8 +87,8 @@ export const destinationDescriptions: Descriptions = {
       "is to try the receiver (CircuitProbeClaimed) or came to nothing (CircuitProbeReleased), the circuit closed " +
       "(CircuitClosed). Each fact has the circuit as it was from then on: `position` (Closed, Open or HalfOpen), " +
       "`failures`, `openUntil`, and the `probe` under way with its `eventId` and `leaseUntil`; and the event whose " +
-      "attempt it came of (`eventId`), null where a person or the timer did it. Empty where no attempt ever failed. " +
-      "Stays readable when the destination is deleted.",
+      "attempt it came of (`eventId`), null where a person or the timer did it, and in facts of older versions. " +
+      "Empty where no attempt ever failed. Stays readable when the destination is deleted.",
     parameters: { id },
     answers: {
       200: facts(circuitFact),

@@ -90,8 +90,9 @@ export const tenantDescriptions: Descriptions = {
     summary: "List every replay of many of the tenant's events",
     description:
       "Any role. Who had the events replayed that a filter matched, when, how many that were (`matched`), and how " +
-      "many of them were put back to work (`replayed`). Without a ReplayCompleted it goes on or broke off: each " +
-      `event's own history tells whether it was replayed.\n\n${typesOf("replays")}`,
+      "many were put back to work (`replayed`). Without a ReplayCompleted it goes on or broke off: each event's own " +
+      "history tells whether it was replayed. Dry runs, and replays that matched nothing, are not in it.\n\n" +
+      typesOf("replays"),
     parameters: { id },
     answers: {
       200: facts(replayFact),
