@@ -15,9 +15,9 @@ export const bulkDescriptions: Descriptions = {
       "time if asked to; `from` and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. It answers " +
       "when all is done, so for very many events give your client time; asked again after it broke off, it goes on " +
       "where it was. `matched` counts events of deleted destinations and such as had 1,000 attempts or more, too, " +
-      "though they cannot be replayed. So `replayed` is less where there are any or another request was first, more " +
-      "where others were given up meanwhile; it is 0 for a dry run. That somebody had events replayed, which, and how " +
-      "many it was, stays in the tenant's history of replays. " +
+      "though they cannot be replayed. So `replayed` is less where there are any or another request was first, " +
+      "more where others were given up meanwhile; it is 0 for a dry run. That somebody had events replayed, which, " +
+      "and how many it was, stays in the tenant's history of replays. " +
       "Unknown fields are ignored: with a misspelt filter (`DestinationUrlId`) all that was given up is replayed.",
     examples: {
       all: {},
