@@ -122,6 +122,21 @@ describeOnEngines("bulk replay", (freshEngines) => {
     ]);
   });
 
+  it("is one request in all that it wrote", async () => {
+    const { eventId } = await givenUp();
+    const answer = await one.developer.client.call("POST", "/api/v1/events/replay", {
+      json: {}, headers: { "x-request-id": "CHG-many" },
+    });
+    expect(answer.status, answer.text).to.equal(200);
+    for (const path of [`tenants/${one.tenantId}/replays`, `events/${eventId}`]) {
+      const { items } = (await one.viewer.client.get(`/api/v1/${path}/history`)).json as {
+        items: { type: string; correlationId: string }[];
+      };
+      const written = items.filter(({ type }) => /^(Event)?Replay/.test(type));
+      expect(new Set(written.map(({ correlationId }) => correlationId)), path).to.deep.equal(new Set(["CHG-many"]));
+    }
+  });
+
   it("replays nothing where it cannot be recorded that it was asked to", async () => {
     await givenUp();
     const away = () => Promise.reject(new LogUnavailable("the log is away"));
