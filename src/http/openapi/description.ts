@@ -59,7 +59,7 @@ export const tags = {
   Senders: "Ingest targets of their own, each with a token and a mapping that transforms what comes in.",
   Ingest: "The way in for events.",
   Events: "What was accepted, every attempt to deliver it, and every fact about it.",
-  Audit: "Who changed what, and when: every fact about a tenant's settings and people in one list.",
+  Audit: "Who changed what of the tenant, and when, in one list.",
   Operation: "For whoever runs the service, and for tools.",
 } as const;
 
