@@ -4,6 +4,7 @@ import type {
 import type { Told } from "./chronicle.ts";
 import { Followers } from "./followers.ts";
 import { position } from "./position.ts";
+import { metadata } from "./recorded.ts";
 
 /** A log that a test writes entry by entry, readable or not, and may tear off. */
 export class WrittenLog implements EventLog {
@@ -18,7 +19,6 @@ export class WrittenLog implements EventLog {
     for (const { stream, fact } of told) {
       const revision = this.entries.filter((entry) => entry.stream === stream).length;
       const head = { stream, revision, position: position(this.entries.length + 1), id: `${this.entries.length}` };
-      const metadata = { actor: { type: "anonymous" }, correlationId: "", causationId: null, at: "" } as const;
       const { type, data } = fact;
       this.entries.push(unreadable === undefined ? { ...head, type, data, metadata } : { ...head, type, unreadable });
     }

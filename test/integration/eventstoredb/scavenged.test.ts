@@ -5,9 +5,8 @@ import { logStart, type EventStore, type Position } from "../../../src/ports/eve
 import { History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { projectorOf } from "../../support/projector.ts";
+import { metadata } from "../../support/recorded.ts";
 import { Bench } from "./bench.ts";
-
-const metadata = { actor: { type: "anonymous" }, correlationId: "", causationId: null, at: "" } as const;
 
 /** A destination, and an event that waits for a retry before it is delivered. */
 const { told } = new History(
