@@ -1,5 +1,5 @@
 import type { Actor } from "../../src/domain/domain-event.ts";
-import { histories, shownData } from "../../src/domain/shown-facts.ts";
+import { histories, historyItem, type HistoryItem } from "../../src/domain/shown-facts.ts";
 import type { Selection } from "../../src/ports/read-models.ts";
 import { add, create, type Collection, type Handlers, type Projection, type Recording } from "../projection.ts";
 
@@ -8,19 +8,12 @@ export type SubjectType =
   | "tenant" | "user" | "purge" | "replay" | "apiKey" | "invite" | "destination" | "circuit" | "sender";
 
 /** A fact as the audit lists it: as its history shows it, and what it is about. */
-export type AuditDocument = {
-  readonly position: string;
+export type AuditDocument = { readonly [Field in keyof HistoryItem]: HistoryItem[Field] } & {
   readonly tenantId: string;
-  readonly type: string;
-  readonly revision: number;
-  readonly time: string;
   readonly subjectType: SubjectType;
   readonly subjectId: string;
   /** Of a user; null where somebody else acted. */
   readonly actorId: string | null;
-  readonly actor: Actor;
-  readonly correlationId: string;
-  readonly data: object;
 };
 
 /** The narrowest last: of several indexes that would do, both engines take the last. */
@@ -84,16 +77,15 @@ type Data = Readonly<Record<Id, string>> & { readonly userId?: string };
 type SubjectOf = (data: Data) => readonly [SubjectType, string];
 
 function recorded(type: string, subjectOf: SubjectOf) {
-  return (data: Data, { position, revision, metadata: { actor, correlationId, at: time } }: Recording) => {
+  return (data: Data, { position, revision, metadata }: Recording) => {
+    const { actor } = metadata;
     if (!isSomebody(actor)) return [];
     const { tenantId } = data;
     const [subjectType, subjectId] = subjectOf(data);
     const actorId = actor.type === "user" ? actor.id : null;
-    const shown = shownData({ type, data });
+    const item = historyItem({ type, data, position, revision, metadata });
     return [
-      create(audit, {
-        position, tenantId, type, revision, time, subjectType, subjectId, actorId, actor, correlationId, data: shown,
-      }),
+      create(audit, { ...item, tenantId, subjectType, subjectId, actorId }),
       add(auditCounter(tenantId), 1),
     ];
   };

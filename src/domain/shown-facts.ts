@@ -1,7 +1,7 @@
 import type { ApiKeyEvent } from "./api-key/events.ts";
 import type { CircuitEvent } from "./circuit/circuit.ts";
 import type { DestinationAuth, DestinationEvent } from "./destination/events.ts";
-import type { DataOf, DomainEvent } from "./domain-event.ts";
+import type { Actor, DataOf, DomainEvent, Metadata } from "./domain-event.ts";
 import type { WebhookEvent } from "./event/events.ts";
 import type { InviteEvent } from "./invite/events.ts";
 import type { PurgesEvent } from "./purges/purges.ts";
@@ -116,4 +116,24 @@ export function shownData({ type, data }: DomainEvent): object {
   if (shown === "all") return data;
   const { auth, ...fields } = Object.fromEntries(Object.entries(data).filter(([name]) => shown.includes(name)));
   return auth === undefined ? fields : { ...fields, authType: (auth as DestinationAuth | null)?.type ?? null };
+}
+
+/** A fact of a history. */
+export interface HistoryItem {
+  readonly type: string;
+  readonly revision: number;
+  readonly position: string;
+  readonly time: string;
+  readonly actor: Actor;
+  /** The id of the request that wrote it; of an attempt, that of the request by which the event was accepted. */
+  readonly correlationId: string;
+  readonly data: object;
+}
+
+/** A fact as the API shows it, from what the log says of it. */
+export function historyItem(
+  fact: DomainEvent & { readonly revision: number; readonly position: string; readonly metadata: Metadata },
+): HistoryItem {
+  const { type, revision, position, metadata: { actor, correlationId, at: time } } = fact;
+  return { type, revision, position, time, actor, correlationId, data: shownData(fact) };
 }

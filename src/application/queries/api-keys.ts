@@ -1,4 +1,5 @@
 import { apiKeys as collection, apiKeysCounter } from "../../../projections/api-keys/api-keys.ts";
+import type { HistoryItem } from "../../domain/shown-facts.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { apiKeys } from "../aggregate-types.ts";
@@ -7,7 +8,7 @@ import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import type { ApiKeyView } from "../views.ts";
-import { ownHistory, type HistoryItem } from "./history.ts";
+import { ownHistory } from "./history.ts";
 
 interface ApiKeyQueryParts {
   readonly store: EventStore;

@@ -1,11 +1,11 @@
 import {
   audit, auditCounter, auditSelected, type AuditDocument, type AuditFilter, type SubjectType,
 } from "../../../projections/audit/audit.ts";
+import type { HistoryItem } from "../../domain/shown-facts.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
-import type { HistoryItem } from "./history.ts";
 
 /** A fact of the audit: as its subject's history has it, and what that is. */
 export interface AuditItem extends HistoryItem {
@@ -32,7 +32,6 @@ export class AuditQueries {
   }
 }
 
-function itemOf(document: AuditDocument): AuditItem {
-  const { type, subjectType, subjectId, revision, position, time, actor, correlationId, data } = document;
-  return { type, subject: { type: subjectType, id: subjectId }, revision, position, time, actor, correlationId, data };
+function itemOf({ tenantId: _, subjectType, subjectId, actorId: __, type, ...rest }: AuditDocument): AuditItem {
+  return { type, subject: { type: subjectType, id: subjectId }, ...rest };
 }

@@ -3,6 +3,7 @@ import {
   type DestinationFilter,
 } from "../../../projections/destinations/destinations.ts";
 import { refuse } from "../../domain/refusal.ts";
+import type { HistoryItem } from "../../domain/shown-facts.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
@@ -14,7 +15,7 @@ import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import { standingOf } from "../standing.ts";
 import { destinationView, type DestinationView } from "../views.ts";
-import { ownHistory, type HistoryItem } from "./history.ts";
+import { ownHistory } from "./history.ts";
 
 interface DestinationQueryParts {
   readonly store: EventStore;

@@ -2,6 +2,7 @@ import { isSelected, type EventDocument, type EventFilter } from "../../../proje
 import { eventStatuses, type EventStatus, type WebhookEvent } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { refuse } from "../../domain/refusal.ts";
+import { historyItem, type HistoryItem } from "../../domain/shown-facts.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
 import { requireOwn } from "../access.ts";
@@ -12,7 +13,6 @@ import { loadShown, loadShownByKey, type LoadedWebhook } from "../events/webhook
 import { pageFrom, pageOf, sliceOf, type Page, type PageInParts, type PageRequest } from "../paging.ts";
 import { eventView, type AttemptView, type EventView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
-import { historyItem, type HistoryItem } from "./history.ts";
 
 /** Events whose payloads are read first, before it is known how large they are. */
 const firstEvents = 8;

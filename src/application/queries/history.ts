@@ -1,29 +1,11 @@
-import type { Actor, DomainEvent } from "../../domain/domain-event.ts";
+import type { DomainEvent } from "../../domain/domain-event.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
-import { shownData } from "../../domain/shown-facts.ts";
-import { noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
+import { historyItem, type HistoryItem } from "../../domain/shown-facts.ts";
+import { noStream, type EventStore } from "../../ports/event-store.ts";
 import { requireOwn } from "../access.ts";
 import type { Aggregates, AggregateType } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { sliceOf, type Page, type PageRequest } from "../paging.ts";
-
-/** A fact of a history. */
-export interface HistoryItem {
-  readonly type: string;
-  readonly revision: number;
-  readonly position: string;
-  readonly time: string;
-  readonly actor: Actor;
-  /** The id of the request that wrote it; of an attempt, that of the request by which the event was accepted. */
-  readonly correlationId: string;
-  readonly data: object;
-}
-
-/** A fact as the API shows it. */
-export function historyItem(fact: RecordedEvent): HistoryItem {
-  const { type, revision, position, metadata: { actor, correlationId, at: time } } = fact;
-  return { type, revision, position, time, actor, correlationId, data: shownData(fact) };
-}
 
 /**
  * A page of the facts of a stream that was never deleted: its revisions count from 0 without a gap. Only the newest

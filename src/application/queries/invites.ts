@@ -1,4 +1,5 @@
 import { invites as collection, invitesCounter } from "../../../projections/invites/invites.ts";
+import type { HistoryItem } from "../../domain/shown-facts.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
@@ -9,7 +10,7 @@ import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import { inviteView, type InviteView } from "../views.ts";
-import { ownHistory, type HistoryItem } from "./history.ts";
+import { ownHistory } from "./history.ts";
 
 interface InviteQueryParts {
   readonly store: EventStore;

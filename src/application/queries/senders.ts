@@ -1,6 +1,7 @@
 import { senders as collection, sendersCounter } from "../../../projections/senders/senders.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Sender } from "../../domain/sender/state.ts";
+import type { HistoryItem } from "../../domain/shown-facts.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Mappings } from "../../ports/mapping.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
@@ -11,7 +12,7 @@ import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
 import { senderView, type SenderView } from "../views.ts";
-import { ownHistory, type HistoryItem } from "./history.ts";
+import { ownHistory } from "./history.ts";
 
 interface SenderQueryParts {
   readonly store: EventStore;

@@ -1,5 +1,6 @@
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
+import type { HistoryItem } from "../../domain/shown-facts.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import { ownTenant } from "../access.ts";
@@ -10,7 +11,7 @@ import { verify } from "../delivery/signature.ts";
 import type { Vault } from "../keys/vault.ts";
 import type { Page, PageRequest } from "../paging.ts";
 import { tenantView, type TenantView } from "../views.ts";
-import { historyPage, type HistoryItem } from "./history.ts";
+import { historyPage } from "./history.ts";
 
 interface TenantQueryParts {
   readonly store: EventStore;
