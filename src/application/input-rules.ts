@@ -82,3 +82,8 @@ export function parseDateTime(field: string, text: string): string {
   if (shifted < Date.parse("0001-01-01T00:00:00.000Z") || shifted > Date.parse("9999-12-31T23:59:59.999Z")) bad();
   return timestamp(shifted);
 }
+
+/** The same of a field that may be left out. */
+export function parseOptionalDateTime(field: string, text: string | undefined): string | undefined {
+  return text === undefined ? undefined : parseDateTime(field, text);
+}

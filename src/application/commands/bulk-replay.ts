@@ -15,7 +15,7 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { changeShown } from "../events/webhooks.ts";
-import { parseDateTime } from "../input-rules.ts";
+import { parseOptionalDateTime } from "../input-rules.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { pagesOf } from "../scans.ts";
 
@@ -70,8 +70,8 @@ export class BulkReplay {
       tenantId,
       status: "CriticalFailure",
       destinationUrlId: input.destinationUrlId?.toLowerCase(),
-      from: input.from === undefined ? undefined : parseDateTime("from", input.from),
-      to: input.to === undefined ? undefined : parseDateTime("to", input.to),
+      from: parseOptionalDateTime("from", input.from),
+      to: parseOptionalDateTime("to", input.to),
     };
     requireRole(caller, "Developer", "replay events");
     const { ids, shown } = this.#parts;

@@ -1,4 +1,4 @@
-import { parseDateTime } from "../../application/input-rules.ts";
+import { parseOptionalDateTime } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
 import { lists } from "../requests/list-queries.ts";
 import { signedInQuery, type Route } from "../route.ts";
@@ -13,8 +13,8 @@ export function auditRoutes({ queries }: Services): Route[] {
         subjectId: SubjectId?.toLowerCase(),
         actorId: ActorId?.toLowerCase(),
         correlationId,
-        from: From === undefined ? undefined : parseDateTime("From", From),
-        to: To === undefined ? undefined : parseDateTime("To", To),
+        from: parseOptionalDateTime("From", From),
+        to: parseOptionalDateTime("To", To),
       };
       return { status: 200, body: await queries.audit.list(caller, filter, page) };
     }),

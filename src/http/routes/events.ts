@@ -1,4 +1,4 @@
-import { parseDateTime } from "../../application/input-rules.ts";
+import { parseOptionalDateTime } from "../../application/input-rules.ts";
 import type { Services } from "../../application/services.ts";
 import { eventTotalsQuery, lists, type EventFilters } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, type Route } from "../route.ts";
@@ -43,7 +43,7 @@ function filterOf({ Status: status, DestinationUrlId, From, To }: EventFilters) 
   return {
     status,
     destinationUrlId: DestinationUrlId?.toLowerCase(),
-    from: From === undefined ? undefined : parseDateTime("From", From),
-    to: To === undefined ? undefined : parseDateTime("To", To),
+    from: parseOptionalDateTime("From", From),
+    to: parseOptionalDateTime("To", To),
   };
 }
