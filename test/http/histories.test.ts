@@ -164,9 +164,9 @@ describeOnEngines("histories", (freshEngines) => {
   });
 
   it("of tenants are everybody's to read in it, and nobody else's", async () => {
-    const path = `/api/v1/tenants/${one.tenantId}/history`;
-    const [purges, replays] = ["purges", "replays"].map((one) => path.replace("history", `${one}/history`));
-    for (const each of [path, purges!, replays!]) {
+    const tenant = `/api/v1/tenants/${one.tenantId}`;
+    const path = `${tenant}/history`;
+    for (const each of [path, `${tenant}/purges/history`, `${tenant}/replays/history`]) {
       for (const { client } of [one.viewer, one.developer, one.admin, one.owner]) {
         expect((await client.get(each)).status).to.equal(200);
       }
