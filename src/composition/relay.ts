@@ -127,10 +127,11 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const health = { ready: () => readiness({ needed, watch, following }), metrics: () => metrics.text() };
   const { maxBodyBytes, trustedProxies } = config;
   const common = { health, ids, ...instruments };
-  const app = config.roles.has("api")
-    ? createApp({ ...common, services, maxBodyBytes, trustedProxies })
-    : createHealthApp(common);
-  const listener = new Listener(createHttpServer(app, ids));
+  const api = config.roles.has("api") ? createApp({ ...common, services, maxBodyBytes, trustedProxies }) : null;
+  const server = api
+    ? createHttpServer(api.app, ids, { plain: { answerIngest: api.answerIngest, clock, maxBodyBytes } })
+    : createHttpServer(createHealthApp(common), ids);
+  const listener = new Listener(server);
 
   const stop = async () => {
     const endAt = clock.monotonic() + config.shutdownTimeoutMs;

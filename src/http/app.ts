@@ -6,7 +6,9 @@ import { createFailures, type Fail } from "./answers/failures.ts";
 import { pageBody } from "./answers/page-body.ts";
 import { commonHeaders, json, plainText, sendAndHangUp } from "./answers/send.ts";
 import type { Api } from "./api.ts";
-import { createIngestHandler, ingestOperation, ingestPath } from "./ingest.ts";
+import { createAnswerIngest, type AnswerIngest } from "./ingest/answer.ts";
+import { createIngestHandler } from "./ingest/handler.ts";
+import { ingestOperation, ingestPath } from "./ingest/operation.ts";
 import { authenticate } from "./requests/authenticate.ts";
 import { clientAddress } from "./requests/client-address.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
@@ -25,17 +27,19 @@ import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { userRoutes } from "./routes/users.ts";
 
-/** The whole API as a request listener. */
-export function createApp(api: Api): RequestListener {
+/** The whole API as a request listener, and its ingest for requests that came another way. */
+export function createApp(api: Api): { readonly app: RequestListener; readonly answerIngest: AnswerIngest } {
   const fail = createFailures(api);
-  const ingest = createIngestHandler(api, fail);
+  const answerIngest = createAnswerIngest(api, fail);
+  const ingest = createIngestHandler(api, answerIngest);
   const rest = createKoa(api, fail).callback();
-  return (request, response) => {
+  const app: RequestListener = (request, response) => {
     request.url = originForm(request.url ?? "/");
     const path = ingestPath(request.url);
     if (path) void ingest(request, response, path);
     else void rest(request, response);
   };
+  return { app, answerIngest };
 }
 
 function createKoa(api: Api, fail: Fail): Koa {

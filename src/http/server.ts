@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Ids } from "../ports/ids.ts";
 import { plainText, send, sendUnasked } from "./answers/send.ts";
+import type { PlainHost } from "./ingest/plain-connection.ts";
+import { PlainServer } from "./ingest/plain-server.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
 
 /** How long clients may take, milliseconds. One that is slower is cut off; in what it sends, by `checkEvery` late. */
@@ -27,11 +29,20 @@ const unparsable: Readonly<Record<string, readonly [status: number, text: string
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request took too long"],
 };
 
+/** What a server may be given besides its app. */
+export interface ServerParts {
+  /** What answers plain requests to ingest; without, they are the app's. */
+  readonly plain?: Pick<PlainHost, "answerIngest" | "clock" | "maxBodyBytes">;
+  readonly patience?: Patience;
+}
+
 /**
  * An HTTP server, not yet listening. What is hardly HTTP is answered in a line of text, too. While the server closes,
  * answers tell clients to reconnect.
  */
-export function createHttpServer(app: RequestListener, ids: Ids, patience = usualPatience): Server {
+export function createHttpServer(
+  app: RequestListener, ids: Ids, { plain, patience = usualPatience }: ServerParts = {},
+): Server {
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
     // Until its answer begins a client may be silent for as long as that takes.
@@ -42,18 +53,18 @@ export function createHttpServer(app: RequestListener, ids: Ids, patience = usua
       send(response, 400, plainText, "Host: missing", requestIdOf(request, ids));
     } else app(request, response);
   };
-  const server = createServer(
-    {
-      keepAliveTimeout: keepAliveMs,
-      headersTimeout: patience.headers,
-      requestTimeout: patience.request,
-      connectionsCheckingInterval: patience.checkEvery,
-      maxHeaderSize: headerBytes,
-      // Node's own answer says nothing.
-      requireHostHeader: false,
-    },
-    serve,
-  );
+  const options = {
+    keepAliveTimeout: keepAliveMs,
+    headersTimeout: patience.headers,
+    requestTimeout: patience.request,
+    connectionsCheckingInterval: patience.checkEvery,
+    maxHeaderSize: headerBytes,
+    // Node's own answer says nothing.
+    requireHostHeader: false,
+  };
+  const server = plain
+    ? new PlainServer(options, serve, { ...plain, ids, keepAliveMs, answerMs: patience.answer })
+    : createServer(options, serve);
   // Set for the connection, which costs less than for each of its answers.
   server.timeout = patience.answer;
   // The body's reader says "continue" once it is known that the body is wanted.

@@ -40,7 +40,8 @@ describe("slow clients", () => {
   /** With less patience than the running API; the same listener as there unless given. */
   const listening = async (given: typeof patience, own?: RequestListener): Promise<Server> => {
     const [listener] = api.server.listeners("request") as [RequestListener];
-    const server = createHttpServer(own ?? listener, api.world.ids, given).listen(0, "127.0.0.1");
+    const server = createHttpServer(own ?? listener, api.world.ids, { plain: api.plain, patience: given });
+    server.listen(0, "127.0.0.1");
     servers.push(server);
     await once(server, "listening");
     return server;

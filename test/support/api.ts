@@ -15,7 +15,7 @@ import { Directory } from "../../src/application/ingest/directory.ts";
 import { Vault } from "../../src/application/keys/vault.ts";
 import { createServices, type ServiceParts, type ServiceSettings } from "../../src/application/services.ts";
 import { createApp } from "../../src/http/app.ts";
-import { createHttpServer } from "../../src/http/server.ts";
+import { createHttpServer, type ServerParts } from "../../src/http/server.ts";
 import type { Logger } from "../../src/ports/telemetry.ts";
 import type { SharedEngines } from "./api-engines.ts";
 import { quiet, uncounted } from "./telemetry.ts";
@@ -28,6 +28,8 @@ export interface TestApi {
   readonly world: ServiceParts;
   readonly services: ReturnType<typeof createServices>;
   readonly server: Server;
+  /** What answers plain requests to ingest in it. */
+  readonly plain: NonNullable<ServerParts["plain"]>;
   /** What an operator was told, in lines at level info. */
   readonly lines: readonly { readonly message: string }[];
   /** What was logged as an error: it should be nothing. */
@@ -97,7 +99,7 @@ export async function startApi(
     peopleInMemory: 1_000,
     ...options,
   });
-  const server = createHttpServer(createApp({
+  const { app, answerIngest } = createApp({
     services,
     clock,
     ids,
@@ -106,7 +108,9 @@ export async function startApi(
     health: { ready: () => options.unreadyBecause ?? null, metrics: async () => "# no metrics here\n" },
     maxBodyBytes,
     trustedProxies: options.trustedProxies ?? 0,
-  }), ids);
+  });
+  const plain = { answerIngest, clock, maxBodyBytes };
+  const server = createHttpServer(app, ids, { plain });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
@@ -114,6 +118,7 @@ export async function startApi(
     world,
     services,
     server,
+    plain,
     lines,
     errors,
     close: async () => {

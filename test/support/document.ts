@@ -1,6 +1,6 @@
 import type { Services } from "../../src/application/services.ts";
 import { routesOf } from "../../src/http/app.ts";
-import { ingestOperation } from "../../src/http/ingest.ts";
+import { ingestOperation } from "../../src/http/ingest/operation.ts";
 import { createDocument, type ApiDocument } from "../../src/http/openapi/document.ts";
 import type { Schema } from "../../src/http/openapi/schemas.ts";
 import type { Operation } from "../../src/http/route.ts";

@@ -12,6 +12,8 @@ export const commonHeaders: Readonly<Record<string, string>> = {
 /** The same in the form that costs Node least: names and values in turn. */
 const commonPairs = Object.entries(commonHeaders).flat();
 
+const commonLines = Object.entries(commonHeaders).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+
 /** The content type of errors, and of every text that names no other. */
 export const plainText = "text/plain; charset=utf-8";
 /** The content type of every JSON answer. */
@@ -52,6 +54,21 @@ export function sendAndHangUp(
   request.once("end", end).once("close", end).resume();
 }
 
+/**
+ * An answer as Node's HTTP server would write it, to the header. `keepAliveMs` is how long the connection may stay idle
+ * from here on; null for its last answer.
+ */
+export function plainAnswer(
+  { status, type, text }: { readonly status: number; readonly type: string; readonly text: string },
+  requestId: string,
+  { now, keepAliveMs }: { readonly now: number; readonly keepAliveMs: number | null },
+): string {
+  const connection = keepAliveMs === null ? "close" : `keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / 1000}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${status === 401 ? "WWW-Authenticate: ApiKey\r\n" : ""}` +
+    `${commonLines}Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
+    `X-Request-Id: ${requestId}\r\nDate: ${httpDate(now)}\r\nConnection: ${connection}\r\n\r\n${text}`;
+}
+
 /** Sends an answer where no request could be parsed, then closes the connection. */
 export function sendUnasked(socket: Duplex, status: number, text: string, requestId: string): void {
   const lines = Object.entries(closingHeaders(text, requestId)).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -68,4 +85,13 @@ function closingHeaders(text: string, requestId: string): Readonly<Record<string
     "X-Request-Id": requestId,
     Connection: "close",
   };
+}
+
+let newestDate = { second: NaN, text: "" };
+
+/** The time as HTTP tells it (RFC 9110, section 5.6.7), made once a second. */
+function httpDate(now: number): string {
+  const second = Math.floor(now / 1000);
+  if (second !== newestDate.second) newestDate = { second, text: new Date(now).toUTCString() };
+  return newestDate.text;
 }

@@ -17,7 +17,7 @@ export function uuidOf(text: string): string {
 }
 
 /** The id a caller gave its request, when it is 1 to 128 visible ASCII characters; else a new one. */
-export function requestIdOf({ headers }: IncomingMessage, ids: Ids): string {
+export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">, ids: Ids): string {
   const given = headers["x-request-id"];
   return typeof given === "string" && requestIdForm.test(given) ? given : ids.uuid();
 }

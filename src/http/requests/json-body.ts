@@ -21,7 +21,8 @@ export async function readJsonObject(
   return parseJsonObject(await readBytes(request, maxBytes));
 }
 
-function checkType({ headers }: IncomingMessage): void {
+/** Throws a Refusal (wrong-type) where headers do not say that the body is JSON in UTF-8, as it is. */
+export function checkType({ headers }: Pick<IncomingMessage, "headers">): void {
   const type = headers["content-type"];
   // Where there is no body, it is the body that is wrong.
   const bodiless = type === undefined && (headers["content-length"] ?? "0") === "0" && !headers["transfer-encoding"];

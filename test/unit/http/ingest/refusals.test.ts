@@ -2,16 +2,18 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
-import type { Admission, Admissions } from "../../../src/application/ingest/admissions.ts";
-import type { Ingest } from "../../../src/application/ingest/ingest.ts";
-import { refuse } from "../../../src/domain/refusal.ts";
-import { createFailures } from "../../../src/http/answers/failures.ts";
-import type { Api } from "../../../src/http/api.ts";
-import { createIngestHandler, ingestPath } from "../../../src/http/ingest.ts";
-import { createHttpServer } from "../../../src/http/server.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
-import { quiet, uncounted } from "../../support/telemetry.ts";
+import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
+import type { Admission, Admissions } from "../../../../src/application/ingest/admissions.ts";
+import type { Ingest } from "../../../../src/application/ingest/ingest.ts";
+import { refuse } from "../../../../src/domain/refusal.ts";
+import { createFailures } from "../../../../src/http/answers/failures.ts";
+import type { Api } from "../../../../src/http/api.ts";
+import { createAnswerIngest } from "../../../../src/http/ingest/answer.ts";
+import { createIngestHandler } from "../../../../src/http/ingest/handler.ts";
+import { ingestPath } from "../../../../src/http/ingest/operation.ts";
+import { createHttpServer } from "../../../../src/http/server.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { quiet, uncounted } from "../../../support/telemetry.ts";
 
 const tenantId = "0193a1b2-0000-7000-8000-000000000001";
 
@@ -50,7 +52,7 @@ describe("refused ingest", () => {
         },
       },
     } as unknown as Api;
-    const handle = createIngestHandler(api, createFailures(api));
+    const handle = createIngestHandler(api, createAnswerIngest(api, createFailures(api)));
     server = createHttpServer((request, response) => {
       void handle(request, response, ingestPath(request.url ?? "")!);
     }, api.ids).listen(0, "127.0.0.1");

@@ -1,0 +1,108 @@
+import { isUtf8 } from "node:buffer";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Admission } from "../../application/ingest/admissions.ts";
+import { Repeats } from "../../application/repeats.ts";
+import { refuse } from "../../domain/refusal.ts";
+import type { Fail } from "../answers/failures.ts";
+import { json, plainText } from "../answers/send.ts";
+import type { Api } from "../api.ts";
+import { uuidOf } from "../requests/identifiers.ts";
+import type { JsonObject } from "../requests/json-text.ts";
+import type { IngestPath } from "./operation.ts";
+
+const mostKeyCharacters = 255;
+
+/** A POST to an ingest path, however it came. */
+export interface IngestRequest {
+  readonly path: IngestPath;
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, of at least the headers that were given more than once. */
+  readonly rawHeaders: readonly string[];
+  readonly requestId: string;
+  /** Reads the body: a promise where it has yet to come. Throws a Refusal. */
+  body(): JsonObject | Promise<JsonObject>;
+}
+
+/** What a producer is answered. */
+export interface IngestAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** Takes an event in. Never rejects: refusals and failures are answers. */
+export type AnswerIngest = (request: IngestRequest) => Promise<IngestAnswer>;
+
+/** The one path whose cost counts; it knows no framework, and not how its requests came. */
+export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
+  const { services: { admissions, ingest }, clock, logger, metrics } = api;
+  const refusals = new Repeats(clock);
+  /** Of producers with a good key only: anyone else could fill the log. */
+  const refused = ({ key, destination, sender }: Admission, { status, text }: ReturnType<Fail>, requestId: string) => {
+    const target = { tenantId: key.tenantId, destinationId: destination.id, senderId: sender?.id ?? null, status };
+    const name = `${sender?.id ?? destination.id} ${status}`;
+    refusals.tell(
+      name,
+      () => logger.info({ ...target, apiKeyId: key.id, reason: text, requestId }, "an ingest request was refused"),
+      (told, requests) => logger.info(
+        { ...(told === name ? target : { targets: "many" }), requests }, "more ingest requests were refused",
+      ),
+    );
+  };
+  return async (request) => {
+    const { path: { tenant, token }, headers, requestId } = request;
+    const startedAt = clock.monotonic();
+    let admission: Admission | undefined;
+    let answer: IngestAnswer;
+    try {
+      const tenantId = uuidOf(tenant);
+      const admit = () => admissions.admit(tenantId, token, oneHeader(headers, "x-api-key"));
+      admission = await admit();
+      const idempotencyKey = readIdempotencyKey(request);
+      let body = request.body();
+      if (body instanceof Promise) {
+        body = await body;
+        // That may take its time: what was revoked, deleted or changed meanwhile is.
+        admission = await admit();
+      }
+      const outcome = await ingest.accept(admission, body.text, idempotencyKey, requestId);
+      answer = "accepted" in outcome
+        ? { status: 202, type: json, text: JSON.stringify(outcome.accepted) }
+        : { status: 200, type: json, text: JSON.stringify(outcome.duplicate) };
+    } catch (error) {
+      const failure = fail(error, requestId);
+      answer = { ...failure, type: plainText };
+      if (admission && failure.status < 500) refused(admission, failure, requestId);
+    }
+    metrics.ingest(answer.status, (clock.monotonic() - startedAt) / 1000);
+    return answer;
+  };
+}
+
+function oneHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Throws a Refusal (invalid) for no key, or for two: silence would lose the protection that was asked for. */
+function readIdempotencyKey({ headers, rawHeaders }: IngestRequest): string | undefined {
+  const header = oneHeader(headers, "x-idempotency-key");
+  if (header === undefined) return undefined;
+  // Node joins repeated headers like this; a key may contain it, too.
+  if (header.includes(", ") && countOf(rawHeaders, "x-idempotency-key") > 1) {
+    refuse("invalid", "X-Idempotency-Key: must be given once");
+  }
+  // Node reads headers as Latin-1; a client that sends more than ASCII sends UTF-8.
+  const bytes = /^[\x20-\x7e]*$/.test(header) ? undefined : Buffer.from(header, "latin1");
+  const key = bytes && isUtf8(bytes) ? bytes.toString("utf8") : header;
+  if (key === "") refuse("invalid", "X-Idempotency-Key: must not be empty");
+  if ((bytes ? [...key].length : key.length) > mostKeyCharacters) {
+    refuse("invalid", `X-Idempotency-Key: must be at most ${mostKeyCharacters} characters long`);
+  }
+  if (bytes && /\p{Cc}/u.test(key)) refuse("invalid", "X-Idempotency-Key: must not contain control characters");
+  return key;
+}
+
+function countOf(rawHeaders: readonly string[], name: string): number {
+  return rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length;
+}

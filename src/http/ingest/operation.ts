@@ -1,0 +1,41 @@
+import type { Operation } from "../route.ts";
+
+/** What all ingest paths begin with. */
+export const ingestPrefix = "/api/v1/ingest/";
+
+/** What callers must know of ingest; it has no route. */
+export const ingestOperation: Operation = {
+  method: "POST",
+  path: `${ingestPrefix}:tenantId/:token`,
+  security: "apiKey",
+  body: {
+    schema: {
+      type: "object",
+      additionalProperties: true,
+      description: "Any JSON object in UTF-8, nested at most 128 deep. The bytes received are the bytes delivered.",
+    },
+  },
+};
+
+/** The variable parts of an ingest path, decoded. */
+export interface IngestPath {
+  readonly tenant: string;
+  readonly token: string;
+}
+
+/** The parts of an ingest path, or undefined for any other URL. */
+export function ingestPath(url: string): IngestPath | undefined {
+  if (!url.startsWith(ingestPrefix)) return undefined;
+  const query = url.indexOf("?");
+  const [tenant, token, ...more] = url.slice(ingestPrefix.length, query < 0 ? undefined : query).split("/");
+  return tenant && token && more.length === 0 ? { tenant: decode(tenant), token: decode(token) } : undefined;
+}
+
+function decode(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,133 @@
+import type { Socket } from "node:net";
+import type { Clock } from "../../ports/clock/clock.ts";
+import type { Ids } from "../../ports/ids.ts";
+import { plainAnswer } from "../answers/send.ts";
+import { requestIdOf } from "../requests/identifiers.ts";
+import { checkType } from "../requests/json-body.ts";
+import { parseJsonObject } from "../requests/json-text.ts";
+import type { AnswerIngest } from "./answer.ts";
+import { readPlainRequest, type PlainRequest } from "./plain-request.ts";
+
+/** What a plain connection needs of its server. */
+export interface PlainHost {
+  readonly answerIngest: AnswerIngest;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  /** The largest body that is plain, bytes. */
+  readonly maxBodyBytes: number;
+  /** How long a connection may stay idle between requests, milliseconds. */
+  readonly keepAliveMs: number;
+  /** How long a client may take nothing more of its last answer, milliseconds. */
+  readonly answerMs: number;
+  /** Whether an answer given now is to be its connection's last. */
+  closing(): boolean;
+  /** Takes a connection over for good; its socket gives what was not answered once more. */
+  handOver(connection: PlainConnection, socket: Socket): void;
+}
+
+/** How long the first bytes of a connection, or the rest of a request, may be missing; with all pieces it is 2 s. */
+const silenceMs = 500;
+const mostPieces = 4;
+/** For so much longer than clients are told to, a connection waits: a request may be on its way already. */
+const graceMs = 1_000;
+const noHeaderTwice: readonly string[] = [];
+
+/**
+ * A connection for as long as nothing but plain requests comes by it, each after the answer to the one before. With
+ * whatever else comes it is handed over to Node's HTTP server, which knows all of HTTP and is patient with slow clients
+ * within its limits.
+ */
+export class PlainConnection {
+  readonly #socket: Socket;
+  readonly #host: PlainHost;
+  /** What came of a request that is not whole yet, or behind one that is being answered. */
+  #received: Buffer | null = null;
+  #pieces = 0;
+  #state: "fresh" | "answering" | "idle" | "ending" = "fresh";
+  #halfClosed = false;
+
+  /** Takes a socket that nothing was read from. */
+  constructor(socket: Socket, host: PlainHost) {
+    this.#socket = socket;
+    this.#host = host;
+    socket.setTimeout(silenceMs);
+    socket.on("data", this.#receive).on("timeout", this.#silent).on("end", this.#halfClose).on("error", ignore);
+  }
+
+  /** Ends the connection if it waits for a request. */
+  endIfIdle(): void {
+    if (this.#state === "idle" && !this.#received) this.#end();
+  }
+
+  /** Ends it whatever is under way. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  readonly #receive = (chunk: Buffer): void => {
+    const bytes = this.#received ? Buffer.concat([this.#received, chunk]) : chunk;
+    this.#received = bytes;
+    if (this.#state === "answering") {
+      // It is handed over with the answer, and there is no hurry to read more until then.
+      this.#socket.pause();
+      return;
+    }
+    const request = readPlainRequest(bytes, this.#host.maxBodyBytes);
+    if (request === "incomplete" && (this.#pieces += 1) < mostPieces) this.#socket.setTimeout(silenceMs);
+    else if (typeof request === "string") this.#handOver();
+    else {
+      this.#received = null;
+      this.#pieces = 0;
+      this.#state = "answering";
+      void this.#answer(request);
+    }
+  };
+
+  async #answer({ path, headers, body: bytes }: PlainRequest): Promise<void> {
+    const { answerIngest, ids, clock, keepAliveMs } = this.#host;
+    const requestId = requestIdOf({ headers }, ids);
+    const body = () => {
+      checkType({ headers });
+      return parseJsonObject(bytes);
+    };
+    const answer = await answerIngest({ path, headers, rawHeaders: noHeaderTwice, requestId, body });
+    const socket = this.#socket;
+    if (!socket.writable) return;
+    const last = this.#halfClosed || answer.status === 413 || this.#host.closing();
+    socket.write(plainAnswer(answer, requestId, { now: clock.now(), keepAliveMs: last ? null : keepAliveMs }));
+    if (last) this.#end();
+    else {
+      this.#state = "idle";
+      if (this.#received || socket.writableLength > 0) this.#handOver();
+      else if (socket.timeout !== keepAliveMs + graceMs) socket.setTimeout(keepAliveMs + graceMs);
+    }
+  }
+
+  readonly #silent = (): void => {
+    if (this.#state === "fresh" || (this.#state === "idle" && this.#received)) this.#handOver();
+    else if (this.#state !== "answering") this.#socket.destroy();
+  };
+
+  /** The client sends no more, but may wait for an answer. */
+  readonly #halfClose = (): void => {
+    this.#halfClosed = true;
+    if (this.#state !== "answering") this.#end();
+  };
+
+  #end(): void {
+    this.#state = "ending";
+    this.#socket.setTimeout(this.#host.answerMs).end();
+  }
+
+  #handOver(): void {
+    const socket = this.#socket;
+    socket.off("data", this.#receive).off("timeout", this.#silent).off("end", this.#halfClose).off("error", ignore);
+    if (this.#received) socket.unshift(this.#received);
+    this.#host.handOver(this, socket);
+    socket.resume();
+  }
+}
+
+function ignore(): void {
+  // A connection that breaks closes, too.
+}

@@ -1,0 +1,38 @@
+import { Server, type RequestListener, type ServerOptions } from "node:http";
+import type { Socket } from "node:net";
+import { PlainConnection, type PlainHost } from "./plain-connection.ts";
+
+/** Node's HTTP server, but that plain requests to ingest are read and answered past it. */
+export class PlainServer extends Server {
+  readonly #connections = new Set<PlainConnection>();
+
+  constructor(options: ServerOptions, serve: RequestListener, service: Omit<PlainHost, "closing" | "handOver">) {
+    super(options, serve);
+    const [serveConnection] = this.listeners("connection") as [(socket: Socket) => void];
+    this.off("connection", serveConnection);
+    const host: PlainHost = {
+      ...service,
+      closing: () => !this.listening,
+      handOver: (connection, socket) => {
+        this.#connections.delete(connection);
+        serveConnection.call(this, socket);
+      },
+    };
+    this.on("connection", (socket) => {
+      const connection = new PlainConnection(socket, host);
+      this.#connections.add(connection);
+      socket.once("close", () => this.#connections.delete(connection));
+    });
+  }
+
+  /** Ends connections without a request under way; `close()` does that, too. */
+  override closeIdleConnections(): void {
+    super.closeIdleConnections();
+    for (const connection of this.#connections) connection.endIfIdle();
+  }
+
+  override closeAllConnections(): void {
+    super.closeAllConnections();
+    for (const connection of this.#connections) connection.destroy();
+  }
+}

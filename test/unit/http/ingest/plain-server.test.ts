@@ -1,0 +1,293 @@
+import { once } from "node:events";
+import type { IncomingMessage, Server } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
+import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
+import type { IngestAnswer, IngestRequest } from "../../../../src/http/ingest/answer.ts";
+import { createHttpServer } from "../../../../src/http/server.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+const patience = { headers: 400, request: 500, answer: 700, checkEvery: 20 };
+const taken: IngestAnswer = { status: 202, type: "application/json; charset=utf-8", text: '{"taken":true}' };
+
+describe("a connection to ingest", () => {
+  let server: Server;
+  let port: number;
+  /** Requests answered past Node's HTTP server, and by it. */
+  let plain: IngestRequest[];
+  let byNode: string[];
+  let answerIngest: () => Promise<IngestAnswer>;
+  let sockets: Socket[];
+
+  beforeEach(async () => {
+    [plain, byNode, sockets] = [[], [], []];
+    answerIngest = async () => taken;
+    const service = {
+      answerIngest: (request: IngestRequest) => {
+        plain.push(request);
+        return answerIngest();
+      },
+      clock: new ManualClock(),
+      maxBodyBytes: 100_000,
+    };
+    server = createHttpServer((request: IncomingMessage, response) => {
+      byNode.push(`${request.method} ${request.url}`);
+      request.resume().once("end", () => response.end("by Node"));
+    }, new SystemIds(), { plain: service, patience }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    port = (server.address() as AddressInfo).port;
+  });
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    server.closeAllConnections();
+  });
+
+  const path = "/api/v1/ingest/tenant/dst_token";
+  const post = (body = "{}", ...headers: string[]) =>
+    [
+      `POST ${path} HTTP/1.1`, "Host: relay", "Content-Type: application/json", ...headers,
+      `Content-Length: ${body.length}`, "", body,
+    ].join("\r\n");
+  const get = "GET /other HTTP/1.1\r\nHost: relay\r\n\r\n";
+
+  /** A connection, its end in the server, and what came back so far. */
+  const opened = async () => {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    sockets.push(socket);
+    const [accepted] = (await once(server, "connection")) as [Socket];
+    let text = "";
+    const until = async (done: (received: string) => boolean) => {
+      while (!done(text)) {
+        await Promise.race([once(socket, "data"), once(socket, "end"), once(socket, "close")]);
+        if (socket.readableEnded || socket.destroyed) break;
+      }
+      return text;
+    };
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1"))).on("error", () => undefined);
+    return {
+      socket, accepted,
+      /** Resolves to all that came, once it has so many answers. */
+      answers: (count: number) => until((received) => received.split(/taken|by Node/).length > count),
+      /** Resolves to all that came, once the server has ended the connection. */
+      ended: () => until(() => false),
+    };
+  };
+  /** Resolves once the server has read it, as a piece of its own. */
+  const written = async ({ socket, accepted }: { socket: Socket; accepted: Socket }, piece: string) => {
+    const before = accepted.bytesRead;
+    socket.write(piece);
+    while (accepted.bytesRead < before + piece.length) await turn();
+  };
+  const statuses = (received: string) => [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+  const pending = () => {
+    const { promise, resolve } = Promise.withResolvers<IngestAnswer>();
+    answerIngest = () => promise;
+    return () => resolve(taken);
+  };
+  const untilAsked = async (count: number) => {
+    while (plain.length < count) await turn();
+  };
+
+  it("is answered past Node's HTTP server for one plain request after the other", async () => {
+    const { socket, answers } = await opened();
+    for (const count of [1, 2, 3]) {
+      socket.write(post('{"a":1}', "X-Request-Id: mine"));
+      await answers(count);
+    }
+    expect(plain.map(({ path: { tenant, token }, requestId }) => [tenant, token, requestId]))
+      .to.deep.equal(Array(3).fill(["tenant", "dst_token", "mine"]));
+    expect(plain.map((request) => request.body())).to.deep.equal(Array(3).fill({ text: '{"a":1}', value: { a: 1 } }));
+    expect(byNode).to.deep.equal([]);
+  });
+
+  it("may bring each request in a few pieces", async () => {
+    const { socket, accepted, answers } = await opened();
+    const text = post('{"a":1}');
+    for (const count of [1, 2, 3]) {
+      for (const piece of [text.slice(0, 10), text.slice(10, 60), text.slice(60)]) {
+        await written({ socket, accepted }, piece);
+      }
+      expect(statuses(await answers(count))).to.deep.equal(Array(count).fill(202));
+    }
+    expect(plain.map((request) => request.body())).to.deep.equal(Array(3).fill({ text: '{"a":1}', value: { a: 1 } }));
+  });
+
+  it("is Node's from the first request on that is not plain, and every request is answered once", async () => {
+    const { socket, answers } = await opened();
+    for (const [at, text] of [post(), get, post()].entries()) {
+      socket.write(text);
+      await answers(at + 1);
+    }
+    expect(statuses(await answers(3))).to.deep.equal([202, 200, 200]);
+    expect([plain.length, byNode]).to.deep.equal([1, ["GET /other", `POST ${path}`]]);
+  });
+
+  it("is Node's where requests come without waiting for answers, in their order", async () => {
+    const { socket, answers } = await opened();
+    socket.write(post() + get + post());
+    expect(statuses(await answers(3))).to.deep.equal([200, 200, 200]);
+    expect([plain.length, byNode]).to.deep.equal([0, [`POST ${path}`, "GET /other", `POST ${path}`]]);
+  });
+
+  it("is Node's after an answer that the next request did not wait for", async () => {
+    const answer = pending();
+    const { socket, accepted, answers } = await opened();
+    socket.write(post());
+    await untilAsked(1);
+    await written({ socket, accepted }, get + post());
+    expect(byNode).to.deep.equal([]);
+    answer();
+    expect(statuses(await answers(3))).to.deep.equal([202, 200, 200]);
+    expect(byNode).to.deep.equal(["GET /other", `POST ${path}`]);
+  });
+
+  it("is not read from while its client waits for no answer", async () => {
+    const answer = pending();
+    const { socket, accepted, answers } = await opened();
+    socket.write(post());
+    await untilAsked(1);
+    const more = get + post(`{"a":"${"a".repeat(1_000_000)}"}`);
+    socket.write(more);
+    for (let turns = 0; turns < 100; turns += 1) await turn();
+    expect(accepted.bytesRead).to.be.within(post().length, post().length + more.length / 2);
+    answer();
+    expect(statuses(await answers(3))).to.deep.equal([202, 200, 200]);
+  });
+
+  it("is Node's where a request comes in many pieces, or the rest is slow in coming", async () => {
+    const text = post('{"a":1}');
+    const many = await opened();
+    for (const piece of text) await written(many, piece);
+    expect(statuses(await many.answers(1))).to.deep.equal([200]);
+    const slow = await opened();
+    slow.socket.write(text);
+    await slow.answers(1);
+    slow.socket.write(text.slice(0, 20));
+    await once(slow.accepted, "timeout");
+    slow.socket.write(text.slice(20));
+    expect(statuses(await slow.answers(2))).to.deep.equal([202, 200]);
+    expect([plain.length, byNode.length]).to.deep.equal([1, 2]);
+  });
+
+  it("is cut off with 408, as by Node, where nothing comes, or not the rest", async () => {
+    const [silent, begun] = [await opened(), await opened()];
+    begun.socket.write(post('{"a":1}').slice(0, -1));
+    expect(statuses(await silent.ended())).to.deep.equal([408]);
+    expect(statuses(await begun.ended())).to.deep.equal([408]);
+    expect(plain).to.deep.equal([]);
+  });
+
+  it("waits in silence for an answer however long it takes, then for 66 s", async () => {
+    const answer = pending();
+    const { socket, accepted, answers, ended } = await opened();
+    socket.write(post());
+    await once(accepted, "timeout");
+    answer();
+    expect(await answers(1)).to.match(/\r\nConnection: keep-alive\r\nKeep-Alive: timeout=65\r\n\r\n/);
+    expect(accepted.timeout).to.equal(66_000);
+    accepted.emit("timeout");
+    expect(statuses(await ended())).to.deep.equal([202]);
+  });
+
+  it("has its answer after the client has ended its half, and ends with it", async () => {
+    const answer = pending();
+    const { socket, accepted, ended } = await opened();
+    socket.end(post());
+    await once(accepted, "end");
+    answer();
+    expect(await ended()).to.match(/^HTTP\/1\.1 202 [^]*\r\nConnection: close\r\n\r\n/);
+  });
+
+  it("ends where the client ends it, in the middle of a request, too", async () => {
+    const [idle, begun] = [await opened(), await opened()];
+    idle.socket.write(post());
+    await idle.answers(1);
+    idle.socket.end();
+    begun.socket.end(post().slice(0, 50));
+    expect(statuses(await idle.ended())).to.deep.equal([202]);
+    expect(await begun.ended()).to.equal("");
+  });
+
+  it("that breaks while its request is answered harms nobody", async () => {
+    const answer = pending();
+    const { socket, accepted } = await opened();
+    socket.write(post());
+    await untilAsked(1);
+    await written({ socket, accepted }, get);
+    const closed = new Promise((resolve) => accepted.once("close", resolve));
+    accepted.resume();
+    socket.resetAndDestroy();
+    await closed;
+    answer();
+    await turn();
+    expect(accepted).not.to.have.property("parser");
+    const next = await opened();
+    next.socket.write(post());
+    expect(statuses(await next.answers(1))).to.deep.equal([202]);
+  });
+
+  it("ends when the server closes: at once where it is idle, else with its answer", async () => {
+    const [idle, busy] = [await opened(), await opened()];
+    idle.socket.write(post());
+    await idle.answers(1);
+    const answer = pending();
+    busy.socket.write(post());
+    await untilAsked(2);
+    const closed = once(server, "close");
+    server.close();
+    expect(statuses(await idle.ended())).to.deep.equal([202]);
+    answer();
+    expect(await busy.ended()).to.match(/^HTTP\/1\.1 202 [^]*\r\nConnection: close\r\n\r\n/);
+    for (const { socket } of [idle, busy]) socket.end();
+    await closed;
+  });
+
+  it("is answered once more where the next request has begun when the server closes", async () => {
+    const { socket, accepted, answers, ended } = await opened();
+    socket.write(post());
+    await answers(1);
+    await written({ socket, accepted }, post().slice(0, 20));
+    server.close();
+    socket.write(post().slice(20));
+    expect(statuses(await ended())).to.deep.equal([202, 202]);
+  });
+
+  it("ends at once when the server closes all, whatever is under way", async () => {
+    pending();
+    const { socket, accepted } = await opened();
+    socket.write(post());
+    await untilAsked(1);
+    const closed = once(accepted, "close");
+    server.closeAllConnections();
+    await closed;
+  });
+
+  it("is cut off where the client takes nothing more of its answers", async () => {
+    answerIngest = async () => ({ ...taken, text: `{"a":"${"a".repeat(1_000_000)}"}` });
+    const { socket, accepted } = await opened();
+    socket.pause();
+    const closed = once(accepted, "close");
+    // More than the system keeps of them: then the connection is Node's, who is as patient.
+    while (byNode.length === 0 && accepted.listenerCount("timeout") > 0 && accepted.writableLength === 0) {
+      const before = plain.length;
+      socket.write(post());
+      await untilAsked(before + 1);
+      await turn();
+    }
+    server.closeIdleConnections();
+    expect(accepted.writableEnded).to.equal(false);
+    await closed;
+  });
+
+  it("is told a last answer that is refused for its size", async () => {
+    answerIngest = async () => ({ status: 413, type: "text/plain; charset=utf-8", text: "body: é" });
+    const { socket, accepted, ended } = await opened();
+    socket.write(post());
+    const received = await ended();
+    expect(accepted.timeout).to.equal(patience.answer);
+    expect(received).to.match(/^HTTP\/1\.1 413 Payload Too Large\r\n[^]*\r\nContent-Length: 8\r\n[^]*\r\nConnection: close/);
+    expect(Buffer.from(received, "latin1").toString()).to.match(/body: é$/);
+  });
+});
