@@ -65,6 +65,8 @@ export class PlainConnection {
   }
 
   readonly #receive = (chunk: Buffer): void => {
+    // What came after the last answer can no longer be answered.
+    if (this.#state === "ending") return;
     const bytes = this.#received ? Buffer.concat([this.#received, chunk]) : chunk;
     this.#received = bytes;
     if (this.#state === "answering") {

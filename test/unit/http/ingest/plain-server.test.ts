@@ -281,6 +281,15 @@ describe("a connection to ingest", () => {
     await closed;
   });
 
+  it("takes nothing more after its last answer", async () => {
+    answerIngest = async () => ({ ...taken, status: 413 });
+    const { socket, accepted, ended } = await opened();
+    socket.write(post());
+    expect(statuses(await ended())).to.deep.equal([413]);
+    await written({ socket, accepted }, post());
+    expect([plain.length, byNode.length]).to.deep.equal([1, 0]);
+  });
+
   it("is told a last answer that is refused for its size", async () => {
     answerIngest = async () => ({ status: 413, type: "text/plain; charset=utf-8", text: "body: é" });
     const { socket, accepted, ended } = await opened();
