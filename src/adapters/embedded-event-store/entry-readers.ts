@@ -1,5 +1,6 @@
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { endThread } from "../message-port/end-thread.ts";
+import { newThread } from "../message-port/new-thread.ts";
 import { Outbox } from "../message-port/outbox.ts";
 import type { Sequence } from "./positions.ts";
 import { noRows, type Answer } from "./protocol.ts";
@@ -32,7 +33,7 @@ export class EntryReaders {
   readonly #readers = new Map<number, Reader>();
   readonly #reads = new Outbox<PlacedRead>((reads) => this.#share(reads));
 
-  /** `path`: the log's file. What a thread that dies leaves unread is answered with no row. */
+  /** `path`: the log's file. What a thread that dies, or cannot be made, leaves unread is answered with no row. */
   constructor(path: string, onAnswers: (answers: readonly Answer[]) => void) {
     this.#path = path;
     this.#onAnswers = onAnswers;
@@ -52,15 +53,19 @@ export class EntryReaders {
   #share(reads: readonly PlacedRead[]): void {
     const share = Math.max(fewestReads, Math.ceil(reads.length / mostThreads));
     for (let at = 0; at < reads.length; at += share) {
-      const { thread, requests } = this.#readers.get(at / share) ?? this.#started(at / share);
       const part = reads.slice(at, at + share);
-      for (const { request } of part) requests.add(request);
-      thread.postMessage(part);
+      const reader = this.#readers.get(at / share) ?? this.#started(at / share);
+      if (reader) {
+        for (const { request } of part) reader.requests.add(request);
+        reader.thread.postMessage(part);
+      } else this.#leaveUnread(part.map(({ request }) => request));
     }
   }
 
-  #started(index: number): Reader {
-    const thread = new Worker(new URL("./entry-thread.ts", import.meta.url), { workerData: this.#path });
+  /** Null where the system gives no thread. */
+  #started(index: number): Reader | null {
+    const thread = newThread(new URL("./entry-thread.ts", import.meta.url), { workerData: this.#path });
+    if (!thread) return null;
     const reader = { thread, requests: new Set<number>() };
     thread.on("message", (answers: readonly Answer[]) => {
       for (const { request } of answers) reader.requests.delete(request);
@@ -69,9 +74,13 @@ export class EntryReaders {
     // That ends it, such as when no descriptor was left for it. The next reads make another.
     thread.on("error", () => {
       this.#readers.delete(index);
-      this.#onAnswers(Array.from(reader.requests, (request) => ({ kind: "answer", request, result: noRows })));
+      this.#leaveUnread([...reader.requests]);
     });
     this.#readers.set(index, reader);
     return reader;
+  }
+
+  #leaveUnread(requests: readonly number[]): void {
+    this.#onAnswers(requests.map((request) => ({ kind: "answer", request, result: noRows })));
   }
 }

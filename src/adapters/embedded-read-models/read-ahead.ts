@@ -1,5 +1,6 @@
 import type { SQLOutputValue } from "node:sqlite";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { newThread } from "../message-port/new-thread.ts";
 
 /** What a thread is started with. */
 export interface AheadOf {
@@ -39,7 +40,7 @@ export class ReadAhead {
     for (let index = 0; index < Math.min(threads, keys.length); index += 1) {
       const thread = this.#threads.get(index) ?? this.#start(index);
       const share = keys.filter((_, at) => at % threads === index);
-      thread.postMessage({ number, sql, keys: share } satisfies Lookups);
+      thread?.postMessage({ number, sql, keys: share } satisfies Lookups);
     }
   }
 
@@ -53,10 +54,11 @@ export class ReadAhead {
     await Promise.all(Array.from(this.#threads.values(), (thread) => thread.terminate()));
   }
 
-  #start(index: number): Worker {
-    const thread = new Worker(new URL("./read-ahead-thread.ts", import.meta.url), {
-      workerData: { path: this.#path, wanted: this.#wanted } satisfies AheadOf,
-    });
+  /** Null where the system gives no thread. */
+  #start(index: number): Worker | null {
+    const workerData = { path: this.#path, wanted: this.#wanted } satisfies AheadOf;
+    const thread = newThread(new URL("./read-ahead-thread.ts", import.meta.url), { workerData });
+    if (!thread) return null;
     thread.unref();
     // That ends it; the next lookups make another.
     thread.on("error", () => this.#threads.delete(index));

@@ -7,6 +7,7 @@ import type { Answer } from "../../../../src/adapters/embedded-event-store/proto
 import { noStream } from "../../../../src/ports/event-store.ts";
 import { note, textOf } from "../../../contract/event-store/harness.ts";
 import { openPlainStore, temporaryFolder } from "../../../support/embedded-store.ts";
+import { withoutThreads } from "../../../support/no-threads.ts";
 
 describe("readers of entries at known places", () => {
   const folder = temporaryFolder();
@@ -26,6 +27,26 @@ describe("readers of entries at known places", () => {
     const found = answers.map((answer) => answer.kind === "answer" ? answer.result : answer.reason);
     expect(found).to.have.deep.members(requests.map((at) =>
       ({ revisions: [0], sequences: [at], texts: [String(at), "Noted", "{}", "{}"] })));
+  });
+
+  it("find nothing where no thread is to be had, and start one for the next read", async () => {
+    const path = join(folder.path, "none");
+    mkdirSync(path);
+    const log = new LogFile(logPath(path));
+    log.transaction(() => log.insert(1, "a-1", 0, "1", "Noted", "{}", "{}"));
+    let answered = Promise.withResolvers<readonly Answer[]>();
+    const readers = new EntryReaders(logPath(path), (answers) => answered.resolve(answers));
+    const read = async (request: number) => {
+      answered = Promise.withResolvers();
+      readers.send({ request, stream: "a-1", sequence: 1 });
+      return answered.promise;
+    };
+    expect(await withoutThreads(() => read(1))).to.deep.equal(
+      [{ kind: "answer", request: 1, result: { revisions: [], sequences: [], texts: [] } }]);
+    expect(await read(2)).to.deep.equal(
+      [{ kind: "answer", request: 2, result: { revisions: [0], sequences: [1], texts: ["1", "Noted", "{}", "{}"] } }]);
+    await readers.close();
+    log.close();
   });
 
   it("find nothing where their thread cannot start, and start another for the next read", async () => {

@@ -8,6 +8,7 @@ import { openDatabase } from "../../../../src/adapters/embedded-read-models/data
 import { Queries } from "../../../../src/adapters/embedded-read-models/queries.ts";
 import { ReadAhead } from "../../../../src/adapters/embedded-read-models/read-ahead.ts";
 import type { CollectionDefinition } from "../../../../src/ports/read-models.ts";
+import { withoutThreads } from "../../../support/no-threads.ts";
 import { eventually } from "../../../support/relay.ts";
 
 const things: CollectionDefinition = { name: "things", key: "name", fields: { name: "text" }, indexes: [] };
@@ -91,6 +92,12 @@ describe("reading ahead", () => {
       await eventually(isRead, (yes) => yes);
       ahead.end();
       await eventually(isRead, (yes) => !yes);
+    });
+
+    it("makes none where no thread is to be had, and goes on once one is", async () => {
+      await withoutThreads(() => ahead.begin(lookup, names));
+      ahead.begin(lookup, Array.from({ length: 100_000 }, () => "a"));
+      await eventually(isRead, (yes) => yes);
     });
 
     it("goes on after a lookup that failed", async () => {
