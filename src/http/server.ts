@@ -14,11 +14,13 @@ export interface Patience {
   /** For taking any more of an answer. */
   readonly answer: number;
   readonly checkEvery: number;
+  /** For the first bytes of a connection, and each next piece of a plain request; then the others count. */
+  readonly silence: number;
 }
 
 /** How long a connection may stay idle between requests; longer than a load balancer's own 60 s. */
 const keepAliveMs = 65_000;
-const usualPatience: Patience = { headers: 10_000, request: 30_000, answer: 30_000, checkEvery: 1_000 };
+const usualPatience: Patience = { headers: 10_000, request: 30_000, answer: 30_000, checkEvery: 1_000, silence: 500 };
 const headerBytes = 16_384;
 
 /** What is hardly HTTP, by the code of the parser's error. */
@@ -63,7 +65,9 @@ export function createHttpServer(
     requireHostHeader: false,
   };
   const server = plain
-    ? new PlainServer(options, serve, { ...plain, ids, keepAliveMs, answerMs: patience.answer })
+    ? new PlainServer(options, serve, {
+      ...plain, ids, keepAliveMs, answerMs: patience.answer, silenceMs: patience.silence,
+    })
     : createServer(options, serve);
   // Set for the connection, which costs less than for each of its answers.
   server.timeout = patience.answer;

@@ -8,7 +8,7 @@ import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 
 /** Ten drops of the slow ones fit into the time for a head, twenty into that for a request. */
-const patience = { headers: 400, request: 800, answer: 200, checkEvery: 20 };
+const patience = { headers: 400, request: 800, answer: 200, silence: 100, checkEvery: 20 };
 const dropMs = 40;
 /** What a busy machine may add: whoever is not cut off sends on for much longer. */
 const busyMs = 5_000;

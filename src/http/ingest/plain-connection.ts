@@ -17,6 +17,8 @@ export interface PlainHost {
   readonly maxBodyBytes: number;
   /** How long a connection may stay idle between requests, milliseconds. */
   readonly keepAliveMs: number;
+  /** How long the first bytes of a connection, or the next piece of a request, may be missing, milliseconds. */
+  readonly silenceMs: number;
   /** How long a client may take nothing more of its last answer, milliseconds. */
   readonly answerMs: number;
   /** Whether an answer given now is to be its connection's last. */
@@ -25,8 +27,6 @@ export interface PlainHost {
   handOver(connection: PlainConnection, socket: Socket): void;
 }
 
-/** How long the first bytes of a connection, or the rest of a request, may be missing; with all pieces it is 2 s. */
-const silenceMs = 500;
 const mostPieces = 4;
 /** For so much longer than clients are told to, a connection waits: a request may be on its way already. */
 const graceMs = 1_000;
@@ -50,7 +50,7 @@ export class PlainConnection {
   constructor(socket: Socket, host: PlainHost) {
     this.#socket = socket;
     this.#host = host;
-    socket.setTimeout(silenceMs);
+    socket.setTimeout(host.silenceMs);
     socket.on("data", this.#receive).on("timeout", this.#silent).on("end", this.#halfClose).on("error", ignore);
   }
 
@@ -75,7 +75,7 @@ export class PlainConnection {
       return;
     }
     const request = readPlainRequest(bytes, this.#host.maxBodyBytes);
-    if (request === "incomplete" && (this.#pieces += 1) < mostPieces) this.#socket.setTimeout(silenceMs);
+    if (request === "incomplete" && (this.#pieces += 1) < mostPieces) this.#socket.setTimeout(this.#host.silenceMs);
     else if (typeof request === "string") this.#handOver();
     else {
       this.#received = null;

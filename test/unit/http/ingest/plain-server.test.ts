@@ -5,10 +5,11 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
 import type { IngestAnswer, IngestRequest } from "../../../../src/http/ingest/answer.ts";
-import { createHttpServer } from "../../../../src/http/server.ts";
+import { createHttpServer, type Patience } from "../../../../src/http/server.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
-const patience = { headers: 400, request: 500, answer: 700, checkEvery: 20 };
+/** So long that a slow machine is no slow client. */
+const patient: Patience = { silence: 20_000, headers: 30_000, request: 30_000, answer: 30_000, checkEvery: 20 };
 const taken: IngestAnswer = { status: 202, type: "application/json; charset=utf-8", text: '{"taken":true}' };
 
 describe("a connection to ingest", () => {
@@ -23,6 +24,17 @@ describe("a connection to ingest", () => {
   beforeEach(async () => {
     [plain, byNode, sockets] = [[], [], []];
     answerIngest = async () => taken;
+    await listen(patient);
+  });
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    close();
+  });
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  const listen = async (patience: Patience) => {
     const service = {
       answerIngest: (request: IngestRequest) => {
         plain.push(request);
@@ -37,12 +49,12 @@ describe("a connection to ingest", () => {
     }, new SystemIds(), { plain: service, patience }).listen(0, "127.0.0.1");
     await once(server, "listening");
     port = (server.address() as AddressInfo).port;
-  });
-  afterEach(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-    server.closeAllConnections();
-  });
+  };
+  /** For the rest of a test. */
+  const listenImpatiently = async (patience: Partial<Patience>) => {
+    close();
+    await listen({ ...patient, ...patience });
+  };
 
   const path = "/api/v1/ingest/tenant/dst_token";
   const post = (body = "{}", ...headers: string[]) =>
@@ -165,13 +177,15 @@ describe("a connection to ingest", () => {
     slow.socket.write(text);
     await slow.answers(1);
     slow.socket.write(text.slice(0, 20));
-    await once(slow.accepted, "timeout");
+    while (slow.accepted.timeout !== patient.silence) await turn();
+    slow.accepted.emit("timeout");
     slow.socket.write(text.slice(20));
     expect(statuses(await slow.answers(2))).to.deep.equal([202, 200]);
     expect([plain.length, byNode.length]).to.deep.equal([1, 2]);
   });
 
   it("is cut off with 408, as by Node, where nothing comes, or not the rest", async () => {
+    await listenImpatiently({ silence: 30, headers: 100, request: 200 });
     const [silent, begun] = [await opened(), await opened()];
     begun.socket.write(post('{"a":1}').slice(0, -1));
     expect(statuses(await silent.ended())).to.deep.equal([408]);
@@ -183,7 +197,8 @@ describe("a connection to ingest", () => {
     const answer = pending();
     const { socket, accepted, answers, ended } = await opened();
     socket.write(post());
-    await once(accepted, "timeout");
+    await untilAsked(1);
+    accepted.emit("timeout");
     answer();
     expect(await answers(1)).to.match(/\r\nConnection: keep-alive\r\nKeep-Alive: timeout=65\r\n\r\n/);
     expect(accepted.timeout).to.equal(66_000);
@@ -265,6 +280,7 @@ describe("a connection to ingest", () => {
   });
 
   it("is cut off where the client takes nothing more of its answers", async () => {
+    await listenImpatiently({ answer: 300 });
     answerIngest = async () => ({ ...taken, text: `{"a":"${"a".repeat(1_000_000)}"}` });
     const { socket, accepted } = await opened();
     socket.pause();
@@ -295,7 +311,7 @@ describe("a connection to ingest", () => {
     const { socket, accepted, ended } = await opened();
     socket.write(post());
     const received = await ended();
-    expect(accepted.timeout).to.equal(patience.answer);
+    expect(accepted.timeout).to.equal(patient.answer);
     expect(received).to.match(/^HTTP\/1\.1 413 Payload Too Large\r\n[^]*\r\nContent-Length: 8\r\n[^]*\r\nConnection: close/);
     expect(Buffer.from(received, "latin1").toString()).to.match(/body: é$/);
   });
