@@ -12,7 +12,8 @@ const opening = `POST ${ingestPrefix}`;
 const requestLine = /^POST ([!-~]+) HTTP\/1\.1\r\n/;
 const headerLine = /([A-Za-z0-9-]+): ([!-~](?:[ -~]*[!-~])?)\r\n/y;
 const headEnd = Buffer.from("\r\n\r\n");
-const mostHeadBytes = 8_192;
+/** Too few for the thousand headers that Node takes at most. */
+const mostHeadBytes = 4_096;
 
 /** Headers that change how a request is to be read or answered. */
 const meaningful = new Set(["connection", "expect", "proxy-connection", "trailer", "transfer-encoding", "upgrade"]);

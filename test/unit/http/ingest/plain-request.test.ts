@@ -11,6 +11,9 @@ const maxBodyBytes = 1_000;
 const url = "/api/v1/ingest/0193a1b2-0000-7000-8000-000000000001/dst_abc";
 const usual = ["Host: relay", "Content-Type: application/json", "X-Api-Key: key"];
 
+const characters = [..."abcdefghijklmnopqrstuvwxyz0123456789"];
+const veryMany = characters.flatMap((one) => characters.map((other) => `${one}${other}: a`)).slice(0, 1_000);
+
 /** A request of these parts, with the length of its body where no other is given. */
 function requestOf({
   line = `POST ${url} HTTP/1.1`, headers = usual, body = '{"a":1}', behind = "",
@@ -80,6 +83,8 @@ describe("a plain request", () => {
     "with a line that ends in a line feed alone": requestOf({ headers: [...usual, "X-A: a\nX-B: b"] }),
     "with a carriage return in a line": requestOf({ headers: [...usual, "X-A: a\rb"] }),
     "with too long a head": requestOf({ headers: [...usual, `X-A: ${"a".repeat(10_000)}`] }),
+    // Node refuses more than a thousand.
+    "with very many headers": requestOf({ headers: [...usual, ...veryMany] }),
     "with a head that goes on too long": requestOf({ headers: [`X-A: ${"a".repeat(10_000)}`] }).subarray(0, 9_000),
     "that begins with an empty line": Buffer.concat([Buffer.from("\r\n"), requestOf()]),
     "that is hardly HTTP": Buffer.from("NONSENSE\r\n\r\n"),
