@@ -126,6 +126,8 @@ export class PlainConnection {
     const socket = this.#socket;
     socket.off("data", this.#receive).off("timeout", this.#silent).off("end", this.#halfClose).off("error", ignore);
     if (this.#received) socket.unshift(this.#received);
+    // The server refers to this object until the connection closes.
+    this.#received = null;
     this.#host.handOver(this, socket);
     socket.resume();
   }

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
 import type { IngestAnswer, IngestRequest } from "../../../../src/http/ingest/answer.ts";
 import { createHttpServer, type Patience } from "../../../../src/http/server.ts";
+import { heldBytes } from "../../../support/heap.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 /** So long that a slow machine is no slow client. */
@@ -304,6 +305,25 @@ describe("a connection to ingest", () => {
     expect(statuses(await ended())).to.deep.equal([413]);
     await written({ socket, accepted }, post());
     expect([plain.length, byNode.length]).to.deep.equal([1, 0]);
+  });
+
+  it("that is Node's keeps nothing of what came before", async () => {
+    const connections = [];
+    const text = post(`{"a":"${"a".repeat(60_000)}"}`);
+    const before = heldBytes();
+    for (let count = 0; count < 50; count += 1) {
+      const connection = await opened();
+      connections.push(connection);
+      await written(connection, text);
+      await connection.answers(1);
+      await written(connection, text.slice(0, -1));
+      connection.accepted.emit("timeout");
+      connection.socket.write(text.slice(-1));
+      await connection.answers(2);
+    }
+    expect(byNode.length).to.equal(connections.length);
+    plain = [];
+    expect((heldBytes() - before) / connections.length).to.be.below(text.length / 2);
   });
 
   it("is told a last answer that is refused for its size", async () => {
