@@ -117,9 +117,11 @@ export class PlainConnection {
     if (this.#state !== "answering") this.#end();
   };
 
+  /** Closes the connection once its client has taken its last answer. */
   #end(): void {
     this.#state = "ending";
-    this.#socket.setTimeout(this.#host.answerMs).end();
+    this.#received = null;
+    this.#socket.setTimeout(this.#host.answerMs).destroySoon();
   }
 
   #handOver(): void {
