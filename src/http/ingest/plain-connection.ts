@@ -25,6 +25,8 @@ export interface PlainHost {
   closing(): boolean;
   /** Takes a connection over for good; its socket gives what was not answered once more. */
   handOver(connection: PlainConnection, socket: Socket): void;
+  /** Answers a client that ended in the middle of a request. */
+  refuseBroken(socket: Socket): void;
 }
 
 const mostPieces = 4;
@@ -114,7 +116,9 @@ export class PlainConnection {
   /** The client sends no more, but may wait for an answer. */
   readonly #halfClose = (): void => {
     this.#halfClosed = true;
-    if (this.#state !== "answering") this.#end();
+    if (this.#state === "answering") return;
+    if (this.#received) this.#host.refuseBroken(this.#socket);
+    this.#end();
   };
 
   /** Closes the connection once its client has taken its last answer. */

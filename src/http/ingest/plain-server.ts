@@ -6,7 +6,7 @@ import { PlainConnection, type PlainHost } from "./plain-connection.ts";
 export class PlainServer extends Server {
   readonly #connections = new Set<PlainConnection>();
 
-  constructor(options: ServerOptions, serve: RequestListener, service: Omit<PlainHost, "closing" | "handOver">) {
+  constructor(options: ServerOptions, serve: RequestListener, service: Omit<PlainHost, "closing" | "handOver" | "refuseBroken">) {
     super(options, serve);
     const [serveConnection] = this.listeners("connection") as [(socket: Socket) => void];
     this.off("connection", serveConnection);
@@ -17,6 +17,7 @@ export class PlainServer extends Server {
         this.#connections.delete(connection);
         serveConnection.call(this, socket);
       },
+      refuseBroken: (socket) => this.emit("clientError", new Error("ended in the middle of a request"), socket),
     };
     this.on("connection", (socket) => {
       const connection = new PlainConnection(socket, host);

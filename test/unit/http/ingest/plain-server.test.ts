@@ -216,14 +216,19 @@ describe("a connection to ingest", () => {
     expect(await ended()).to.match(/^HTTP\/1\.1 202 [^]*\r\nConnection: close\r\n\r\n/);
   });
 
-  it("ends where the client ends it, in the middle of a request, too", async () => {
-    const [idle, begun] = [await opened(), await opened()];
-    idle.socket.write(post());
-    await idle.answers(1);
+  it("ends where the client ends it, in the middle of a request with 400, as by Node", async () => {
+    const [fresh, idle, begun] = [await opened(), await opened(), await opened()];
+    fresh.socket.end();
+    expect(await fresh.ended()).to.equal("");
+    for (const { socket, answers } of [idle, begun]) {
+      socket.write(post());
+      await answers(1);
+    }
     idle.socket.end();
-    begun.socket.end(post().slice(0, 50));
     expect(statuses(await idle.ended())).to.deep.equal([202]);
-    expect(await begun.ended()).to.equal("");
+    begun.socket.end(post().slice(0, 50));
+    expect(statuses(await begun.ended())).to.deep.equal([202, 400]);
+    expect([plain.length, byNode.length]).to.deep.equal([2, 0]);
   });
 
   it("that breaks while its request is answered harms nobody", async () => {
