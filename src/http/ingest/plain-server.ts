@@ -2,11 +2,13 @@ import { Server, type RequestListener, type ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 import { PlainConnection, type PlainHost } from "./plain-connection.ts";
 
+type PlainService = Omit<PlainHost, "closing" | "handOver" | "refuseBroken">;
+
 /** Node's HTTP server, but that plain requests to ingest are read and answered past it. */
 export class PlainServer extends Server {
   readonly #connections = new Set<PlainConnection>();
 
-  constructor(options: ServerOptions, serve: RequestListener, service: Omit<PlainHost, "closing" | "handOver" | "refuseBroken">) {
+  constructor(options: ServerOptions, serve: RequestListener, service: PlainService) {
     super(options, serve);
     const [serveConnection] = this.listeners("connection") as [(socket: Socket) => void];
     this.off("connection", serveConnection);
