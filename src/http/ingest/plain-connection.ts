@@ -32,6 +32,8 @@ export interface PlainHost {
 const mostPieces = 4;
 /** For so much longer than clients are told to, a connection waits: a request may be on its way already. */
 const graceMs = 1_000;
+/** What some clients send after a body. */
+const emptyLine = Buffer.from("\r\n");
 const noHeaderTwice: readonly string[] = [];
 
 /**
@@ -70,6 +72,8 @@ export class PlainConnection {
     // What came after the last answer can no longer be answered.
     if (this.#state === "ending") return;
     const bytes = this.#received ? Buffer.concat([this.#received, chunk]) : chunk;
+    // To Node it would be the beginning of a request, which it gives 10 s; behind a request of its own it is nothing.
+    if (this.#state !== "fresh" && bytes.equals(emptyLine)) return;
     this.#received = bytes;
     if (this.#state === "answering") {
       // It is handed over with the answer, and there is no hurry to read more until then.

@@ -137,6 +137,22 @@ describe("a connection to ingest", () => {
     expect([plain.length, byNode]).to.deep.equal([1, ["GET /other", `POST ${path}`]]);
   });
 
+  it("may bring an empty line after each request, as some clients end a body", async () => {
+    const connection = await opened();
+    connection.socket.write(post());
+    await connection.answers(1);
+    await written(connection, "\r\n");
+    const answer = pending();
+    connection.socket.write(post());
+    await untilAsked(2);
+    await written(connection, "\r\n");
+    answer();
+    await connection.answers(2);
+    connection.socket.write(post());
+    expect(statuses(await connection.answers(3))).to.deep.equal([202, 202, 202]);
+    expect([plain.length, connection.accepted.timeout]).to.deep.equal([3, 66_000]);
+  });
+
   it("is Node's where requests come without waiting for answers, in their order", async () => {
     const { socket, answers } = await opened();
     socket.write(post() + get + post());
