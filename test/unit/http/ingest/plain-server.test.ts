@@ -72,9 +72,8 @@ describe("a connection to ingest", () => {
     const [accepted] = (await once(server, "connection")) as [Socket];
     let text = "";
     const until = async (done: (received: string) => boolean) => {
-      while (!done(text)) {
+      while (!done(text) && !socket.readableEnded && !socket.destroyed) {
         await Promise.race([once(socket, "data"), once(socket, "end"), once(socket, "close")]);
-        if (socket.readableEnded || socket.destroyed) break;
       }
       return text;
     };
