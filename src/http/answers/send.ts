@@ -12,7 +12,7 @@ export const commonHeaders: Readonly<Record<string, string>> = {
 /** The same in the form that costs Node least: names and values in turn. */
 const commonPairs = Object.entries(commonHeaders).flat();
 
-const commonLines = Object.entries(commonHeaders).map(([name, value]) => `${name}: ${value}\r\n`).join("");
+const commonLines = linesOf(commonHeaders);
 
 /** The content type of errors, and of every text that names no other. */
 export const plainText = "text/plain; charset=utf-8";
@@ -59,20 +59,24 @@ export function sendAndHangUp(
  * from here on; null for its last answer.
  */
 export function plainAnswer(
-  { status, type, text }: { readonly status: number; readonly type: string; readonly text: string },
+  { status, type, text, headers }: {
+    readonly status: number;
+    readonly type: string;
+    readonly text: string;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
   requestId: string,
   { now, keepAliveMs }: { readonly now: number; readonly keepAliveMs: number | null },
 ): string {
   const connection = keepAliveMs === null ? "close" : `keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / 1000}`;
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${status === 401 ? "WWW-Authenticate: ApiKey\r\n" : ""}` +
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers ? linesOf(headers) : ""}` +
     `${commonLines}Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
     `X-Request-Id: ${requestId}\r\nDate: ${httpDate(now)}\r\nConnection: ${connection}\r\n\r\n${text}`;
 }
 
 /** Sends an answer where no request could be parsed, then closes the connection. */
 export function sendUnasked(socket: Duplex, status: number, text: string, requestId: string): void {
-  const lines = Object.entries(closingHeaders(text, requestId)).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${linesOf(closingHeaders(text, requestId))}\r\n`;
   socket.end(head + text, () => socket.destroy());
 }
 
@@ -85,6 +89,10 @@ function closingHeaders(text: string, requestId: string): Readonly<Record<string
     "X-Request-Id": requestId,
     Connection: "close",
   };
+}
+
+function linesOf(headers: Readonly<Record<string, string | number>>): string {
+  return Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
 }
 
 let newestDate = { second: NaN, text: "" };

@@ -28,6 +28,8 @@ export interface IngestAnswer {
   readonly status: number;
   readonly type: string;
   readonly text: string;
+  /** Besides those of every answer. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Takes an event in. Never rejects: refusals and failures are answers. */
@@ -71,7 +73,8 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
         : { status: 200, type: json, text: JSON.stringify(outcome.duplicate) };
     } catch (error) {
       const failure = fail(error, requestId);
-      answer = { ...failure, type: plainText };
+      const challenge = failure.status === 401 && { headers: { "WWW-Authenticate": "ApiKey" } };
+      answer = { ...failure, type: plainText, ...challenge };
       if (admission && failure.status < 500) refused(admission, failure, requestId);
     }
     metrics.ingest(answer.status, (clock.monotonic() - startedAt) / 1000);

@@ -16,8 +16,9 @@ export function createIngestHandler({ ids, clock, maxBodyBytes }: Api, answerIng
     }
     const { headers, rawHeaders } = request;
     const body = () => readJsonObject(request, response, maxBodyBytes);
-    const { status, type, text } = await answerIngest({ path, headers, rawHeaders, requestId, body });
-    if (status === 401) response.setHeader("WWW-Authenticate", "ApiKey");
+    const answer = await answerIngest({ path, headers, rawHeaders, requestId, body });
+    const { status, type, text } = answer;
+    for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
     if (status === 413) sendAndHangUp(request, response, { status, text, requestId }, clock);
     else send(response, status, type, text, requestId);
   };
