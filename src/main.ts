@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { buffer } from "node:stream/consumers";
+import { setFlagsFromString } from "node:v8";
 import { createLogger } from "./adapters/pino/logger.ts";
 import { describeBacklog } from "./composition/backlog.ts";
 import { backUp } from "./composition/backup.ts";
@@ -155,6 +156,8 @@ function exitBecause(what: string, error: unknown): never {
   exitWith(1, `${what}: ${error instanceof Error ? error.message : String(error)}\n`);
 }
 
+// What comes and goes with a request must not be taken for what stays: docs/adr/0024.
+setFlagsFromString("--no-allocation-site-pretenuring");
 // The files that this process makes hold payloads, hashes or keys.
 process.umask(0o077);
 const [name = "serve", ...args] = process.argv.slice(2);

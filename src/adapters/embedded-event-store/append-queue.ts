@@ -39,7 +39,8 @@ export class AppendQueue {
   readonly #clock: Clock;
   readonly #tuning: Tuning;
   readonly #waiting: Batch[] = [];
-  readonly #inFlight = new Map<number, Batch>();
+  /** In the order they were sent; docs/adr/0024 says why not a Map. */
+  readonly #inFlight: Batch[] = [];
   readonly #pace: Pace;
   #lastBatch = 0;
   #waitingBytes = 0;
@@ -87,31 +88,30 @@ export class AppendQueue {
 
   /** Takes the log thread's reply to a batch: subscriptions first, callers second. */
   settle(reply: Extract<Reply, { kind: "appended" | "failed" }>): void {
-    const batch = this.#inFlight.get(reply.batch);
+    const at = this.#inFlight.findIndex(({ message }) => message.batch === reply.batch);
+    const [batch] = at < 0 ? [] : this.#inFlight.splice(at, 1);
     // A last reply may come in after the thread's death was noticed.
     if (!batch) return;
-    this.#inFlight.delete(reply.batch);
     batch.deadline.cancel();
     this.#waitingBytes -= batch.bytes;
     if (reply.kind === "failed") this.#reject(batch, new LogUnavailable(`the log was not written: ${reply.reason}`));
     else this.#resolve(batch, reply.first, reply.exceptions);
     if (this.#waiting.length > 0) this.#schedule();
-    else if (this.#inFlight.size === 0) this.#onIdle?.();
+    else if (this.#inFlight.length === 0) this.#onIdle?.();
   }
 
   /** Resolves when nothing waits and nothing is under way. */
   async idle(): Promise<void> {
     this.flush();
-    if (this.#inFlight.size > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    if (this.#inFlight.length > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
   /** Rejects everything: no reply will come any more. */
   fail(error: LogUnavailable): void {
-    for (const batch of [...this.#waiting.splice(0), ...this.#inFlight.values()]) {
+    for (const batch of [...this.#waiting.splice(0), ...this.#inFlight.splice(0)]) {
       batch.deadline.cancel();
       this.#reject(batch, error);
     }
-    this.#inFlight.clear();
     this.#waitingBytes = 0;
     this.#onIdle?.();
   }
@@ -130,7 +130,7 @@ export class AppendQueue {
 
   /** Sends at the end of this turn, or after a pause unless so many gather before. */
   #schedule(): void {
-    if (this.#ending || this.#inFlight.size >= this.#tuning.batchesInFlight) return;
+    if (this.#ending || this.#inFlight.length >= this.#tuning.batchesInFlight) return;
     const full = this.#waiting[0]!.appends.length >= enoughAppends;
     if (this.#pausing && !full) return;
     const pauseMs = full ? 0 : this.#pace.pause(this.#clock.monotonic());
@@ -144,13 +144,13 @@ export class AppendQueue {
   #sendWaiting(): void {
     this.#ending = false;
     this.#pausing = null;
-    while (this.#waiting.length > 0 && this.#inFlight.size < this.#tuning.batchesInFlight) this.#sendNext();
+    while (this.#waiting.length > 0 && this.#inFlight.length < this.#tuning.batchesInFlight) this.#sendNext();
   }
 
   #sendNext(): void {
     const batch = this.#waiting.shift()!;
     this.#pace.sent(this.#clock.monotonic(), batch.appends.length);
-    this.#inFlight.set(batch.message.batch, batch);
+    this.#inFlight.push(batch);
     this.#send(batch.message);
   }
 

@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import { LogUnavailable } from "../../ports/event-store.ts";
+import { Numbered } from "../message-port/numbered.ts";
 import type { Answer } from "./protocol.ts";
 
 interface Pending {
@@ -12,8 +13,7 @@ interface Pending {
 export class PendingRequests {
   readonly #clock: Clock;
   readonly #timeoutMs: number;
-  readonly #pending = new Map<number, Pending>();
-  #last = 0;
+  readonly #pending = new Numbered<Pending>();
 
   /** `timeoutMs`: how long each may wait, unless said. */
   constructor(clock: Clock, timeoutMs: number) {
@@ -24,18 +24,18 @@ export class PendingRequests {
   /** Sends a request with the number it is given; resolves to its answer. Rejects with LogUnavailable. */
   ask(send: (number: number) => void, timeoutMs = this.#timeoutMs): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const number = ++this.#last;
       const deadline = this.#clock.schedule(timeoutMs, () => {
-        this.#taken(number)?.reject(new LogUnavailable("the log did not answer in time"));
+        this.#pending.take(number)?.reject(new LogUnavailable("the log did not answer in time"));
       });
-      this.#pending.set(number, { resolve, reject, deadline });
+      const number = this.#pending.add({ resolve, reject, deadline });
       send(number);
     });
   }
 
   /** Takes an answer; one that comes too late is nobody's. */
   settle(answer: Answer): void {
-    const pending = this.#taken(answer.request);
+    const pending = this.#pending.take(answer.request);
+    pending?.deadline.cancel();
     if (answer.kind === "answer") pending?.resolve(answer.result);
     else pending?.reject(new LogUnavailable(`the log failed: ${answer.reason}`));
   }
@@ -47,13 +47,9 @@ export class PendingRequests {
 
   /** Rejects everything: no answer will come any more. */
   fail(error: LogUnavailable): void {
-    for (const number of this.#pending.keys()) this.#taken(number)?.reject(error);
-  }
-
-  #taken(number: number): Pending | undefined {
-    const pending = this.#pending.get(number);
-    this.#pending.delete(number);
-    pending?.deadline.cancel();
-    return pending;
+    for (const { deadline, reject } of this.#pending.takeAll()) {
+      deadline.cancel();
+      reject(error);
+    }
   }
 }

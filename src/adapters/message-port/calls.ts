@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import { Numbered } from "./numbered.ts";
 import { Outbox } from "./outbox.ts";
 
 type Call = readonly [number: number, method: string, args: readonly unknown[]];
@@ -58,8 +59,7 @@ class Caller {
   readonly #port: MessagePort;
   readonly #unavailable: (message: string) => Error;
   readonly #outbox: Outbox<Call>;
-  readonly #pending = new Map<number, Pending>();
-  #number = 0;
+  readonly #pending = new Numbered<Pending>();
   #closed = false;
 
   constructor(port: MessagePort, unavailable: (message: string) => Error) {
@@ -76,9 +76,7 @@ class Caller {
     if (this.#closed) return Promise.reject(this.#unavailable("closed"));
     if (this.#pending.size >= mostPending) return Promise.reject(this.#unavailable("overloaded"));
     return new Promise((resolve, reject) => {
-      this.#number += 1;
-      this.#pending.set(this.#number, { resolve, reject });
-      this.#outbox.add([this.#number, method, args]);
+      this.#outbox.add([this.#pending.add({ resolve, reject }), method, args]);
     });
   }
 
@@ -88,8 +86,7 @@ class Caller {
   }
 
   #settle([number, value, failure]: Answer): void {
-    const pending = this.#pending.get(number);
-    this.#pending.delete(number);
+    const pending = this.#pending.take(number);
     if (failure) pending?.reject(this.#failed(failure));
     else pending?.resolve(value);
   }
@@ -101,7 +98,6 @@ class Caller {
 
   #lose(message: string): void {
     this.#closed = true;
-    for (const { reject } of this.#pending.values()) reject(this.#unavailable(message));
-    this.#pending.clear();
+    for (const { reject } of this.#pending.takeAll()) reject(this.#unavailable(message));
   }
 }

@@ -1,0 +1,43 @@
+import { expect } from "chai";
+import { Numbered } from "../../../../src/adapters/message-port/numbered.ts";
+
+describe("what waits under a number", () => {
+  it("is found by it once, and by no other", () => {
+    const waiting = new Numbered<string>();
+    const [one, two] = [waiting.add("one"), waiting.add("two")];
+    expect(waiting.size).to.equal(2);
+    expect(waiting.take(two + 1)).to.equal(undefined);
+    expect(waiting.take(two)).to.equal("two");
+    expect(waiting.take(two)).to.equal(undefined);
+    expect(waiting.take(one)).to.equal("one");
+    expect(waiting.size).to.equal(0);
+  });
+
+  it("is not found by the number of what was there before", () => {
+    const waiting = new Numbered<string>();
+    const numbers = Array.from({ length: 1_000 }, (_, at) => {
+      const number = waiting.add(String(at));
+      if (at < 999) waiting.take(number);
+      return number;
+    });
+    expect(new Set(numbers)).to.have.length(1_000);
+    expect(numbers.map((number) => waiting.take(number)).filter((item) => item !== undefined)).to.deep.equal(["999"]);
+  });
+
+  it("can be taken all at once", () => {
+    const waiting = new Numbered<string>();
+    const numbers = ["a", "b", "c"].map((item) => waiting.add(item));
+    waiting.take(numbers[1]!);
+    expect(waiting.takeAll()).to.deep.equal(["a", "c"]);
+    expect(waiting.size).to.equal(0);
+    expect(waiting.takeAll()).to.deep.equal([]);
+    waiting.add("d");
+    expect(waiting.takeAll()).to.deep.equal(["d"]);
+  });
+
+  it("is a million at most", () => {
+    const waiting = new Numbered<null>();
+    for (let added = 0; added < 2 ** 20; added += 1) waiting.add(null);
+    expect(() => waiting.add(null)).to.throw(RangeError);
+  });
+});
