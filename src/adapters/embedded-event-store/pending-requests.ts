@@ -3,6 +3,9 @@ import { LogUnavailable } from "../../ports/event-store.ts";
 import { Numbered } from "../message-port/numbered.ts";
 import type { Answer } from "./protocol.ts";
 
+/** Requests under way at most; more are refused. */
+const mostPending = 100_000;
+
 interface Pending {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -24,6 +27,7 @@ export class PendingRequests {
   /** Sends a request with the number it is given; resolves to its answer. Rejects with LogUnavailable. */
   ask(send: (number: number) => void, timeoutMs = this.#timeoutMs): Promise<unknown> {
     return new Promise((resolve, reject) => {
+      if (this.#pending.size >= mostPending) throw new LogUnavailable("too many requests wait for the log");
       const deadline = this.#clock.schedule(timeoutMs, () => {
         this.#pending.take(number)?.reject(new LogUnavailable("the log did not answer in time"));
       });

@@ -16,4 +16,21 @@ describe("requests to the log's threads", () => {
     expect(await left).to.equal("LogUnavailable: gone");
     expect(cancelled, "each is let go once").to.deep.equal([1, 2]);
   });
+
+  it("are refused while too many wait, and leave no deadline behind", async () => {
+    let deadlines = 0;
+    const clock = new ManualClock();
+    clock.schedule = () => ({ cancel: () => void (deadlines -= 1) });
+    const requests = new PendingRequests(clock, 100);
+    const most = 100_000;
+    let refused = 0;
+    const ask = () => requests.ask(() => void (deadlines += 1)).catch(() => void (refused += 1));
+    const asked = Array.from({ length: most }, ask);
+    expect(await requests.ask(() => expect.fail("was sent")).catch(String))
+      .to.equal("LogUnavailable: too many requests wait for the log");
+    expect(refused).to.equal(0);
+    requests.fail(new LogUnavailable("gone"));
+    await Promise.all(asked);
+    expect({ refused, deadlines }).to.deep.equal({ refused: most, deadlines: 0 });
+  });
 });

@@ -37,7 +37,10 @@ describe("what waits under a number", () => {
 
   it("is a million at most", () => {
     const waiting = new Numbered<null>();
-    for (let added = 0; added < 2 ** 20; added += 1) waiting.add(null);
+    for (let added = 1; added < 2 ** 20; added += 1) waiting.add(null);
+    const last = waiting.add(null);
     expect(() => waiting.add(null)).to.throw(RangeError);
+    waiting.take(last);
+    expect(waiting.add(null)).not.to.equal(last);
   });
 });
