@@ -39,7 +39,7 @@ export class AppendQueue {
   readonly #clock: Clock;
   readonly #tuning: Tuning;
   readonly #waiting: Batch[] = [];
-  /** In the order they were sent; docs/adr/0024 says why not a Map. */
+  /** In the order they were sent, which is that of the replies; docs/adr/0024 says why not a Map. */
   readonly #inFlight: Batch[] = [];
   readonly #pace: Pace;
   #lastBatch = 0;
@@ -88,10 +88,10 @@ export class AppendQueue {
 
   /** Takes the log thread's reply to a batch: subscriptions first, callers second. */
   settle(reply: Extract<Reply, { kind: "appended" | "failed" }>): void {
-    const at = this.#inFlight.findIndex(({ message }) => message.batch === reply.batch);
-    const [batch] = at < 0 ? [] : this.#inFlight.splice(at, 1);
+    const [batch] = this.#inFlight;
     // A last reply may come in after the thread's death was noticed.
-    if (!batch) return;
+    if (batch?.message.batch !== reply.batch) return;
+    this.#inFlight.shift();
     batch.deadline.cancel();
     this.#waitingBytes -= batch.bytes;
     if (reply.kind === "failed") this.#reject(batch, new LogUnavailable(`the log was not written: ${reply.reason}`));

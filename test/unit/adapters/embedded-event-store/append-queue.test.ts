@@ -90,6 +90,9 @@ describe("appends on their way to the log", () => {
     const appends = [await append("one"), await append("two"), await append("three")];
     queue.fail(new LogUnavailable("gone"));
     for (const { appended } of appends) expect(await appended).to.equal("LogUnavailable: gone");
+    // Its last reply, which was on its way, is nobody's.
+    answer(1);
+    await queue.idle();
     expect(clock.pending).to.deep.equal([]);
   });
 });
