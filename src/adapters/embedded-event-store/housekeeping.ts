@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { basename } from "node:path";
 import { Worker } from "node:worker_threads";
 import { endThread } from "../message-port/end-thread.ts";
+import { Numbered } from "../message-port/numbered.ts";
 import type { CommitEngine } from "./commit-engine.ts";
 import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
 import type { LogFile } from "./log-file.ts";
@@ -33,9 +34,8 @@ interface HousekeepingParts {
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
   readonly #worker: Worker;
-  readonly #jobs = new Map<number, (result: JobResult) => void>();
+  readonly #jobs = new Numbered<(result: JobResult) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  #lastJob = 0;
   #flushing = false;
   #merging = false;
   #checkpointing: Promise<void> | null = null;
@@ -51,7 +51,7 @@ export class Housekeeping {
     this.#worker = new Worker(new URL("./housekeeping-thread.ts", import.meta.url), {
       workerData: { path: parts.path, descriptor: parts.descriptor } satisfies HousekeptLog,
     });
-    this.#worker.on("message", (result: JobResult) => this.#jobs.get(result.id)?.(result));
+    this.#worker.on("message", (result: JobResult) => this.#jobs.take(result.id)?.(result));
     // An index that was just built has a segment for each memtable.
     void this.#merge();
   }
@@ -89,7 +89,7 @@ export class Housekeeping {
   /** Ends the housekeeping thread. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#jobs.clear();
+    this.#jobs.takeAll();
     await endThread(this.#worker, "stop" satisfies JobMessage);
   }
 
@@ -174,10 +174,8 @@ export class Housekeeping {
 
   /** Throws when the job failed. */
   #run(job: Job): Promise<SegmentSummary | null> {
-    const id = ++this.#lastJob;
     return new Promise((resolve, reject) => {
-      this.#jobs.set(id, (result) => {
-        this.#jobs.delete(id);
+      const id = this.#jobs.add((result) => {
         if ("error" in result) reject(new Error(result.error));
         else resolve(result.summary);
       });
