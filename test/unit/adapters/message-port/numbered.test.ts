@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { Numbered } from "../../../../src/adapters/message-port/numbered.ts";
 
@@ -42,5 +44,15 @@ describe("what waits under a number", () => {
     expect(() => waiting.add(null)).to.throw(RangeError);
     waiting.take(last);
     expect(waiting.add(null)).not.to.equal(last);
+  });
+
+  it("does not grow old by coming and going", () => {
+    const script = fileURLToPath(new URL("churning.ts", import.meta.url));
+    const flags = ["--expose-gc", "--trace-gc-nvp", "--max-semi-space-size=1"];
+    const told = execFileSync(process.execPath, [...flags, script], { encoding: "utf8" });
+    const promoted = Array.from(told.matchAll(/ promoted=(\d+)/g), ([, bytes]) => Number(bytes));
+    expect(promoted).to.have.length.above(50);
+    // A Map has 28 of the 99 million bytes that come and go grow old: docs/adr/0024 says why.
+    expect(promoted.reduce((sum, bytes) => sum + bytes, 0)).to.be.below(1_000_000);
   });
 });

@@ -1,0 +1,14 @@
+import { Numbered } from "../../../../src/adapters/message-port/numbered.ts";
+
+/** Entry of a process in which two things wait at a time, each time others, from before a collection of its heap on. */
+const waiting = new Numbered<readonly object[]>();
+const numbers = [waiting.add(thing()), waiting.add(thing())];
+globalThis.gc!();
+for (let turn = 0; turn < 50_000; turn += 1) {
+  waiting.take(numbers.shift()!);
+  numbers.push(waiting.add(thing()));
+}
+
+function thing(): object[] {
+  return Array.from({ length: 40 }, (_, at) => ({ at }));
+}
