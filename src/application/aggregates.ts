@@ -25,6 +25,12 @@ export interface Folded<State> {
   readonly revision: number;
 }
 
+/** What was decided and, unless that is nothing, its place in the log. */
+export interface Changed<Event> {
+  readonly events: readonly Event[];
+  readonly appended: Appended | null;
+}
+
 const attemptsAtAppend = 10;
 
 /**
@@ -87,11 +93,16 @@ export class Aggregates {
     return this.#cache.get(type.stream(id)) as Folded<State> | undefined;
   }
 
-  /** The state of one stream. Throws LogUnavailable, or a Refusal where the stream holds an unreadable entry. */
-  async read<State, Event extends DomainEvent>(type: AggregateType<State, Event>, id: string): Promise<Folded<State>> {
+  /**
+   * The state of one stream, at once where it is cached. Throws LogUnavailable, or a Refusal where the stream holds an
+   * unreadable entry.
+   */
+  read<State, Event extends DomainEvent>(
+    type: AggregateType<State, Event>,
+    id: string,
+  ): Folded<State> | Promise<Folded<State>> {
     const stream = type.stream(id);
-    const cached = this.#cache.get(stream) ?? (await this.#load(stream));
-    return cached as Folded<State>;
+    return (this.#cache.get(stream) ?? this.#load(stream)) as Folded<State> | Promise<Folded<State>>;
   }
 
   /**
@@ -108,21 +119,25 @@ export class Aggregates {
   }
 
   /**
-   * Decides on the current state and appends the decision, retrying from the newer state when another writer was first.
-   * Changes of one stream by this process take turns, so that only other processes can be first. `decide` must be free
-   * of side effects. Resolves to what was decided and, unless that is nothing, its place in the log. Throws as
-   * {@link read} and `decide` do, and RevisionConflict where other processes were first ten times.
+   * Decides on the current state and appends the decision, retrying from the newer state when another writer was first;
+   * at once where what is cached calls for nothing. Changes of one stream by this process take turns, so that only
+   * other processes can be first. `decide` must be free of side effects. Throws as {@link read} and `decide` do, and
+   * RevisionConflict where other processes were first ten times.
    */
-  async change<State, Event extends DomainEvent>(
+  change<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
     id: string,
     origin: Origin,
     decide: (state: State | undefined) => readonly Event[],
-  ): Promise<{ readonly events: readonly Event[]; readonly appended: Appended | null }> {
+  ): Changed<Event> | Promise<Changed<Event>> {
     const stream = type.stream(id);
     const known = this.#turns.has(stream) ? undefined : this.peek(type, id);
     if (known && decide(known.state).length === 0) return { events: [], appended: null };
-    const turn = (this.#turns.get(stream) ?? Promise.resolve()).then(() => this.#change(type, id, origin, decide));
+    return this.#inTurn(stream, () => this.#change(type, id, origin, decide));
+  }
+
+  async #inTurn<Result>(stream: string, task: () => Promise<Result>): Promise<Result> {
+    const turn = (this.#turns.get(stream) ?? Promise.resolve()).then(task);
     const over = turn.then(() => undefined, () => undefined);
     this.#turns.set(stream, over);
     try {
@@ -137,7 +152,7 @@ export class Aggregates {
     id: string,
     origin: Origin,
     decide: (state: State | undefined) => readonly Event[],
-  ): Promise<{ readonly events: readonly Event[]; readonly appended: Appended | null }> {
+  ): Promise<Changed<Event>> {
     for (let attempt = 1; ; attempt += 1) {
       const { state, revision } = await this.read(type, id);
       const events = decide(state);

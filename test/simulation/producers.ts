@@ -116,13 +116,15 @@ export class Producers {
   async oldToken(node: Node, { caller, apiKey }: Account, { former }: Destination): Promise<string | undefined> {
     const { now, newsMs } = this.#parts;
     if (!former || now() - former.since < newsMs) return undefined;
-    const admitted = node.services.admissions.admit(caller.tenantId, former.token, apiKey);
-    const admission = await admitted.catch((error: unknown) => {
+    let refused: string | undefined;
+    try {
+      await node.services.admissions.admit(caller.tenantId, former.token, apiKey);
+    } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return error.kind;
-    });
-    hold(typeof admission === "string", "a token that was replaced lets nobody in", () => former.token);
-    return admission;
+      refused = error.kind;
+    }
+    hold(refused !== undefined, "a token that was replaced lets nobody in", () => former.token);
+    return refused;
   }
 
   /** What was acknowledged is in the next list, through whichever process. */

@@ -61,24 +61,22 @@ export class AppendQueue {
 
   /** `bytes`: of the encoded texts, about: their UTF-16 units. Rejects with RevisionConflict or LogUnavailable. */
   add(
-    stream: string, expected: number, entries: readonly NewEntry[], encoded: readonly EncodedEvent[], bytes: number,
-  ): Promise<Appended> {
-    return new Promise((resolve, reject) => {
-      if (this.#waitingBytes + bytes > waitingBytesLimit) throw new LogUnavailable("too many appends are waiting");
-      const batch = this.#batchFor(bytes);
-      const { streams, expected: expectations, counts, texts } = batch.message;
-      streams.push(stream);
-      expectations.push(expected);
-      counts.push(entries.length);
-      for (let at = 0; at < entries.length; at++) {
-        const { type, metadata, data } = encoded[at]!;
-        texts.push(entries[at]!.id, type, metadata, data);
-      }
-      batch.bytes += bytes;
-      this.#waitingBytes += bytes;
-      batch.appends.push({ entries, resolve, reject });
-      this.#schedule();
-    });
+    stream: string, expected: number, append: WaitingAppend, encoded: readonly EncodedEvent[], bytes: number,
+  ): void {
+    if (this.#waitingBytes + bytes > waitingBytesLimit) throw new LogUnavailable("too many appends are waiting");
+    const batch = this.#batchFor(bytes);
+    const { streams, expected: expectations, counts, texts } = batch.message;
+    streams.push(stream);
+    expectations.push(expected);
+    counts.push(encoded.length);
+    for (let at = 0; at < encoded.length; at++) {
+      const { type, metadata, data } = encoded[at]!;
+      texts.push(append.entries[at]!.id, type, metadata, data);
+    }
+    batch.bytes += bytes;
+    this.#waitingBytes += bytes;
+    batch.appends.push(append);
+    this.#schedule();
   }
 
   /** Sends what waits, whatever is under way: what is sent next must not overtake it. */

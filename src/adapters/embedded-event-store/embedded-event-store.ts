@@ -124,20 +124,13 @@ export class EmbeddedEventStore implements EventStore {
     });
   }
 
-  async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
-    if (this.#unavailable) throw this.#unavailable;
-    const encoded: EncodedEvent[] = [];
-    let length = 0;
-    for (const { event, metadata } of entries) {
-      const texts = this.#codec.encode(event, metadata);
-      if (texts.type === "") throw new UnacceptableEntry("an entry needs a type");
-      length += texts.type.length + texts.data.length + texts.metadata.length;
-      encoded.push(texts);
-    }
-    if (stream === "" || entries.length === 0) throw new UnacceptableEntry("an append needs a stream and an entry");
-    // A UTF-16 unit takes at most three bytes: most appends need not be measured.
-    if (length * 3 > appendBytesLimit) requireSize(encoded);
-    return this.#appends.add(stream, expected, entries, encoded, length);
+  append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
+    return new Promise((resolve, reject) => {
+      if (this.#unavailable) throw this.#unavailable;
+      if (stream === "" || entries.length === 0) throw new UnacceptableEntry("an append needs a stream and an entry");
+      const encoded = entries.map(({ event, metadata }) => this.#codec.encode(event, metadata));
+      this.#appends.add(stream, expected, { entries, resolve, reject }, encoded, lengthOf(encoded));
+    });
   }
 
   async readStream(stream: string, options: ReadOptions = {}): Promise<readonly LogEntry[]> {
@@ -319,6 +312,18 @@ function connect(thread: Worker): MessagePort {
   const { port1, port2 } = new MessageChannel();
   thread.postMessage({ kind: "connect", port: port2 } satisfies Control, [port2]);
   return port1;
+}
+
+/** UTF-16 units of the texts. Throws where they can neither be told from a deletion nor stored. */
+function lengthOf(encoded: readonly EncodedEvent[]): number {
+  let length = 0;
+  for (const { type, data, metadata } of encoded) {
+    if (type === "") throw new UnacceptableEntry("an entry needs a type");
+    length += type.length + data.length + metadata.length;
+  }
+  // Each takes at most three bytes: most appends need not be measured.
+  if (length * 3 > appendBytesLimit) requireSize(encoded);
+  return length;
 }
 
 function requireSize(encoded: readonly EncodedEvent[]): void {

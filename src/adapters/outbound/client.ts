@@ -56,9 +56,9 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
   };
 
   return {
-    async post({ url, headers, body, keepBytes, timeoutMs }) {
+    post({ url, headers, body, keepBytes, timeoutMs }) {
       const called = target(url);
-      if (!called) return malformed;
+      if (!called) return Promise.resolve(malformed);
       return new Promise((resolve) => {
         const exchange = new Exchange(keepBytes, Math.min(timeoutMs, deliveryTimeoutMs), deliveryTimeoutMs, resolve);
         const { origin, path } = called;

@@ -125,7 +125,7 @@ export class TenantCommands {
       at: this.#now(),
     });
     decide(tenant, command());
-    const change = (reservation?: string) =>
+    const change = async (reservation?: string) =>
       aggregates.change(tenants, id, origin, (state) => {
         if (text !== undefined && state?.nameHash !== tenant.nameHash) {
           refuse("conflict", nameOvertaken);

@@ -114,7 +114,7 @@ export class UserCommands {
     decide(tenant, command());
     const passwordHash = await this.#newPasswordHash(tenant, user, input.password);
     const email = await this.#newEmail(tenant, user, input.email);
-    const change = (reservation?: string) =>
+    const change = async (reservation?: string) =>
       aggregates.change(tenants, tenantId, origin, (state) => {
         const current = state?.users.get(userId);
         if (email && current?.emailHash !== user.emailHash) refuse("conflict", emailOvertaken);

@@ -12,21 +12,24 @@ const told: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decides on a destination's circuit and appends what follows; resolves to whether anything did. A log line tells an
- * operator that it opens, half-opens or closes, and so why deliveries to a destination stop and go on. Throws as
- * {@link Aggregates.change} does.
+ * Decides on a destination's circuit and appends what follows; answers whether anything did, at once where what is
+ * cached calls for nothing. A log line tells an operator that it opens, half-opens or closes, and so why deliveries to
+ * a destination stop and go on. Throws as {@link Aggregates.change} does.
  */
-export async function changeCircuit(
+export function changeCircuit(
   { aggregates, logger }: { readonly aggregates: Aggregates; readonly logger: Logger },
   { destinationId, tenantId }: Pick<Circuit, "destinationId" | "tenantId">,
   origin: Origin,
   command: CircuitCommand,
-): Promise<boolean> {
-  const { events, appended } = await aggregates.change(circuits, destinationId, origin,
+): boolean | Promise<boolean> {
+  const changed = aggregates.change(circuits, destinationId, origin,
     (state = newCircuit(destinationId, tenantId)) => decide(state, command));
-  for (const { type, data: { failures, openUntil } } of events) {
-    const line = told[type];
-    if (line) logger.info({ tenantId, destinationId, failures, openUntil }, line);
-  }
-  return appended !== null;
+  if (!(changed instanceof Promise)) return false;
+  return changed.then(({ events, appended }) => {
+    for (const { type, data: { failures, openUntil } } of events) {
+      const line = told[type];
+      if (line) logger.info({ tenantId, destinationId, failures, openUntil }, line);
+    }
+    return appended !== null;
+  });
 }

@@ -79,13 +79,15 @@ export class DeliveryClient {
     return attemptRequest({ eventId, number, body, signer, auth, userAgent, at: clock.now() });
   }
 
-  async #prove({ destination, tenant }: Delivery): Promise<Proof | { readonly error: string }> {
-    const { vault, tokens } = this.#parts;
+  #prove({ destination, tenant }: Delivery): Proof | Promise<Proof | { readonly error: string }> {
     if (!destination.auth) return { header: null };
-    const fields = vault.credentials(destination, tenant);
+    const fields = this.#parts.vault.credentials(destination, tenant);
     const credentials = { type: destination.auth.type, ...fields } as unknown as Credentials;
-    if (credentials.type !== "JwtBearer") return { header: authHeader(credentials) };
-    const grant: ClientGrant = credentials;
+    return credentials.type === "JwtBearer" ? this.#granted(credentials) : { header: authHeader(credentials) };
+  }
+
+  async #granted(grant: ClientGrant): Promise<Proof | { readonly error: string }> {
+    const { tokens } = this.#parts;
     const result = await tokens.token(grant);
     if ("error" in result) return result;
     return { header: bearer(result.token), turnedDown: () => tokens.drop(grant, result.token) };

@@ -45,7 +45,7 @@ export function sign(signer: Signer, eventId: string, at: number, body: Uint8Arr
   const seconds = Math.floor(at / 1000).toString();
   const standard = createHmac("sha256", signer.standardKey).update(`${eventId}.${seconds}.`).update(body);
   return {
-    "X-Service-Signature": `sha256=${serviceDigest(signer.serviceKey, body).toString("hex")}`,
+    "X-Service-Signature": `sha256=${hmac(signer.serviceKey, body).digest("hex")}`,
     "webhook-id": eventId,
     "webhook-timestamp": seconds,
     "webhook-signature": `v1,${standard.digest("base64")}`,
@@ -58,9 +58,9 @@ export function sign(signer: Signer, eventId: string, at: number, body: Uint8Arr
  */
 export function verify(secret: string, payload: string, signature: string): boolean {
   const [, hex] = /^sha256=([0-9A-Fa-f]{64})$/.exec(signature) ?? [];
-  return hex !== undefined && timingSafeEqual(Buffer.from(hex, "hex"), serviceDigest(secret, payload));
+  return hex !== undefined && timingSafeEqual(Buffer.from(hex, "hex"), hmac(secret, payload).digest());
 }
 
-function serviceDigest(key: KeyObject | string, body: Uint8Array | string): Buffer {
-  return createHmac("sha256", key).update(body).digest();
+function hmac(key: KeyObject | string, body: Uint8Array | string) {
+  return createHmac("sha256", key).update(body);
 }

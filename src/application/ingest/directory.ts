@@ -108,15 +108,15 @@ export class Directory {
 
   /** A destination, deleted or not; undefined where there never was one. */
   destination(id: string): Destination | undefined | Promise<Destination | undefined> {
-    const cached = this.#parts.aggregates.peek(destinations, id);
-    return cached ? cached.state : this.#parts.aggregates.read(destinations, id).then(({ state }) => state);
+    const known = this.#parts.aggregates.read(destinations, id);
+    return known instanceof Promise ? known.then(({ state }) => state) : known.state;
   }
 
   /** The standing of a destination, its circuit's part included. */
   standing(destination: Destination): Standing | Promise<Standing> {
-    const circuit = this.#parts.aggregates.peek(circuits, destination.id);
-    if (circuit) return standingOf(destination, circuit.state);
-    return this.#parts.aggregates.read(circuits, destination.id).then(({ state }) => standingOf(destination, state));
+    const circuit = this.#parts.aggregates.read(circuits, destination.id);
+    if (circuit instanceof Promise) return circuit.then(({ state }) => standingOf(destination, state));
+    return standingOf(destination, circuit.state);
   }
 
   #find<Owner>(secrets: Secrets<Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {

@@ -1,3 +1,4 @@
+import type { Standing } from "../../../projections/destinations/destinations.ts";
 import { decide } from "../../domain/event/decide.ts";
 import { eventIdOf, keyOfEvent } from "../../domain/event/event-id.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
@@ -63,10 +64,11 @@ export class Ingest {
     idempotencyKey: string | undefined,
     correlationId: string,
   ): Promise<{ readonly accepted: Acceptance } | { readonly duplicate: Duplicate }> {
-    const { clock, ids, metrics } = this.#parts;
+    const { clock, ids, metrics, store } = this.#parts;
     const { key, destination, sender } = admission;
     const { tenantId } = destination;
-    const payload = await this.#payload(admission, received);
+    const mapped = sender?.mapping ? await this.#mapped(tenantId, sender.mapping.expression, received) : received;
+    const payload = mapped instanceof Refusal ? mapped : (await this.#obstacle(admission)) ?? mapped;
     if (payload instanceof Refusal) {
       // A repeated request is answered whatever became of its sender and destination since.
       const duplicate = await this.#find(tenantId, idempotencyKey);
@@ -87,11 +89,11 @@ export class Ingest {
       at,
     });
     const origin: Origin = { actor: { type: "apiKey", id: key.id }, correlationId, causationId: null };
-    const accepting = entriesOf(facts, origin, this.#parts.ids);
+    const accepting = entriesOf(facts, origin, ids);
     let claim = this.#claimFirst(facts, accepting);
     for (;;) {
       try {
-        await this.#append(stream, accepting, claim);
+        await (claim ? this.#appendClaiming(stream, accepting, claim) : store.append(stream, noStream, accepting));
         metrics.accepted();
         return { accepted: { eventId, status: "Pending", acceptedAt: at } };
       } catch (error) {
@@ -105,20 +107,18 @@ export class Ingest {
     }
   }
 
-  /** Appends what accepts an event, with the claim of its first attempt where there is one and the log takes both. */
-  async #append(stream: string, accepting: readonly NewEntry[], claim: FirstClaim | null): Promise<void> {
+  /** Appends what accepts an event with the claim of its first attempt, where the log takes both. */
+  async #appendClaiming(stream: string, accepting: readonly NewEntry[], claim: FirstClaim): Promise<void> {
     const { store } = this.#parts;
-    if (claim) {
-      let outcome: ClaimOutcome = "refused";
-      try {
-        outcome = await store.append(stream, noStream, [...accepting, ...claim.entries]);
-        return;
-      } catch (error) {
-        if (error instanceof LogUnavailable) outcome = "unknown";
-        if (!(error instanceof EntryTooLarge)) throw error;
-      } finally {
-        claim.settle(outcome);
-      }
+    let outcome: ClaimOutcome = "refused";
+    try {
+      outcome = await store.append(stream, noStream, [...accepting, ...claim.entries]);
+      return;
+    } catch (error) {
+      if (error instanceof LogUnavailable) outcome = "unknown";
+      if (!(error instanceof EntryTooLarge)) throw error;
+    } finally {
+      claim.settle(outcome);
     }
     await store.append(stream, noStream, accepting);
   }
@@ -128,26 +128,18 @@ export class Ingest {
     return event && accepted ? this.#parts.firstAttempts.claim(event, accepted) : null;
   }
 
-  /** The payload to deliver, as the sender maps it, or why nothing is accepted. */
-  async #payload(admission: Admission, received: string): Promise<string | Refusal> {
-    const { sender, destination } = admission;
-    let payload = received;
-    if (sender?.mapping) {
-      const mapped = await this.#parts.mappings.apply(destination.tenantId, sender.mapping.expression, received);
-      if ("problem" in mapped) return new Refusal("invalid", `body: the sender's mapping ${mapped.problem}`);
-      payload = mapped.text;
-    }
-    const obstacle = await this.#obstacle(admission);
-    return obstacle === null ? payload : new Refusal("rejected", obstacle);
+  /** What the sender makes of it, or why it cannot. */
+  async #mapped(tenantId: string, expression: string, received: string): Promise<string | Refusal> {
+    const mapped = await this.#parts.mappings.apply(tenantId, expression, received);
+    return "problem" in mapped ? new Refusal("invalid", `body: the sender's mapping ${mapped.problem}`) : mapped.text;
   }
 
   /** Why nothing is accepted at the moment, or null. */
-  async #obstacle({ sender, destination }: Admission): Promise<string | null> {
-    if (sender && !sender.active) return "the sender is inactive";
-    if (destination.deleted) return "the sender's destination was deleted";
-    const { status, suspendedUntil } = await this.#parts.directory.standing(destination);
-    const until = suspendedUntil === null ? "" : ` until ${suspendedUntil}`;
-    return status === "Active" ? null : `the destination is ${status.toLowerCase()}${until}`;
+  #obstacle({ sender, destination }: Admission): Refusal | null | Promise<Refusal | null> {
+    if (sender && !sender.active) return new Refusal("rejected", "the sender is inactive");
+    if (destination.deleted) return new Refusal("rejected", "the sender's destination was deleted");
+    const standing = this.#parts.directory.standing(destination);
+    return standing instanceof Promise ? standing.then(obstacleOf) : obstacleOf(standing);
   }
 
   async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {
@@ -171,4 +163,10 @@ export class Ingest {
       if (!(error instanceof RevisionConflict)) throw error;
     }
   }
+}
+
+function obstacleOf({ status, suspendedUntil }: Standing): Refusal | null {
+  if (status === "Active") return null;
+  const until = suspendedUntil === null ? "" : ` until ${suspendedUntil}`;
+  return new Refusal("rejected", `the destination is ${status.toLowerCase()}${until}`);
 }

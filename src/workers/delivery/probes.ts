@@ -65,7 +65,7 @@ export class Probes {
     return this.#change(circuit, circuit.destinationId, { type: "HalfOpen", leaseOver, at });
   }
 
-  #change(circuit: Circuit, correlationId: string, change: CircuitCommand): Promise<boolean> {
+  async #change(circuit: Circuit, correlationId: string, change: CircuitCommand): Promise<boolean> {
     const origin = originOf({ correlationId, causationId: null }, this.#parts.workerId);
     return changeCircuit(this.#parts, circuit, origin, change);
   }

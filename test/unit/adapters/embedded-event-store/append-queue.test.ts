@@ -20,7 +20,9 @@ describe("appends on their way to the log", () => {
   /** Appends in a turn of its own, as a batch of its own. */
   const append = async (stream: string, bytes = 5) => {
     const encoded = [{ type: "t", metadata: "{}", data: "{}" }];
-    const appended = queue.add(stream, noStream, [note("x")], encoded, bytes).then(() => "written", String);
+    const appended = new Promise((resolve, reject) => {
+      queue.add(stream, noStream, { entries: [note("x")], resolve, reject }, encoded, bytes);
+    }).then(() => "written", String);
     await turn();
     return { appended };
   };
