@@ -2,6 +2,7 @@ import { decide, newCircuit, type Circuit, type CircuitCommand } from "../../dom
 import type { Logger } from "../../ports/telemetry.ts";
 import { circuits } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { onceKnown } from "../once-known.ts";
 import type { Origin } from "../origin.ts";
 
 /** Facts that operators see in the log lines; a count and a probe change nothing for the destination. */
@@ -24,8 +25,7 @@ export function changeCircuit(
 ): boolean | Promise<boolean> {
   const changed = aggregates.change(circuits, destinationId, origin,
     (state = newCircuit(destinationId, tenantId)) => decide(state, command));
-  if (!(changed instanceof Promise)) return false;
-  return changed.then(({ events, appended }) => {
+  return onceKnown(changed, ({ events, appended }) => {
     for (const { type, data: { failures, openUntil } } of events) {
       const line = told[type];
       if (line) logger.info({ tenantId, destinationId, failures, openUntil }, line);

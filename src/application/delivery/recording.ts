@@ -15,6 +15,7 @@ import { destinations, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { countFinished } from "../events/finishing.ts";
 import { loadWebhook, type LoadedWebhook } from "../events/webhooks.ts";
+import { onceKnown } from "../once-known.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { changeCircuit } from "./circuits.ts";
 import type { Outcome, outcomeUnknown } from "./outcome.ts";
@@ -119,10 +120,10 @@ export class Recording {
   }
 
   /** A deleted destination has no circuit any more. */
-  async #tellCircuit(command: CircuitCommand): Promise<void> {
+  #tellCircuit(command: CircuitCommand): boolean | Promise<boolean> {
     const { known: { state: { tenantId, destinationId } }, origin } = this.#ended;
-    if (await this.#isDeleted(destinationId)) return;
-    await changeCircuit(this.#parts, { tenantId, destinationId }, origin, command);
+    return onceKnown(this.#isDeleted(destinationId), (deleted) =>
+      !deleted && changeCircuit(this.#parts, { tenantId, destinationId }, origin, command));
   }
 
   /** Writes it into the event's stream. What is there already is its own only if there was a try before. */
@@ -171,14 +172,15 @@ export class Recording {
     return newest.some((entry) => entry.unreadable === undefined && entry.metadata.causationId === causationId);
   }
 
-  async #isDeleted(destinationId: string): Promise<boolean> {
-    return (await this.#parts.aggregates.read(destinations, destinationId)).state?.deleted ?? true;
+  #isDeleted(destinationId: string): boolean | Promise<boolean> {
+    return onceKnown(this.#parts.aggregates.read(destinations, destinationId), ({ state }) => state?.deleted ?? true);
   }
 
-  async #policyOf(tenantId: string): Promise<TenantPolicy> {
-    const { state } = await this.#parts.aggregates.read(tenants, tenantId);
-    if (!state) throw new Error(`tenant ${tenantId} of an event is not in the log`);
-    return state;
+  #policyOf(tenantId: string): TenantPolicy | Promise<TenantPolicy> {
+    return onceKnown(this.#parts.aggregates.read(tenants, tenantId), ({ state }) => {
+      if (!state) throw new Error(`tenant ${tenantId} of an event is not in the log`);
+      return state;
+    });
   }
 }
 

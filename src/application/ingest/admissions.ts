@@ -7,6 +7,7 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { sha256 } from "../hashing.ts";
+import { onceKnown } from "../once-known.ts";
 import { RecentlyUsed } from "../recently-used.ts";
 import type { Directory } from "./directory.ts";
 
@@ -46,9 +47,7 @@ export class Admissions {
   /** Checks key, token and tenant in the order the contract gives; at once where it can. Throws a Refusal. */
   admit(tenantId: string, token: string, apiKey: string | undefined): Admission | Promise<Admission> {
     if (!apiKey) refuse("unauthenticated", "X-Api-Key: missing");
-    const refreshing = this.#parts.directory.refreshed();
-    if (refreshing) return refreshing.then(() => this.#known(tenantId, token, apiKey));
-    return this.#known(tenantId, token, apiKey);
+    return onceKnown(this.#parts.directory.refreshed(), () => this.#known(tenantId, token, apiKey));
   }
 
   #known(tenantId: string, token: string, apiKey: string): Admission | Promise<Admission> {

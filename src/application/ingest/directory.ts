@@ -16,6 +16,7 @@ import type { CollectionDefinition, ReadModels } from "../../ports/read-models.t
 import { apiKeys, circuits, destinations, senders } from "../aggregate-types.ts";
 import type { Aggregates, AggregateType } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
+import { onceKnown } from "../once-known.ts";
 import { standingOf } from "../standing.ts";
 
 /** How far a process has seen what others changed. */
@@ -108,15 +109,14 @@ export class Directory {
 
   /** A destination, deleted or not; undefined where there never was one. */
   destination(id: string): Destination | undefined | Promise<Destination | undefined> {
-    const known = this.#parts.aggregates.read(destinations, id);
-    return known instanceof Promise ? known.then(({ state }) => state) : known.state;
+    return onceKnown(this.#parts.aggregates.read(destinations, id), ({ state }) => state);
   }
 
   /** The standing of a destination, its circuit's part included. */
   standing(destination: Destination): Standing | Promise<Standing> {
-    const circuit = this.#parts.aggregates.read(circuits, destination.id);
-    if (circuit instanceof Promise) return circuit.then(({ state }) => standingOf(destination, state));
-    return standingOf(destination, circuit.state);
+    return onceKnown(
+      this.#parts.aggregates.read(circuits, destination.id), ({ state }) => standingOf(destination, state),
+    );
   }
 
   #find<Owner>(secrets: Secrets<Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {

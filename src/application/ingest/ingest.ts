@@ -18,6 +18,7 @@ import type { ClaimOutcome, FirstAttempts, FirstClaim } from "../delivery/first-
 import { loadShownByKey, loadShownOf } from "../events/webhooks.ts";
 import type { Freshness } from "../freshness.ts";
 import { idempotentKey } from "../hashing.ts";
+import { onceKnown } from "../once-known.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { eventView, type EventView } from "../views.ts";
 import type { Admission } from "./admissions.ts";
@@ -138,8 +139,7 @@ export class Ingest {
   #obstacle({ sender, destination }: Admission): Refusal | null | Promise<Refusal | null> {
     if (sender && !sender.active) return new Refusal("rejected", "the sender is inactive");
     if (destination.deleted) return new Refusal("rejected", "the sender's destination was deleted");
-    const standing = this.#parts.directory.standing(destination);
-    return standing instanceof Promise ? standing.then(obstacleOf) : obstacleOf(standing);
+    return onceKnown(this.#parts.directory.standing(destination), obstacleOf);
   }
 
   async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {

@@ -175,8 +175,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "events of an inactive destination are cancelled",
     breaks: "cancelled for a deletion that was",
     file: recording,
-    from: "(await this.#parts.aggregates.read(destinations, destinationId)).state?.deleted ?? true;",
-    to: "!((await this.#parts.aggregates.read(destinations, destinationId)).state?.active ?? false);",
+    from: "({ state }) => state?.deleted ?? true)",
+    to: "({ state }) => !(state?.active ?? false))",
   },
   {
     name: "lost attempts are not given up",

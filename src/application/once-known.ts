@@ -1,0 +1,6 @@
+/** Goes on with a value: at once where it is there, else when it comes. To wait for what is there costs turns. */
+export function onceKnown<Value, Result>(
+  value: Value | Promise<Value>, goOn: (value: Value) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  return value instanceof Promise ? value.then(goOn) : goOn(value);
+}
