@@ -132,6 +132,8 @@ export interface ReadModelQuestions {
   get(collection: string, key: string): Promise<Document | null>;
   /** The documents of one page, in the query's order. */
   find(query: Query): Promise<readonly Document[]>;
+  /** Their keys alone. Where an index has the query's order, no document is looked at. */
+  keys(query: Query): Promise<readonly string[]>;
   /** Counts by looking at the selected documents: for selections known to be small. */
   count(selection: Selection): Promise<number>;
   /** The different values of a field among the selected, ascending, `limit` at most, greater than `after`. */

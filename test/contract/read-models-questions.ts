@@ -215,6 +215,7 @@ export function questionsContract(tested: Tested, { runs }: ReadModelsTraits): v
         for (const asked of queries as unknown as Query[]) {
           const { order, offset: _offset, limit, ...selection } = asked;
           expect(await tested.models.reader.find(asked), "find").to.deep.equal(await plain.find(asked));
+          expect(await tested.models.reader.keys(asked), "keys").to.deep.equal(await plain.keys(asked));
           expect(await tested.models.reader.count(selection), "count").to.equal(await plain.count(selection));
           expect(await tested.models.reader.distinct(selection, order.field, { limit }), "distinct").to.deep.equal(
             await plain.distinct(selection, order.field, { limit }),

@@ -40,6 +40,7 @@ export class SimulatedReadModels {
     return {
       get: (collection, key) => ask(() => contents.get(collection, key)),
       find: (query) => ask(() => contents.find(query)),
+      keys: (query) => ask(() => contents.keys(query)),
       count: (selection) => ask(() => contents.count(selection)),
       distinct: (selection, field, options) => ask(() => contents.distinct(selection, field, options)),
       sum: (scope, from, to) => ask(() => contents.sum(scope, from, to)),

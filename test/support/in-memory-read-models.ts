@@ -33,6 +33,11 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
       .slice(offset, offset + limit);
   }
 
+  async keys(query: Query): Promise<readonly string[]> {
+    const key = this.#definitions.get(query.collection)?.key ?? "";
+    return (await this.find(query)).map((document) => document[key] as string);
+  }
+
   async count(selection: Selection): Promise<number> {
     return this.#select(selection).length;
   }

@@ -43,16 +43,13 @@ export class Queries {
 
   /** One page. Its places are found in an index, then its documents looked up: nothing that it skips. */
   find(definition: CollectionDefinition, query: Query): Document[] {
-    return this.#unchanged(() => {
-      const orderField = orderFieldOf(definition, query);
-      const inOrder = this.#isWide(definition, query, orderField);
-      const conditions = armsOf(query).flatMap((arm) => conditionOf(definition, arm, { inOrder }) ?? []);
-      if (conditions.length === 0) return [];
-      const { limit, offset = 0, order: { descending } } = query;
-      const values = [...conditions.flatMap((condition) => condition.values), limit, offset];
-      const keys = this.#rows(keysOf(definition, conditions, orderField, descending), values).map(([key]) => key!);
-      return this.#lookUp(definition, keys);
-    });
+    return this.#unchanged(() => this.#lookUp(definition, this.#placesOf(definition, query)));
+  }
+
+  /** The keys of one page's documents. */
+  keys(definition: CollectionDefinition, query: Query): string[] {
+    const kind = definition.fields[definition.key] ?? "text";
+    return this.#placesOf(definition, query).map((key) => decode(kind, key) as string);
   }
 
   /** Counts by looking at every selected document. */
@@ -105,6 +102,17 @@ export class Queries {
   buckets(scope: string, from = lowest, to = highest): Bucket[] {
     const rows = this.#rows(`SELECT bucket, total FROM ${countersWithin} ORDER BY bucket`, [scope, from, to]);
     return rows.map(([bucket, total]) => ({ bucket: Number(bucket), total: Number(total) }));
+  }
+
+  /** The keys of one page, as their column holds them. */
+  #placesOf(definition: CollectionDefinition, query: Query): SQLOutputValue[] {
+    const orderField = orderFieldOf(definition, query);
+    const inOrder = this.#isWide(definition, query, orderField);
+    const conditions = armsOf(query).flatMap((arm) => conditionOf(definition, arm, { inOrder }) ?? []);
+    if (conditions.length === 0) return [];
+    const { limit, offset = 0, order: { descending } } = query;
+    const values = [...conditions.flatMap((condition) => condition.values), limit, offset];
+    return this.#rows(keysOf(definition, conditions, orderField, descending), values).map(([key]) => key!);
   }
 
   /** The documents with these keys, in their order. What the disk is slow to give is read ahead meanwhile. */

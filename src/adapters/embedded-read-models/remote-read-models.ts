@@ -3,8 +3,8 @@ import { ReadModelsUnavailable, type ReadModels } from "../../ports/read-models.
 import { remote, type MethodsOf, type Remote } from "../message-port/calls.ts";
 
 const questions: MethodsOf<ReadModels> = {
-  get: true, find: true, count: true, distinct: true, sum: true, buckets: true, checkpoint: true, standsAt: true,
-  settle: true, caughtUp: true,
+  get: true, find: true, keys: true, count: true, distinct: true, sum: true, buckets: true, checkpoint: true,
+  standsAt: true, settle: true, caughtUp: true,
 };
 
 /** The read models that another thread serves at the other end of a port. */

@@ -83,6 +83,10 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#ask((stored) => stored.find(query));
   }
 
+  keys(query: Query): Promise<readonly string[]> {
+    return this.#ask((stored) => stored.keys(query));
+  }
+
   count(selection: Selection): Promise<number> {
     return this.#ask((stored) => stored.count(selection));
   }

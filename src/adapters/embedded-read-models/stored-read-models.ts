@@ -43,6 +43,10 @@ export class StoredReadModels implements ReadModelQuestions {
     return this.#ask(query.collection, (definition) => this.#queries.find(definition, query));
   }
 
+  async keys(query: Query): Promise<readonly string[]> {
+    return this.#ask(query.collection, (definition) => this.#queries.keys(definition, query));
+  }
+
   async count(selection: Selection): Promise<number> {
     return this.#ask(selection.collection, (definition) => this.#queries.count(definition, selection));
   }

@@ -45,17 +45,14 @@ export class Questions {
   /** One page, by the index that {@link indexFor} picks, or MongoDB itself where that picks none. */
   async find(query: Query): Promise<readonly Document[]> {
     const definition = this.#definition(query.collection);
-    const conditions = conditionsOf(definition, query);
-    // To MongoDB, a limit of 0 means no limit.
-    if (!conditions || query.limit <= 0) return [];
-    const field = storedName(definition, orderFieldOf(definition, query));
-    const direction = query.order.descending ? -1 : 1;
-    const index = indexFor(definition, query);
-    const page = { skip: query.offset ?? 0, limit: query.limit, ...(index && { hint: index }) };
-    const order = { [field]: direction, _id: direction } as const;
-    const found = await this.#ask((signal) =>
-      this.#stored(definition).find(all(conditions), { ...page, signal }).sort(order).toArray());
-    return found.map((stored) => decodeDocument(definition, stored));
+    return (await this.#found(definition, query)).map((stored) => decodeDocument(definition, stored));
+  }
+
+  /** The keys of one page's documents, likewise. */
+  async keys(query: Query): Promise<readonly string[]> {
+    const definition = this.#definition(query.collection);
+    const kind = kindOf(definition, definition.key);
+    return (await this.#found(definition, query, { _id: 1 })).map(({ _id: key }) => decode(kind, key) as string);
   }
 
   /** Counts by looking at every selected document. */
@@ -107,6 +104,23 @@ export class Questions {
     const some = { ...within(scope, from, to), n: { $ne: 0 } };
     const found = await this.#ask((signal) => this.#counters().find(some, { signal }).sort({ _id: 1 }).toArray());
     return found.map(({ _id, n }) => ({ bucket: bucketOf(_id), total: n }));
+  }
+
+  async #found(
+    definition: CollectionDefinition, query: Query, projection?: { readonly _id: 1 },
+  ): Promise<readonly Stored[]> {
+    const conditions = conditionsOf(definition, query);
+    // To MongoDB, a limit of 0 means no limit.
+    if (!conditions || query.limit <= 0) return [];
+    const field = storedName(definition, orderFieldOf(definition, query));
+    const direction = query.order.descending ? -1 : 1;
+    const index = indexFor(definition, query);
+    const page = {
+      skip: query.offset ?? 0, limit: query.limit, ...(index && { hint: index }), ...(projection && { projection }),
+    };
+    const order = { [field]: direction, _id: direction } as const;
+    return this.#ask((signal) =>
+      this.#stored(definition).find(all(conditions), { ...page, signal }).sort(order).toArray());
   }
 
   #values(

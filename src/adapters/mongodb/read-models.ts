@@ -50,6 +50,10 @@ export class MongoReadModels implements ReadModels {
     return (await this.#current()).find(query);
   }
 
+  async keys(query: Query): Promise<readonly string[]> {
+    return (await this.#current()).keys(query);
+  }
+
   async count(selection: Selection): Promise<number> {
     return (await this.#current()).count(selection);
   }

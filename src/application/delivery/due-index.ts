@@ -1,8 +1,9 @@
 import pLimit from "p-limit";
 import { destinations, destinationStatus } from "../../../projections/destinations/destinations.ts";
 import { leases, waiting, type LeaseDocument, type WaitingDocument } from "../../../projections/due/due.ts";
-import { accepted, events, eventsOrdered, type EventDocument } from "../../../projections/events/events.ts";
+import { accepted, events, eventsOrdered } from "../../../projections/events/events.ts";
 import { setAside } from "../../../projections/set-aside/set-aside.ts";
+import { acceptedMsOf } from "../../domain/event/event-id.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Position } from "../../ports/event-store.ts";
@@ -114,13 +115,13 @@ export class DueIndex {
   }
 
   async #pending(of: WorkOf, limit: number, from?: string): Promise<readonly WaitingWork[]> {
-    const found = await this.#readModels.find({
+    const found = await this.#readModels.keys({
       ...pendingOf(of),
       ...(from !== undefined && { range: accepted({ from }) }),
       order: eventsOrdered(false),
       limit,
     });
-    return (found as readonly EventDocument[]).map(({ id: eventId, acceptedAt: dueAt }) => ({ eventId, dueAt }));
+    return found.map((eventId) => ({ eventId, dueAt: timestamp(acceptedMsOf(eventId)) }));
   }
 
   /** What waits for a retry that is due in a time, first in the order of the field. */

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { eventIdOf, greatestEventId, keyOfEvent, leastEventId } from "../../../src/domain/event/event-id.ts";
+import {
+  acceptedMsOf, eventIdOf, greatestEventId, keyOfEvent, leastEventId,
+} from "../../../src/domain/event/event-id.ts";
 
 describe("ids of events", () => {
   const latest = Date.parse("9999-12-31T23:59:59.999Z");
@@ -11,6 +13,7 @@ describe("ids of events", () => {
       fc.property(moment, moment, fc.uuid(), fc.uuid(), (a, b, one, other) => {
         const [first, second] = [eventIdOf(a, keyOfEvent(one)), eventIdOf(b, keyOfEvent(other))];
         expect(keyOfEvent(first)).to.equal(keyOfEvent(one));
+        expect(acceptedMsOf(first)).to.equal(a);
         if (a !== b) expect(first < second).to.equal(a < b);
         else expect(first < second).to.equal(keyOfEvent(one) < keyOfEvent(other));
       }),

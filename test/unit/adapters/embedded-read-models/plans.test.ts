@@ -64,8 +64,9 @@ describe("what SQLite does", () => {
     const recording = { prepare: (sql: string) => (asked.add(sql), database.prepare(sql)), isTransaction: true };
     const queries = new Queries(recording as unknown as DatabaseSync);
     const definitionOf = (name: string) => collections.find((one) => one.name === name)!;
-    const answers: Pick<ReadModels, "find" | "count" | "distinct" | "get" | "sum"> = {
+    const answers: Pick<ReadModels, "find" | "keys" | "count" | "distinct" | "get" | "sum"> = {
       find: async (query) => queries.find(definitionOf(query.collection), query),
+      keys: async (query) => queries.keys(definitionOf(query.collection), query),
       count: async (selection) => queries.count(definitionOf(selection.collection), selection),
       distinct: async (selection, field, options) =>
         queries.distinct(definitionOf(selection.collection), selection, field, options),
@@ -275,6 +276,10 @@ describe("what SQLite does", () => {
     await index.due(place, at, 64);
     await index.due(place, at, 64, at);
     expect(steps()).to.deep.equal([pendingOfPlace, retriesOfPlace, `${pendingOfPlace} AND id>?`]);
+    const ofEvents = details().filter((detail) => detail.includes("c_events"));
+    expect(ofEvents).to.have.length(2);
+    const looked = ofEvents.filter((detail) => !detail.includes("USING COVERING INDEX"));
+    expect(looked, "documents looked at").to.deep.equal([]);
   });
 
   it("for the probe sorts the retries that are due, where they are not many", async () => {
