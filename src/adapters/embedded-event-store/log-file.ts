@@ -59,6 +59,7 @@ export class LogFile {
   readonly #row: StatementSync;
   readonly #empty: StatementSync;
   readonly #begin: StatementSync;
+  readonly #beginReading: StatementSync;
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
 
@@ -92,6 +93,7 @@ export class LogFile {
     this.#row = this.#db.prepare(selectRow);
     this.#empty = this.#db.prepare("UPDATE log SET id = '', type = '', metadata = '', data = '' WHERE sequence = ?");
     this.#begin = this.#db.prepare("BEGIN IMMEDIATE");
+    this.#beginReading = this.#db.prepare("BEGIN");
     this.#commit = this.#db.prepare("COMMIT");
     this.#rollback = this.#db.prepare("ROLLBACK");
   }
@@ -107,6 +109,17 @@ export class LogFile {
     } catch (error) {
       this.#endTransaction();
       throw error;
+    }
+  }
+
+  /** Runs `work`, which only reads: with several reads the file is locked once. Not within a transaction. */
+  reading<Result>(work: () => Result): Result {
+    this.#endTransaction();
+    this.#beginReading.run();
+    try {
+      return work();
+    } finally {
+      this.#endTransaction();
     }
   }
 

@@ -92,10 +92,7 @@ function enqueue(client: Client, request: Request): void {
 /** Answers reads until `end`, one at least; the others wait for the event loop's next turn. */
 function answerReads(end: number): void {
   for (let waiting = reads[0]; waiting; waiting = reads[0]) {
-    const answers: Answer[] = [];
-    do answers.push(read(waiting.reads[waiting.next++]!));
-    while (waiting.next < waiting.reads.length && performance.now() < end);
-    tell(waiting.client, { kind: "read", answers });
+    tell(waiting.client, { kind: "read", answers: log.reading(() => answersTo(waiting, end)) });
     if (waiting.next === waiting.reads.length) reads.shift();
     if (performance.now() >= end) break;
   }
@@ -103,6 +100,13 @@ function answerReads(end: number): void {
     readingOn = undefined;
     serve();
   });
+}
+
+function answersTo(waiting: WaitingReads, end: number): Answer[] {
+  const answers: Answer[] = [];
+  do answers.push(read(waiting.reads[waiting.next++]!));
+  while (waiting.next < waiting.reads.length && performance.now() < end);
+  return answers;
 }
 
 function commit(waiting: readonly { readonly client: Client; readonly write: Write }[]): void {
