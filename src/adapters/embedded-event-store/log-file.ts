@@ -112,9 +112,10 @@ export class LogFile {
     }
   }
 
-  /** Runs `work`, which only reads: with several reads the file is locked once. Not within a transaction. */
+  /** Runs `work`, which only reads: with several reads the file is locked once. Not within {@link transaction}. */
   reading<Result>(work: () => Result): Result {
-    this.#endTransaction();
+    // One that a failure left open is the next write's to end: reads need nothing of that.
+    if (this.#db.isTransaction) return work();
     this.#beginReading.run();
     try {
       return work();

@@ -186,10 +186,13 @@ function tell(client: Client, reply: Reply): void {
   client.port.postMessage(reply);
 }
 
-/** A start without listed segments makes the index anew from the log: all that is left to do is to end. */
+/**
+ * A start without listed segments makes the index anew from the log: all that is left to do is to end. Later: who has
+ * found the damage may be within a transaction, which would take back that they are forgotten.
+ */
 function dieOfDamage(damage: SegmentDamaged): void {
-  log.forgetSegments();
   setImmediate(() => {
+    log.forgetSegments();
     throw damage;
   });
 }
