@@ -71,7 +71,8 @@ describe("a sync of the log's file that fails", () => {
     const ended = load([], full);
     closeSync(full);
     await allThreads();
-    disk.trouble({ error: "EIO", writes: 0, syncs: 1 });
+    // Not all of them: where no commit succeeds nothing is left to be moved, and the log's file is not synced.
+    disk.trouble({ error: "EIO", writes: 0, syncs: 0.3 });
     expect((await ended).signal).to.equal("SIGKILL");
   });
 });
