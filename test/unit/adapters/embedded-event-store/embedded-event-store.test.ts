@@ -313,10 +313,11 @@ describe("the embedded event store's own ways", () => {
       await until("the segment is written", async () => (await store.stats()).flushes === 1);
     });
 
-    for (const [doing, use, written] of [
-      ["appends", (stream: string) => store.append(stream, 0, [note("y")]), 1],
-      ["reads", (stream: string) => store.readStream(stream), 0],
-    ] as const) {
+    const uses: readonly [doing: string, use: (stream: string) => Promise<unknown>, written: number][] = [
+      ["appends", (stream) => store.append(stream, 0, [note("y")]), 1],
+      ["reads", (stream) => store.readStream(stream), 0],
+    ];
+    for (const [doing, use, written] of uses) {
       it(`dies of a segment that ${doing} find damaged, and is whole after a restart`, async () => {
         await open(small);
         const streams = Array.from({ length: 100 }, () => freshStream());
@@ -326,16 +327,16 @@ describe("the embedded event store's own ways", () => {
         const index = join(folder.path, "index");
         for (const file of readdirSync(index)) damageFirstRecord(join(index, file));
         await open(small);
-        const uses = await Promise.allSettled(streams.map(use));
-        for (const failure of uses) {
+        const used = await Promise.allSettled(streams.map(use));
+        for (const failure of used) {
           if (failure.status === "rejected") expect(failure.reason).to.be.instanceOf(LogUnavailable);
         }
-        expect(uses.some(({ status }) => status === "rejected")).to.equal(true);
+        expect(used.some(({ status }) => status === "rejected")).to.equal(true);
         await until("it has died", () => store.head().then(() => false, () => true));
         await store.close();
         await open(small);
         for (const [at, stream] of streams.entries()) {
-          const more = uses[at]!.status === "fulfilled" ? written : 0;
+          const more = used[at]!.status === "fulfilled" ? written : 0;
           expect(await store.readStream(stream)).to.have.length(1 + more);
         }
       });
