@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { cpSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { text, type Json } from "../../demo/api-client.ts";
 import { createLogger } from "../../src/adapters/pino/logger.ts";
@@ -84,6 +86,22 @@ describe("a purge, in the files of the embedded engines", () => {
     expect(purged.map(({ data }) => data)).to.have.length(1);
     expect(purged[0]?.data).to.include({ matched: 40, before: null, status: null, destinationId: null });
     expect(purged[0]?.metadata.actor).to.include({ type: "user", role: "Owner" });
+  });
+
+  it("leaves no byte of it where the log was restored from a backup, either", async () => {
+    const account = await openAccount(relay.url);
+    const { ingest } = await account.destination({ url: receiver.url("/good") });
+    await delivered(account, ingest, "canary-of-the-purged", 40);
+    const backup = join(relay.dataDir, "..", "backup");
+    expect(await relay.command("backup", backup)).to.include({ code: 0 });
+    await relay.sigterm();
+    cpSync(join(relay.dataDir, "master.key"), join(backup, "master.key"));
+    rmSync(relay.dataDir, { recursive: true });
+    renameSync(backup, relay.dataDir);
+    await relay.start();
+    expect(filesWith("canary-of-the-purged")).to.include("log.db");
+    await purge(account);
+    await gone("canary-of-the-purged");
   });
 
   it("goes on after a kill, and read models built again at any time are the same", async () => {

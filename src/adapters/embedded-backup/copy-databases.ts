@@ -25,6 +25,8 @@ function copyDatabase(from: string, to: string): void {
   rmSync(to, { force: true });
   const source = new DatabaseSync(from, { readOnly: true });
   try {
+    // Without, the gaps of the copy's pages hold copies of rows, which nobody finds when those are deleted.
+    source.exec("PRAGMA secure_delete = ON");
     source.prepare("VACUUM INTO ?").run(to);
   } finally {
     source.close();
