@@ -9,9 +9,9 @@ import { keptAnswer, keptBodyBytes, retryAfterMs } from "./answer.ts";
 import { maskedAnswer } from "./masking.ts";
 import { failed, type Outcome } from "./outcome.ts";
 import { attemptRequest, authHeader, bearer } from "./request.ts";
-import type { AttemptRequest, AuthHeader, ClientGrant, Credentials } from "./request.ts";
+import type { AttemptRequest, AuthHeader, Credentials } from "./request.ts";
 import { signerOf, type Signer } from "./signature.ts";
-import type { TokenCache } from "./token-cache.ts";
+import type { TenantGrant, TokenCache } from "./token-cache.ts";
 
 interface DeliveryClientParts {
   readonly outbound: OutboundClient;
@@ -83,10 +83,11 @@ export class DeliveryClient {
     if (!destination.auth) return { header: null };
     const fields = this.#parts.vault.credentials(destination, tenant);
     const credentials = { type: destination.auth.type, ...fields } as unknown as Credentials;
-    return credentials.type === "JwtBearer" ? this.#granted(credentials) : { header: authHeader(credentials) };
+    if (credentials.type !== "JwtBearer") return { header: authHeader(credentials) };
+    return this.#granted({ ...credentials, tenantId: tenant.id });
   }
 
-  async #granted(grant: ClientGrant): Promise<Proof | { readonly error: string }> {
+  async #granted(grant: TenantGrant): Promise<Proof | { readonly error: string }> {
     const { tokens } = this.#parts;
     const result = await tokens.token(grant);
     if ("error" in result) return result;

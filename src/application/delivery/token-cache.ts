@@ -10,6 +10,9 @@ export type TokenResult =
   /** Why there is none; goes into the log under the reason "token", so there is no secret in it. */
   | { readonly error: string };
 
+/** A grant, and whose: tenants share no token, though their clients be the same. */
+export type TenantGrant = ClientGrant & { readonly tenantId: string };
+
 /** How tokens are fetched, and how many are kept. */
 interface TokenCacheSettings {
   readonly outbound: OutboundClient;
@@ -53,7 +56,7 @@ export class TokenCache {
   }
 
   /** The cached token, or a fresh one: fetched once for all who ask meanwhile, within the outbound deadline. */
-  async token(grant: ClientGrant): Promise<TokenResult> {
+  async token(grant: TenantGrant): Promise<TokenResult> {
     const { clock } = this.#settings;
     const key = keyOf(grant);
     const entry = this.#entries.get(key);
@@ -61,7 +64,7 @@ export class TokenCache {
   }
 
   /** Forgets a token that a destination answered 401 to; a newer one stays. */
-  drop(grant: ClientGrant, token: string): void {
+  drop(grant: TenantGrant, token: string): void {
     const key = keyOf(grant);
     if (this.#entries.peek(key)?.token === token) this.#entries.delete(key);
   }
@@ -84,8 +87,8 @@ export class TokenCache {
 }
 
 /** A hash: tokens are kept for long, and no secret of the client with them. */
-function keyOf({ tokenEndpoint, clientId, clientSecret, scope }: ClientGrant): string {
-  return sha256(JSON.stringify([tokenEndpoint, clientId, clientSecret, scope]));
+function keyOf({ tenantId, tokenEndpoint, clientId, clientSecret, scope }: TenantGrant): string {
+  return sha256(JSON.stringify([tenantId, tokenEndpoint, clientId, clientSecret, scope]));
 }
 
 type Fetched = { readonly token: string; readonly lifetimeMs: number } | { readonly error: string };

@@ -133,7 +133,8 @@ describe("S2 names and addresses at connect time", () => {
       userAgent: "test", deadlineMs: 1000, capacity: 10,
     });
     for (const host of ["id.example", "id.example", "127.0.0.1", "[::1]"]) {
-      const grant = { tokenEndpoint: `https://${host}:${sink.port}/`, clientId: "a", clientSecret: "b" };
+      const tokenEndpoint = `https://${host}:${sink.port}/`;
+      const grant = { tenantId: "tenant", tokenEndpoint, clientId: "a", clientSecret: "b" };
       expect(await tokens.token(grant)).to.deep.equal({ error: `the token endpoint gave no token: ${refused.error}` });
     }
     expect(sink.connections).to.equal(0);

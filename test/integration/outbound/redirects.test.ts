@@ -55,7 +55,9 @@ describe("S3 redirects", () => {
     for (const status of codes) {
       for (const location of targets()) {
         receiver.on("/token", () => ({ status, headers: { Location: location } }));
-        const result = await tokens.token({ tokenEndpoint: receiver.url("/token"), clientId: "a", clientSecret: "b" });
+        const result = await tokens.token({
+          tenantId: "tenant", tokenEndpoint: receiver.url("/token"), clientId: "a", clientSecret: "b",
+        });
         expect(result).to.deep.equal({ error: `the token endpoint answered ${status}` });
       }
     }

@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import type { ClientGrant } from "../../../../src/application/delivery/request.ts";
-import { TokenCache } from "../../../../src/application/delivery/token-cache.ts";
+import { TokenCache, type TenantGrant } from "../../../../src/application/delivery/token-cache.ts";
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../../../src/ports/outbound.ts";
 
 type Respond = (request: OutboundRequest, count: number) => OutboundAnswer | OutboundFailure;
 
-const grant: ClientGrant = {
-  tokenEndpoint: "https://id.example/token", clientId: "some client", clientSecret: "top:secret+", scope: "a b",
+const grant: TenantGrant = {
+  tenantId: "tenant", tokenEndpoint: "https://id.example/token",
+  clientId: "some client", clientSecret: "top:secret+", scope: "a b",
 };
 
 function json(fields: object, statusCode = 200): OutboundAnswer {
@@ -128,14 +128,14 @@ describe("token cache", () => {
     }
   });
 
-  it("fetches once for all who ask at the same time, and once for each grant", async () => {
+  it("fetches once for all who ask at the same time, and once for each grant of a tenant", async () => {
     const { cache, requests } = setUp(numbered);
     const tokens = await Promise.all(Array.from({ length: 50 }, () => tokenOf(cache)));
     expect(new Set(tokens)).to.deep.equal(new Set(["token-1"]));
-    for (const field of ["tokenEndpoint", "clientId", "clientSecret", "scope"] as const) {
+    for (const field of ["tenantId", "tokenEndpoint", "clientId", "clientSecret", "scope"] as const) {
       await cache.token({ ...grant, [field]: `${grant[field]}/other` });
     }
-    expect(requests).to.have.lengthOf(5);
+    expect(requests).to.have.lengthOf(6);
   });
 
   it("drops the token that was turned down, and not a newer one", async () => {
