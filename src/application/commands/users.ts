@@ -140,13 +140,12 @@ export class UserCommands {
     // Forgetting needs the read models: where they are behind, nothing is to be done yet.
     await freshness.wait();
     const reservation = await reservations.find(streams.email(user.emailHash));
-    await aggregates.change(tenants, caller.tenantId, origin, (state) => {
+    const { events } = await aggregates.change(tenants, caller.tenantId, origin, (state) => {
       const current = state?.users.get(userId);
-      if (current && current.emailHash !== user.emailHash) {
-        refuse("conflict", "the user was changed by another request");
-      }
-      return decide(state, command());
+      return current && current.emailHash !== user.emailHash ? [] : decide(state, command());
     });
+    // It has another email by now: that one's reservation is to be released.
+    if (events.length === 0) return this.remove(caller, userId, origin);
     await sessions.endOlder(caller.tenantId, userId);
     if (reservation?.holder.userId === userId) await reservations.release(reservation, origin);
     await forgetting.forget({ tenantId: caller.tenantId, userId }, origin);

@@ -86,7 +86,6 @@ export const userDescriptions: Descriptions = {
         "The user belongs to another tenant, or the caller's role does not allow it.",
         othersUser, "only Admin or above may delete users",
       ),
-      409: problem("The user's email was changed at the same moment.", "the user was changed by another request"),
       422: problem("The last active Owner stays.", "the last active Owner cannot be deleted"),
     },
   },
