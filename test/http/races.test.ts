@@ -69,6 +69,30 @@ describeOnEngines("R4 races of 50", (freshEngines) => {
     }
   }).timeout(patienceMs);
 
+  it("for one tenant name are not lost to a request whose email is taken", async () => {
+    const { owner } = await createTenant(url(0));
+    for (let round = 0; round < 20; round += 1) {
+      const name = unique("Race");
+      const emails = [freshEmail(), owner.email, owner.email, owner.email];
+      const answers = await Promise.all(emails.map((ownerEmail, index) =>
+        http("POST", `${url(index)}/api/v1/tenants`, { json: { name, ownerEmail, ownerPassword: password } })));
+      expect(answers.map(({ status }) => status)).to.deep.equal([201, 409, 409, 409]);
+    }
+  }).timeout(patienceMs);
+
+  it("between the deletion of a user and another email for it leave neither email taken", async () => {
+    const { owner } = await createTenant(url(0));
+    for (let round = 0; round < 10; round += 1) {
+      const user = await createUser(owner.client, "developer");
+      const [path, email] = [`/api/v1/users/${user.id}`, freshEmail()];
+      const [deleted] = await Promise.all([owner.client.delete(path), owner.client.at(url(1)).patch(path, { email })]);
+      expect(deleted.status, deleted.text).to.equal(204);
+      for (const free of [user.email, email]) {
+        expect((await owner.client.post("/api/v1/users", { email: free, password })).status, free).to.equal(201);
+      }
+    }
+  }).timeout(patienceMs);
+
   it("for one idempotency key have one winner, the event of all", async () => {
     const { owner, tenantId } = await createTenant(url(0));
     const { path, apiKey } = await openIngest(owner.client, tenantId);

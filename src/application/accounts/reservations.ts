@@ -5,6 +5,7 @@ import {
 } from "../../domain/reservation/reservation.ts";
 import { categoryOf, streams, subjectOf } from "../../domain/streams.ts";
 import type { TenantEvent } from "../../domain/tenant/events.ts";
+import type { Tenant } from "../../domain/tenant/state.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import {
@@ -12,7 +13,7 @@ import {
 } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { tenants } from "../aggregate-types.ts";
-import type { Aggregates } from "../aggregates.ts";
+import type { Aggregates, Folded } from "../aggregates.ts";
 import { entriesOf, serviceOrigin, type Origin } from "../origin.ts";
 
 /** A name wanted for a holder. */
@@ -31,6 +32,12 @@ export interface Reservation {
   readonly stream: string;
   readonly revision: number;
   readonly holder: Holder;
+}
+
+/** How a name stands, by the newest fact of its stream. */
+interface StoredReservation {
+  readonly state: ReservationState;
+  readonly revision: number;
 }
 
 /** How a refusal names a reservation. */
@@ -70,6 +77,8 @@ export class Reservations {
   ): Promise<Result> {
     const held: Reservation[] = [];
     try {
+      // Who cannot have them all is to keep no rival from any.
+      for (const claim of claims.slice(1)) await this.#requireUnused(claim);
       for (const claim of claims) held.push(await this.#reserve(claim, origin));
       return await use(held.map(nameOf));
     } catch (error) {
@@ -117,15 +126,12 @@ export class Reservations {
     await this.release(held, origin);
   }
 
-  async #reserve({ stream, holder, taken, overtaken = taken }: Claim, origin: Origin): Promise<Reservation> {
+  async #reserve(claim: Claim, origin: Origin): Promise<Reservation> {
+    const { stream, holder, taken } = claim;
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      const { state, revision } = await this.#read(stream);
-      const found = availability(state, this.#now());
-      if (found === "held") refuse("conflict", isDeepStrictEqual(state?.holder, holder) ? overtaken : taken);
+      const { state, revision } = await this.#requireNotHeld(claim);
       try {
-        if (found === "doubtful" && state?.holder) {
-          await this.#refuseHolder({ stream, revision, holder: state.holder }, taken);
-        }
+        if (state?.holder) await this.#refuseHolder({ stream, revision, holder: state.holder }, taken);
         const event: ReservationEvent = { type: "NameReserved", data: { holder, at: this.#now() } };
         const appended = await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts.ids));
         return { stream, revision: appended.revision, holder };
@@ -136,15 +142,36 @@ export class Reservations {
     return refuse("conflict", taken);
   }
 
+  /** Throws a Refusal (conflict) where a name is held or used; it may be reserved right after. */
+  async #requireUnused(claim: Claim): Promise<void> {
+    const { stream, taken } = claim;
+    const { state } = await this.#requireNotHeld(claim);
+    if (state?.holder && (await this.#holderOf(stream, state.holder)).uses) refuse("conflict", taken);
+  }
+
+  /** How a name stands that no command under way may hold. Throws a Refusal (conflict) where one may. */
+  async #requireNotHeld({ stream, holder, taken, overtaken = taken }: Claim): Promise<StoredReservation> {
+    const stored = await this.#read(stream);
+    const found = availability(stored.state, this.#now());
+    if (found === "held") refuse("conflict", isDeepStrictEqual(stored.state?.holder, holder) ? overtaken : taken);
+    return stored;
+  }
+
+  /** The tenant of a name's holder, and whether the holder uses the name. */
+  async #holderOf(stream: string, { tenantId, userId }: Holder): Promise<Folded<Tenant> & { readonly uses: boolean }> {
+    const { state, revision } = await this.#parts.aggregates.current(tenants, tenantId);
+    const hash = subjectOf(stream);
+    const uses = categoryOf(stream) === "tenantName"
+      ? state?.nameHash === hash
+      : userId !== null && state?.users.get(userId)?.emailHash === hash;
+    return { state, revision, uses };
+  }
+
   /** Makes sure that the holder can no longer use its reservation. Throws RevisionConflict when the holder moved. */
   async #refuseHolder(reservation: Reservation, taken: string): Promise<void> {
     const { stream, holder } = reservation;
-    const { state, revision } = await this.#parts.aggregates.current(tenants, holder.tenantId);
-    const hash = subjectOf(stream);
-    const used = categoryOf(stream) === "tenantName"
-      ? state?.nameHash === hash
-      : holder.userId !== null && state?.users.get(holder.userId)?.emailHash === hash;
-    if (used) refuse("conflict", taken);
+    const { state, revision, uses } = await this.#holderOf(stream, holder);
+    if (uses) refuse("conflict", taken);
     if (state?.refused.has(nameOf(reservation))) return;
     const data = { reservation: nameOf(reservation), at: this.#now() };
     const event: TenantEvent = { type: "ReservationRefused", data };
@@ -153,7 +180,7 @@ export class Reservations {
     await this.#parts.store.append(streams.tenant(holder.tenantId), revision, entriesOf([event], own, this.#parts.ids));
   }
 
-  async #read(stream: string): Promise<{ readonly state: ReservationState; readonly revision: number }> {
+  async #read(stream: string): Promise<StoredReservation> {
     const [entry] = await this.#parts.store.readStream(stream, { backwards: true, limit: 1 });
     if (!entry) return { state: undefined, revision: noStream };
     if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the record of this name cannot be read");

@@ -135,8 +135,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a forsaken name is held for ever",
     breaks: "a name that nobody uses is anybody's",
     file: reservations,
-    from: "if (used) refuse(\"conflict\", taken);",
-    to: "if (used || state === undefined) refuse(\"conflict\", taken);",
+    from: "if (uses) refuse(\"conflict\", taken);",
+    to: "if (uses || state === undefined) refuse(\"conflict\", taken);",
   },
   {
     name: "a start that fails is nobody's to hear of",

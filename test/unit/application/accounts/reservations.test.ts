@@ -76,6 +76,17 @@ describe("reservations", () => {
     expect((await create({ ownerEmail: owner.email })).status).to.equal(409);
   });
 
+  it("are not made where another name that is needed is in use: a rival would find them held", async () => {
+    const { owner } = await createTenant(api.url);
+    let appends = 0;
+    engines.store.beforeAppend = () => void (appends += 1);
+    for (const ms of [0, 10 * half]) {
+      engines.clock.advance(ms);
+      expect((await create({ ownerEmail: owner.email })).status).to.equal(409);
+    }
+    expect(appends).to.equal(0);
+  });
+
   it("taken over make a late creator lose", async () => {
     const [name, ownerEmail] = [unique("Late"), freshEmail()];
     const reached = holdBack("TenantCreated");
