@@ -121,8 +121,8 @@ export class Aggregates {
   /**
    * Decides on the current state and appends the decision, retrying from the newer state when another writer was first;
    * at once where what is cached calls for nothing. Changes of one stream by this process take turns, so that only
-   * other processes can be first. `decide` must be free of side effects. Throws as {@link read} and `decide` do, and
-   * RevisionConflict where other processes were first ten times.
+   * other processes can be first. `decide` must be free of side effects. Throws as {@link read} and `decide` do, at
+   * once or by the promise, and RevisionConflict where other processes were first ten times.
    */
   change<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,

@@ -132,7 +132,7 @@ export interface ReadModelQuestions {
   get(collection: string, key: string): Promise<Document | null>;
   /** The documents of one page, in the query's order. */
   find(query: Query): Promise<readonly Document[]>;
-  /** Their keys alone. Where an index has the query's order, no document is looked at. */
+  /** Their keys alone. Where one index has the query's order and all its fields, no document is looked at. */
   keys(query: Query): Promise<readonly string[]>;
   /** Counts by looking at the selected documents: for selections known to be small. */
   count(selection: Selection): Promise<number>;

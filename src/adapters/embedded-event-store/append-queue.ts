@@ -59,7 +59,10 @@ export class AppendQueue {
     this.#pace = new Pace(tuning.paceMs);
   }
 
-  /** `bytes`: of the encoded texts, about: their UTF-16 units. Rejects with RevisionConflict or LogUnavailable. */
+  /**
+   * `bytes`: of the encoded texts, about: their UTF-16 units. Throws LogUnavailable where too many wait; whatever else
+   * becomes of it, `append` is told.
+   */
   add(
     stream: string, expected: number, append: WaitingAppend, encoded: readonly EncodedEvent[], bytes: number,
   ): void {

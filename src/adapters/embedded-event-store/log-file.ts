@@ -195,7 +195,7 @@ export class LogFile {
 
   /** Empties the manifest: the next start makes the index anew from the log. */
   forgetSegments(): void {
-    this.#db.exec("DELETE FROM segments");
+    this.transaction(() => this.#db.exec("DELETE FROM segments"));
   }
 
   /** Moves what it can from the write-ahead log into the database file. */

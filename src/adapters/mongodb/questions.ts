@@ -107,7 +107,7 @@ export class Questions {
   }
 
   async #found(
-    definition: CollectionDefinition, query: Query, projection?: { readonly _id: 1 },
+    definition: CollectionDefinition, query: Query, projection: Stored = {},
   ): Promise<readonly Stored[]> {
     const conditions = conditionsOf(definition, query);
     // To MongoDB, a limit of 0 means no limit.
@@ -115,9 +115,7 @@ export class Questions {
     const field = storedName(definition, orderFieldOf(definition, query));
     const direction = query.order.descending ? -1 : 1;
     const index = indexFor(definition, query);
-    const page = {
-      skip: query.offset ?? 0, limit: query.limit, ...(index && { hint: index }), ...(projection && { projection }),
-    };
+    const page = { skip: query.offset ?? 0, limit: query.limit, projection, ...(index && { hint: index }) };
     const order = { [field]: direction, _id: direction } as const;
     return this.#ask((signal) =>
       this.#stored(definition).find(all(conditions), { ...page, signal }).sort(order).toArray());

@@ -120,7 +120,7 @@ export class Recording {
   }
 
   /** A deleted destination has no circuit any more. */
-  #tellCircuit(command: CircuitCommand): boolean | Promise<boolean> {
+  #tellCircuit(command: CircuitCommand): unknown {
     const { known: { state: { tenantId, destinationId } }, origin } = this.#ended;
     return onceKnown(this.#isDeleted(destinationId), (deleted) =>
       !deleted && changeCircuit(this.#parts, { tenantId, destinationId }, origin, command));

@@ -24,7 +24,7 @@ export function keyOfEvent(eventId: string): string {
 
 /** The millisecond of acceptance (since 1970) that an event's id begins with. */
 export function acceptedMsOf(eventId: string): number {
-  return Number.parseInt(eventId.slice(0, 8) + eventId.slice(9, timeChars - 1), 16);
+  return Number.parseInt(eventId.slice(0, timeChars).replaceAll("-", ""), 16);
 }
 
 /** The least id that an event accepted at `acceptedMs` (since 1970) or later can have. */
