@@ -64,7 +64,7 @@ export function checkOutboundUrl(field: string, text: string, outbound: Pick<Out
   if (refusal !== null) refuse("invalid", `${field}: ${refusal}`);
 }
 
-const dateTime = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})?)?$/;
+const dateTime = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
 
 /** An ISO 8601 date or date-time (UTC where it names no offset) as a timestamp. Throws a Refusal (invalid). */
 export function parseDateTime(field: string, text: string): string {
@@ -75,7 +75,7 @@ export function parseDateTime(field: string, text: string): string {
   const ms = Date.parse(local);
   // Date.parse takes the 30th of February for a day in March, and 24:00 for the next day.
   if (Number.isNaN(ms) || timestamp(ms) !== local) bad();
-  const [, sign, hours = "00", minutes = "00"] = /^([+-])(\d{2}):?(\d{2})$/.exec(offset) ?? [];
+  const [, sign, hours = "00", minutes = "00"] = /^([+-])(\d{2}):?(\d{2})?$/.exec(offset) ?? [];
   if (Number(hours) > 23 || Number(minutes) > 59) bad();
   const shifted = ms - (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
   // Beyond these years timestamps no longer sort as text.
