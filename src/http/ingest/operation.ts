@@ -12,7 +12,7 @@ export const ingestOperation: Operation = {
     schema: {
       type: "object",
       additionalProperties: true,
-      description: "Any JSON object in UTF-8, nested at most 128 deep. The bytes received are the bytes delivered.",
+      description: "Any JSON object in UTF-8, nested at most 128 deep.",
     },
   },
 };

@@ -52,14 +52,14 @@ export type Descriptions = Readonly<Record<`${Method} /${string}`, Description>>
 export const tags = {
   Tenants: "Accounts. Creating one creates its first user, an Owner, and its webhook secret.",
   Sessions: "Access tokens for people. They last one hour unless the operator says otherwise.",
-  Users: "People of a tenant. Roles stand above one another: Owner, Admin, Developer, Viewer.",
+  Users: "People of a tenant. Roles, the highest first: Owner, Admin, Developer, Viewer.",
   Invites: "The way in for people who choose their own password. No mail is sent: hand the token over yourself.",
   "API keys": "What producers authenticate with at ingest.",
   Destinations: "Where events are delivered: a URL, how it is authenticated, and how much it takes at once.",
-  Senders: "Ingest targets of their own, each with a token and a mapping that transforms what comes in.",
+  Senders: "Further ingest targets, each with a token and optionally a mapping that transforms payloads.",
   Ingest: "The way in for events.",
   Events: "What was accepted, every attempt to deliver it, and every fact about it.",
-  Audit: "Who changed what of the tenant, and when, in one list.",
+  Audit: "Who changed what in the tenant, and when, in one list.",
   Operation: "For whoever runs the service, and for tools.",
 } as const;
 
@@ -80,7 +80,7 @@ export function page(list: string, description: string, item: object): Described
 
 /** An answer with a page of a history. */
 export function facts(fact: object): DescribedAnswer {
-  return page("history", "A page of facts, in the order in which they came to be.", fact);
+  return page("history", "A page of facts, in the order in which they were written.", fact);
 }
 
 /** An answer with a plain text that says what is wrong, as in the examples. */
@@ -96,7 +96,7 @@ export function challenge(
   description: string,
   ...examples: readonly [string, ...string[]]
 ): DescribedAnswer {
-  const header = { description: "What is asked for.", required: true, schema: { type: "string", const: scheme } };
+  const header = { description: "What is needed.", required: true, schema: { type: "string", const: scheme } };
   return { ...problem(description, ...examples), headers: { "WWW-Authenticate": header } };
 }
 

@@ -72,16 +72,14 @@ const shared = {
     "Authorization: must be Bearer and an access token", "the session is over",
   ),
   WrongKey: challenge("ApiKey", "The API key is missing or not valid.", "X-Api-Key: not a valid API key"),
-  NotFound: problem(
-    "Nothing has this id. What is not a UUID names nothing.", "event not found", "destination not found",
-  ),
+  NotFound: problem("Nothing has this id. What is not a UUID names nothing.", "… not found"),
   BadBody: problem(
-    "The body is no JSON object in UTF-8, or a field of it is missing or not valid.",
-    "body: must be valid JSON", "body: is empty; send a JSON object", "email: is required",
+    "The body is not a JSON object in UTF-8, or a field of it is missing or not valid.",
+    "body: must be valid JSON", "body: is empty; send a JSON object", "…: is required",
   ),
   BadQuery: problem(
     "A parameter is not valid, is given twice, or is spelt in another case.",
-    "Qt: must be at most 100", "status: must be spelt Status",
+    "Qt: must be at most 100", "qt: must be spelt Qt",
   ),
   TooLarge: problem(
     "The body is larger than `RELAY_MAX_BODY_BYTES`, 256 KiB by default. The connection is closed.",
@@ -92,11 +90,13 @@ const shared = {
     "Content-Type: must be application/json in UTF-8",
   ),
   Defect: problem(
-    "A defect of the service, which its operator learns of. Nothing half-done remains.",
+    "A defect of the service, which its operator learns of. Nothing half-done remains, but the request may have been " +
+    "done in full.",
     "something went wrong here; it has been noted",
   ),
   Unavailable: problem(
-    "The storage cannot be reached or is overloaded, or lists are behind. Nothing half-done remains: try again.",
+    "The storage cannot be reached or is overloaded, or lists are behind: try again. Nothing half-done remains, but " +
+    "the request may have been done in full.",
     "the service cannot reach its storage; try again",
   ),
 } as const;
@@ -130,7 +130,7 @@ export function createDocument(operations: readonly Operation[]): ApiDocument {
       headers: {
         RequestId: {
           description:
-            "The request's id: the caller's own where it gave a good one. Histories show it as `correlationId`.",
+            "The request's id: the caller's own if it gave a good one. Histories show it as `correlationId`.",
           required: true,
           schema: { type: "string", minLength: 1, maxLength: 128 },
         },

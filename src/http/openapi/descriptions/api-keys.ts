@@ -34,10 +34,10 @@ export const apiKeyDescriptions: Descriptions = {
   "GET /api/v1/api-keys/:id/history": {
     id: "listApiKeyHistory",
     tag,
-    summary: "List every fact about an API key",
+    summary: "List an API key's history",
     description:
-      "Any role. Who issued it and who deleted it, and when. Uses are told by the events accepted with the key; its " +
-      "latest one is noted here before a purge takes them. Stays readable when the key is deleted.\n\n" +
+      "Any role. Who issued it and who deleted it, and when. The events accepted with the key show its uses; the " +
+      "latest use is noted here before a purge takes them. Stays readable when the key is deleted.\n\n" +
       typesOf("apiKey"),
     parameters: { id },
     answers: {

@@ -6,13 +6,13 @@ export const auditDescriptions: Descriptions = {
   "GET /api/v1/audit": {
     id: "listAudit",
     tag: "Audit",
-    summary: "List who changed what",
+    summary: "List the audit",
     description:
       "Any role. What people and the operator did to the tenant's settings, users, invites, API keys, destinations " +
       "and senders, deleted ones too, and who purged or replayed many events, or closed a circuit; newest first. " +
-      "Filters narrow it together: what became of one thing (`SubjectId`), what one person did (`ActorId`), what one " +
+      "Filters can be combined: what happened to one thing (`SubjectId`), what one person did (`ActorId`), what one " +
       "request did (`CorrelationId`), what was deleted (`Type=DestinationDeleted`), and when (`From`, `To`). What " +
-      "happened to single events, and what the service did of its own accord, is in their histories.",
+      "happened to single events, and what the service did by itself, is in their histories.",
     answers: { 200: page("audit", "A page of facts.", auditFact) },
   },
 };

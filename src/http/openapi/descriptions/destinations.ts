@@ -65,7 +65,7 @@ export const destinationDescriptions: Descriptions = {
   "GET /api/v1/destinations/:id/history": {
     id: "listDestinationHistory",
     tag,
-    summary: "List every fact about a destination",
+    summary: "List a destination's history",
     description:
       "Any role. Each change of a setting: what it became, by whom and when. The `destinationRevision` of an attempt " +
       "is the `revision` of the newest fact it was made under. Of authentication only the kind is shown, of the " +
@@ -80,15 +80,15 @@ export const destinationDescriptions: Descriptions = {
   "GET /api/v1/destinations/:id/circuit/history": {
     id: "listCircuitHistory",
     tag,
-    summary: "List every fact about a destination's circuit",
+    summary: "List a circuit's history",
     description:
-      "Any role. Why deliveries were held and went on: the consecutive failures were counted (CircuitCounted), the " +
+      "Any role. Why deliveries were held and resumed: the consecutive failures were counted (CircuitCounted), the " +
       "circuit opened (CircuitOpened) or waits half-open for its next event (CircuitHalfOpened), one event's attempt " +
-      "is to try the receiver (CircuitProbeClaimed) or came to nothing (CircuitProbeReleased), the circuit closed " +
+      "is to probe the receiver (CircuitProbeClaimed) or came to nothing (CircuitProbeReleased), the circuit closed " +
       "(CircuitClosed). Each fact has the circuit as it was from then on: `position` (Closed, Open or HalfOpen), " +
-      "`failures`, `openUntil`, and the `probe` under way with its `eventId` and `leaseUntil`; and the event whose " +
-      "attempt it came of (`eventId`), null where a person or the timer did it, and in facts of older versions. " +
-      "Empty where no attempt ever failed. Stays readable when the destination is deleted.",
+      "`failures`, `openUntil`, and the `probe` in flight with its `eventId` and `leaseUntil`; and the event whose " +
+      "attempt caused it (`eventId`), null if a person or the timer did it, and in facts of older versions. " +
+      "Empty if no attempt ever failed. Stays readable when the destination is deleted.",
     parameters: { id },
     answers: {
       200: facts(circuitFact),
@@ -121,7 +121,7 @@ export const destinationDescriptions: Descriptions = {
     tag,
     summary: "Delete a destination",
     description:
-      "Developer or above. Events that wait become Cancelled shortly after; an attempt in flight finishes. The " +
+      "Developer or above. Waiting events become Cancelled shortly after; an attempt in flight finishes. The " +
       "history stays readable, the ingest token then gives 404.",
     parameters: { id },
     answers: {

@@ -15,7 +15,7 @@ export const eventDescriptions: Descriptions = {
     description:
       "Any role. `From` and `To` are ISO 8601 dates or date-times, both inclusive. With an `IdempotencyKey` there is " +
       "one event or none. A filter that names another tenant's or no one's destination gives an empty page. " +
-      "While events arrive, pages from the newest one on meet some twice: fix `To`, or take `TpOrd` `Asc`.",
+      "While events arrive, paging from the newest one shows some twice: fix `To`, or use `TpOrd` `Asc`.",
     answers: { 200: page("event", "A page of events.", event) },
   },
   "GET /api/v1/events/totals": {
@@ -23,8 +23,8 @@ export const eventDescriptions: Descriptions = {
     tag,
     summary: "Count events by status",
     description:
-      "Any role. The filters mean what those of the list of events do, and `statuses` has the `total` of that list " +
-      "for each `Status`.",
+      "Any role. The filters are those of the list of events, and `statuses` has the `total` of that list for each " +
+      "`Status`.",
     answers: { 200: json("event-totals", "How many there are, in all and in each status.", eventTotals) },
   },
   "GET /api/v1/events/:id": {
@@ -41,7 +41,7 @@ export const eventDescriptions: Descriptions = {
   "GET /api/v1/events/:id/attempts": {
     id: "listAttempts",
     tag,
-    summary: "List the attempts to deliver an event",
+    summary: "List an event's attempts",
     description: "Any role. What was sent and what came back, with credentials masked in both.",
     parameters: { id },
     answers: {
@@ -52,7 +52,7 @@ export const eventDescriptions: Descriptions = {
   "GET /api/v1/events/:id/history": {
     id: "listEventHistory",
     tag,
-    summary: "List every fact about an event",
+    summary: "List an event's history",
     description:
       `Any role. The log itself: who did what, when, and through which configuration.\n\n${typesOf("event")}`,
     parameters: { id },
@@ -64,10 +64,10 @@ export const eventDescriptions: Descriptions = {
   "POST /api/v1/events/:id/replay": {
     id: "replayEvent",
     tag,
-    summary: "Deliver a given-up event once more",
+    summary: "Replay an event",
     description:
-      "Developer or above. Only from CriticalFailure. `currentRetryCount` starts at 0 again, attempt numbers go " +
-      "on. To a Suspended or Inactive destination the event is held.",
+      "Developer or above. Only from CriticalFailure. `currentRetryCount` starts at 0 again, attempt numbers " +
+      "continue. If the destination is Suspended or Inactive the event is held.",
     parameters: { id },
     answers: {
       200: json("event", "The event, waiting for its next attempt.", waitingEvent),
@@ -80,7 +80,7 @@ export const eventDescriptions: Descriptions = {
         "only Developer or above may replay events", othersEvent,
       ),
       422: problem(
-        "There is nowhere to deliver it to, or it had very many attempts.",
+        "Its destination was deleted, or it had 1,000 attempts or more.",
         "the event's destination was deleted", "the event had 1000 attempts; from 1000 on it cannot be replayed",
       ),
     },
@@ -88,13 +88,13 @@ export const eventDescriptions: Descriptions = {
   "POST /api/v1/events/:id/cancel": {
     id: "cancelEvent",
     tag,
-    summary: "Take an event that waits out for good",
+    summary: "Cancel a waiting event",
     description: "Developer or above. Only from Pending or WaitingRetry. Its idempotency key stays used.",
     parameters: { id },
     answers: {
       200: json("event", "The event, Cancelled.", { ...waitingEvent, status: "Cancelled", nextAttemptAt: null }),
       400: problem(
-        "The event does not wait.",
+        "The event is not waiting.",
         "the event is Succeeded; only one that is Pending or WaitingRetry can be cancelled",
       ),
       403: problem(

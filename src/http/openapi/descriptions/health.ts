@@ -13,16 +13,16 @@ export const healthDescriptions: Descriptions = {
   "GET /healthz": {
     ...shared,
     id: "getHealth",
-    summary: "Whether the process lives",
-    answers: { 200: file("text/plain", "It serves.", { type: "string", const: "ok" }) },
+    summary: "Liveness",
+    answers: { 200: file("text/plain", "The process serves.", { type: "string", const: "ok" }) },
   },
   "GET /readyz": {
     ...shared,
     id: "getReadiness",
-    summary: "Whether requests can be served",
+    summary: "Readiness",
     answers: {
-      200: file("text/plain", "They can.", { type: "string", const: "ready" }),
-      503: problem("They cannot; the body says why.", "an engine has failed"),
+      200: file("text/plain", "Requests can be served.", { type: "string", const: "ready" }),
+      503: problem("Requests cannot be served; the body says why.", "an engine has failed"),
     },
   },
   "GET /metrics": {

@@ -6,18 +6,19 @@ export const ingestDescriptions: Descriptions = {
   "POST /api/v1/ingest/:tenantId/:token": {
     id: "ingest",
     tag: "Ingest",
-    summary: "Hand an event over for delivery",
+    summary: "Post an event",
     description:
-      "202 means that the event is on disk. With an `X-Idempotency-Key` the request can be repeated at will: of " +
-      "any number, one is accepted and all others are answered with the event it made, even while the destination " +
-      "takes nothing new. Checks come in this order: API key, token prefix, tenant, key's tenant, token, token's " +
+      "202 means that the event is on disk. With an `X-Idempotency-Key` the request can be repeated at will: of any " +
+      "number, one is accepted and all others are answered with the event it made, even while the destination " +
+      "accepts nothing new. With a `dst_` token, and with a sender without a mapping, the bytes received are the " +
+      "bytes delivered. Checks come in this order: API key, token prefix, tenant, key's tenant, token, token's " +
       "tenant, idempotency key, body, duplicate, what the sender's mapping makes of the body, sender, destination.",
     parameters: {
       tenantId: "The tenant's id.",
       token: {
         description:
           "An ingest token. `dst_` names a destination and the payload is delivered unchanged, `sndr_` a sender " +
-          "whose mapping transforms it.",
+          "whose mapping, if it has one, transforms it.",
         schema: { type: "string", pattern: "^(dst|sndr)_", examples: [`dst_${token}`] },
       },
     },
@@ -42,8 +43,8 @@ export const ingestDescriptions: Descriptions = {
         eventId: waitingEvent.id, status: "Pending", acceptedAt: waitingEvent.acceptedAt,
       }),
       400: problem(
-        "The token has an unknown prefix, the idempotency key is none, the body is no JSON object, or the sender's " +
-          "mapping makes none of it.",
+        "The token has an unknown prefix, the idempotency key is not valid, the body is not a JSON object, or the " +
+          "mapping does not yield an object.",
         "token: must begin with dst_ or sndr_", "X-Idempotency-Key: must not be empty", "body: must be valid JSON",
         "body: the sender's mapping yields an array, not an object",
       ),
@@ -52,10 +53,19 @@ export const ingestDescriptions: Descriptions = {
         "the API key belongs to another tenant", "the ingest token belongs to another tenant",
       ),
       404: problem("No such tenant or ingest token.", "tenant not found", "ingest token not found"),
+      413: problem(
+        "The body is larger than `RELAY_MAX_BODY_BYTES`, 256 KiB by default, or the event is over 1 MiB in the log.",
+        "body: must be at most 262144 bytes", "body: is too large for the log to keep as one event",
+      ),
       422: problem(
-        "The destination takes nothing new, or the sender does not.",
+        "The destination or the sender accepts nothing new.",
         "the destination is suspended until 2026-02-01T00:04:59.412Z", "the sender is inactive",
         "the sender's destination was deleted",
+      ),
+      503: problem(
+        "The storage cannot be reached or is overloaded, or the mapping waited too long. The event may be stored " +
+          "after all: post it again under the same idempotency key.",
+        "the service cannot reach its storage; try again",
       ),
     },
   },

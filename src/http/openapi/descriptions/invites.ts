@@ -16,8 +16,8 @@ export const inviteDescriptions: Descriptions = {
     summary: "Invite someone",
     description:
       "Admin or Owner, and never above the caller's own role. Valid for 7 days, or until a user of the tenant who " +
-      "has the email is deleted. It stays good when the caller loses the right to invite, so look through the open " +
-      "ones when somebody is dismissed.",
+      "has the email is deleted. It stays valid when the caller loses the right to invite, so look through the open " +
+      "ones when somebody leaves.",
     examples: { developer: { email: "new@example.com", role: 0 } },
     answers: {
       201: json("created-invite", "The invite and its token, shown here only.", { ...invite, inviteToken }),
@@ -32,15 +32,15 @@ export const inviteDescriptions: Descriptions = {
     id: "listInvites",
     tag,
     summary: "List invites",
-    description: "Any role. Whatever became of them.",
+    description: "Any role. In every status.",
     answers: { 200: page("invite", "A page of invites.", invite) },
   },
   "GET /api/v1/invites/:id/history": {
     id: "listInviteHistory",
     tag,
-    summary: "List every fact about an invite",
+    summary: "List an invite's history",
     description:
-      "Any role. Who invited, who took it back, and when it was used: the user that came of it has the invite's id. " +
+      "Any role. Who invited, who revoked it, and when it was used: the user has the invite's id. " +
       `Neither the token nor the email is shown.\n\n${typesOf("invite")}`,
     parameters: { id },
     answers: {
@@ -51,11 +51,11 @@ export const inviteDescriptions: Descriptions = {
   "DELETE /api/v1/invites/:id": {
     id: "revokeInvite",
     tag,
-    summary: "Take an invite back",
+    summary: "Revoke an invite",
     description: "Admin or Owner.",
     parameters: { id },
     answers: {
-      204: nothing("It lets nobody in any more."),
+      204: nothing("Revoked."),
       403: problem(
         "The caller is neither Admin nor Owner, or the invite belongs to another tenant.",
         "only Admin or above may revoke invites", othersInvite,
@@ -66,7 +66,7 @@ export const inviteDescriptions: Descriptions = {
   "POST /api/v1/invites/:token/register": {
     id: "register",
     tag,
-    summary: "Become a user",
+    summary: "Accept an invite",
     description: "Every request counts against the limit of its address, whatever its answer.",
     parameters: {
       token: { description: "The invite's token.", schema: { type: "string", examples: [inviteToken] } },
@@ -74,7 +74,7 @@ export const inviteDescriptions: Descriptions = {
     examples: { password: { password } },
     answers: {
       201: json("user", "The user, who may now log in.", { ...developer, email: invite.email }),
-      404: problem("No invite has this token, or it was taken back.", "invite not found"),
+      404: problem("No invite has this token, or it was revoked.", "invite not found"),
       409: problem(
         "The invite was used already, or its email became another user's meanwhile.",
         "the invite was used already", emailTaken,

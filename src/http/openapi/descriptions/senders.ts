@@ -53,7 +53,7 @@ export const senderDescriptions: Descriptions = {
   "GET /api/v1/senders/:id/history": {
     id: "listSenderHistory",
     tag,
-    summary: "List every fact about a sender",
+    summary: "List a sender's history",
     description:
       "Any role. Each change of its name, destination, mapping and status: what it became, by whom and when. Of the " +
       "ingest token only that it was replaced is shown. Stays readable when the sender is deleted.\n\n" +
@@ -118,7 +118,7 @@ export const senderDescriptions: Descriptions = {
   "POST /api/v1/senders/:id/test-mapping": {
     id: "testMapping",
     tag,
-    summary: "Try the mapping",
+    summary: "Test the mapping",
     description:
       "Any role. Nothing is stored and nothing is delivered. Give the payload as a text to see what becomes of every " +
       "digit of its numbers.",
@@ -130,7 +130,7 @@ export const senderDescriptions: Descriptions = {
     answers: {
       200: json("mapping-result", "What would be delivered.", { result: { order: 4711, total: 19.9 } }),
       400: problem(
-        "The payload is no JSON object, or the mapping makes none of it within its bounds.",
+        "The payload is not a JSON object, or the mapping yields none within its bounds.",
         "payload: must be a JSON object", "payload: the mapping yields an array, not an object",
       ),
       403: problem("The sender belongs to another tenant.", othersSender),

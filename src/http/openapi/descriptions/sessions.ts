@@ -30,6 +30,6 @@ export const sessionDescriptions: Descriptions = {
     tag: "Sessions",
     summary: "Log out",
     description: "Ends the session of the token that is sent.",
-    answers: { 204: nothing("The token works no more.") },
+    answers: { 204: nothing("The token has stopped working.") },
   },
 };

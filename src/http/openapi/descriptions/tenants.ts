@@ -59,11 +59,11 @@ export const tenantDescriptions: Descriptions = {
   "GET /api/v1/tenants/:id/history": {
     id: "listTenantHistory",
     tag: "Tenants",
-    summary: "List every fact about the tenant and its users",
+    summary: "List the tenant's history",
     description:
       "Any role. Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
-      "deleted a user, and when. Of secrets, passwords and emails only that they changed is shown. Purges " +
-      `and replays have histories of their own.\n\n${typesOf("tenant")}`,
+      "deleted a user, and when. Of secrets, passwords and emails only that they changed is shown. Purges and bulk " +
+      `replays have separate histories.\n\n${typesOf("tenant")}`,
     parameters: { id },
     answers: {
       200: facts(tenantFact),
@@ -73,11 +73,11 @@ export const tenantDescriptions: Descriptions = {
   "GET /api/v1/tenants/:id/purges/history": {
     id: "listPurgeHistory",
     tag: "Tenants",
-    summary: "List every purge of the tenant's events",
+    summary: "List the history of purges",
     description:
-      "Any role. Who purged, when, by which filter, and how many events that took (`matched`); a purge that " +
-      "`retentionDays` asked for is the service's own. PurgeCompleted: all that it took is deleted. Purges made " +
-      `before they had a history of their own stand in the tenant's.\n\n${typesOf("purges")}`,
+      "Any role. Who purged, when, by which filter, and how many events that took (`matched`); a purge for " +
+      "`retentionDays` is the service's own. PurgeCompleted: all its events are deleted. Purges by versions without " +
+      `this history are in the tenant's.\n\n${typesOf("purges")}`,
     parameters: { id },
     answers: {
       200: facts(purgeFact),
@@ -87,11 +87,12 @@ export const tenantDescriptions: Descriptions = {
   "GET /api/v1/tenants/:id/replays/history": {
     id: "listReplayHistory",
     tag: "Tenants",
-    summary: "List every replay of many of the tenant's events",
+    summary: "List the history of bulk replays",
     description:
-      "Any role. Who had the events replayed that a filter matched, when, how many that were (`matched`), and how " +
-      "many were put back to work (`replayed`). Without a ReplayCompleted it goes on or broke off: each event's own " +
-      "history tells whether it was replayed. Dry runs, and replays that matched nothing, are not in it.\n\n" +
+      "Any role. Who replayed many events, when, by which filter, how many matched (`matched`), and how many were " +
+      "put back to work (`replayed`). Without a ReplayCompleted the replay is still running or broke off: each " +
+      "event's own history tells whether it was replayed. Dry runs, and replays that matched nothing, are not in it." +
+      "\n\n" +
       typesOf("replays"),
     parameters: { id },
     answers: {

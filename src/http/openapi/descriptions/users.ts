@@ -74,11 +74,11 @@ export const userDescriptions: Descriptions = {
   "DELETE /api/v1/users/:id": {
     id: "deleteUser",
     tag,
-    summary: "Delete a user for good",
+    summary: "Delete a user",
     description:
-      "Admin or Owner; an Owner only by an Owner. Its sessions end, its email is free again and can be read " +
-      "nowhere any more, the log included. The tenant's open invites to an email it had are taken back, " +
-      "unless they were made after it had given that email up.",
+      "Admin or Owner; an Owner only by an Owner. There is no way back. The user's sessions end, the email is free " +
+      "again and cannot be read anywhere any more, the log included. The tenant's open invites to an email that the " +
+      "user had are revoked, unless they were made after the user had given that email up.",
     parameters: { id },
     answers: {
       204: nothing("Deleted."),
