@@ -3,7 +3,7 @@ import { CloudRegistrationGuards } from "../../src/application/accounts/registra
 import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
 import type { DisposableDomains } from "../../src/ports/disposable-domains.ts";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
-import { openAccount, openIngest, password, createUser, freshEmail, type Client } from "../support/accounts.ts";
+import { openAccount, openIngest, password, type Client } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { apiDocument } from "../support/document.ts";
@@ -113,18 +113,6 @@ const stories: Readonly<Record<string, Provoke>> = {
     ask(stage, described, { ...good, json: { email: stage.other.owner.email } }),
   "updateUser 422": (stage, described) =>
     ask(stage, described, { params: { id: stage.one.owner.id }, json: { role: 0 } }),
-  "deleteUser 409": async (stage, described) => {
-    const { one, engines } = stage;
-    const person = await createUser(one.owner.client, "viewer");
-    const elsewhere = await startApi(engines);
-    engines.store.beforeAppend = async () => {
-      engines.store.beforeAppend = () => undefined;
-      await person.client.at(elsewhere.url).patch(`/api/v1/users/${person.id}`, { email: freshEmail() });
-    };
-    const answer = await ask(stage, described, { params: { id: person.id } });
-    await elsewhere.close();
-    return answer;
-  },
   "deleteUser 422": (stage, described) => ask(stage, described, { params: { id: stage.one.owner.id } }),
 
   "createInvite 409": (stage, described) =>
