@@ -235,7 +235,7 @@ describeOnEngines("the audit", (freshEngines) => {
   it("says which filter is wrong", async () => {
     const wrong = {
       "Type=EventAccepted": "Type", "type=TenantRenamed": "type: must be spelt Type", "SubjectId=x": "SubjectId",
-      "ActorId=": "ActorId", "CorrelationId=a%20b": "CorrelationId",
+      "ActorId=": "ActorId", "CorrelationId=a%20b": "CorrelationId: must be visible ASCII characters without spaces",
       [`CorrelationId=${"x".repeat(129)}`]: "CorrelationId", "From=yesterday": "From", "To=2026-13-01": "To",
       "CpOrd=position": "CpOrd",
     };

@@ -12,6 +12,9 @@ ajv.addFormat("uuid", /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
 // The application's own rules check these more strictly, and with better words.
 for (const name of ["email", "uri", "date-time", "password"]) ajv.addFormat(name, true);
 
+/** The pattern of a request's id; all others are against control characters. */
+const visiblePattern = String.raw`^[\u0021-\u007e]+$`;
+
 /** The validator of a request schema, compiled once. Defaults of the schema are filled in where a field is absent. */
 export function validator<Shape>(schema: SchemaObject): Validator<Shape> {
   const check = ajv.compile<Shape>(schema);
@@ -43,10 +46,11 @@ function problemOf(error: ErrorObject | undefined): string {
     case "minLength":
       return `${path}: must not be empty`;
     case "pattern":
-      // No request has another pattern.
-      return `${path}: must not contain control characters`;
+      return params["pattern"] === visiblePattern
+        ? `${path}: must be visible ASCII characters without spaces`
+        : `${path}: must not contain control characters`;
     case "format":
-      return `${path}: must be ${params["format"] === "uuid" ? "a UUID" : `a ${params["format"]}`}`;
+      return `${path}: must be a UUID`;
     default:
       return `${path || "body"}: is not valid`;
   }
