@@ -113,7 +113,7 @@ function exchangeOf(context: Context, params: Readonly<Record<string, string>>, 
   const { req: request, res: response, querystring: query } = context;
   const { requestId } = context.state as { readonly requestId: string };
   return {
-    request, response, params, query, requestId,
+    params, query, requestId,
     address: clientAddress(request, api.trustedProxies),
     authenticate: () => authenticate(request, api.services.sessions),
     body: async () => (await readJsonObject(request, response, api.maxBodyBytes)).value,

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { SchemaObject } from "ajv/dist/2020.js";
 import type { Session } from "../application/accounts/sessions.ts";
 import type { Origin } from "../application/origin.ts";
@@ -23,8 +22,6 @@ export interface Answer {
 
 /** One request on its way through its route. */
 export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
   readonly params: Readonly<Record<string, string>>;
   /** The query string, without the question mark. */
   readonly query: string;
