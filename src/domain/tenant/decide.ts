@@ -18,7 +18,7 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
   if (!state) refuse("not-found", "tenant not found");
   if ("by" in command) requirePresent(state, command.by);
   if ("reservation" in command && command.reservation !== undefined && state.refused.has(command.reservation)) {
-    refuse("conflict", "the name was given to another meanwhile");
+    refuse("conflict", `${command.type === "ChangeTenant" ? "name" : "email"}: was given to another meanwhile`);
   }
   switch (command.type) {
     case "ChangeTenant":

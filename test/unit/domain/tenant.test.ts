@@ -172,7 +172,10 @@ describe("tenant", () => {
         at: later,
       },
     ];
-    for (const command of claims("tenantName-x@0")) given(past).when(command).refused("conflict", "another");
+    for (const command of claims("tenantName-x@0")) {
+      const field = command.type === "ChangeTenant" ? "name" : "email";
+      given(past).when(command).refused("conflict", `${field}: was given to another`);
+    }
     for (const command of claims("tenantName-x@2")) expect(decide(folded(tenant, past), command)).to.have.length(1);
     expect(folded(tenant, [refused])).to.equal(undefined);
   });
