@@ -52,7 +52,7 @@ export function createHttpServer(
       if (response.headersSent) request.socket.destroy();
     });
     if (request.httpVersion === "1.1" && request.headers.host === undefined) {
-      send(response, 400, plainText, "Host: missing", requestIdOf(request, ids));
+      send(response, 400, plainText, "Host: is required", requestIdOf(request, ids));
     } else app(request, response);
   };
   const options = {

@@ -333,7 +333,7 @@ describeOnEngines("requests", (freshEngines) => {
         expect(head).to.match(/\r\nX-Content-Type-Options: nosniff\r\n/);
       }
       const hostless = await raw("GET /healthz HTTP/1.1\r\nX-Request-Id: my-id\r\nConnection: close\r\n\r\n");
-      expect([statusOf(hostless), hostless.split("\r\n\r\n")[1]]).to.deep.equal([400, "Host: missing"]);
+      expect([statusOf(hostless), hostless.split("\r\n\r\n")[1]]).to.deep.equal([400, "Host: is required"]);
       expect(hostless).to.match(/\r\nX-Request-Id: my-id\r\n/);
       expect(statusOf(await raw("GET /healthz HTTP/1.0\r\n\r\n"))).to.equal(200);
       const answer = await raw("NONSENSE\r\n\r\n");

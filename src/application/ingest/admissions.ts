@@ -46,7 +46,7 @@ export class Admissions {
 
   /** Checks key, token and tenant in the order the contract gives; at once where it can. Throws a Refusal. */
   admit(tenantId: string, token: string, apiKey: string | undefined): Admission | Promise<Admission> {
-    if (!apiKey) refuse("unauthenticated", "X-Api-Key: missing");
+    if (!apiKey) refuse("unauthenticated", "X-Api-Key: is required");
     return onceKnown(this.#parts.directory.refreshed(), () => this.#known(tenantId, token, apiKey));
   }
 
@@ -69,7 +69,7 @@ export class Admissions {
   async #admit(tenantId: string, token: string, apiKey: string): Promise<Admission> {
     const { directory } = this.#parts;
     const key = await directory.apiKey(sha256(apiKey));
-    if (!key) refuse("unauthenticated", "X-Api-Key: not a valid API key");
+    if (!key) refuse("unauthenticated", "X-Api-Key: is not a valid API key");
     if (!/^(dst|sndr)_/.test(token)) refuse("invalid", "token: must begin with dst_ or sndr_");
     if (key.tenantId !== tenantId) {
       if (!(await this.#tenantExists(tenantId))) refuse("not-found", "tenant not found");

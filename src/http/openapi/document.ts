@@ -71,7 +71,9 @@ const shared = {
     "Bearer", "The access token is missing, malformed, expired, or its session is over.",
     "Authorization: must be Bearer and an access token", "the session is over",
   ),
-  WrongKey: challenge("ApiKey", "The API key is missing or not valid.", "X-Api-Key: not a valid API key"),
+  WrongKey: challenge(
+    "ApiKey", "The API key is missing or not valid.", "X-Api-Key: is required", "X-Api-Key: is not a valid API key",
+  ),
   NotFound: problem("Nothing has this id. What is not a UUID names nothing.", "… not found"),
   BadBody: problem(
     "The body is not a JSON object in UTF-8, or a field of it is missing or not valid.",

@@ -38,7 +38,7 @@ describe("refused ingest", () => {
     accept = async () => refuse("rejected", "the destination is inactive");
     const admissions = {
       admit: async (_tenant: string, token: string, key?: string) =>
-        (key ? admissionOf(token) : refuse("unauthenticated", "X-Api-Key: missing")),
+        (key ? admissionOf(token) : refuse("unauthenticated", "X-Api-Key: is required")),
     } as unknown as Admissions;
     const ingest = { accept: () => accept() } as unknown as Ingest;
     const api = {
