@@ -26,7 +26,7 @@ interface ForgettingParts {
 }
 
 /** A deleted user who is not forgotten yet. */
-export interface Forgotten {
+export interface DeletedUser {
   readonly tenantId: string;
   readonly userId: string;
 }
@@ -45,7 +45,7 @@ export class Forgetting {
   }
 
   /** Forgets a user whose deletion is in the log; answers whether that was still to be done. */
-  async forget({ tenantId, userId }: Forgotten, origin: Origin): Promise<boolean> {
+  async forget({ tenantId, userId }: DeletedUser, origin: Origin): Promise<boolean> {
     const { aggregates, people, clock } = this.#parts;
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     const facts = await this.#factsAbout(tenantId, userId);
@@ -59,7 +59,7 @@ export class Forgetting {
   }
 
   /** Users deleted before `before` (ISO 8601) who are not forgotten, some at a time. */
-  async overdue(before: string): Promise<readonly Forgotten[]> {
+  async overdue(before: string): Promise<readonly DeletedUser[]> {
     const order = { field: forgetting.key, descending: false };
     const found = await this.#parts.readModels.find({ collection: forgetting.name, order, limit: page });
     return (found as readonly ForgettingDocument[])
