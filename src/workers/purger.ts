@@ -8,9 +8,9 @@ import type { Origin } from "../application/origin.ts";
 import { documentOf, pagesOf } from "../application/scans.ts";
 import { decide, noPurges } from "../domain/purges/purges.ts";
 import { streams } from "../domain/streams.ts";
-import { timestamp } from "../domain/time.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 import { sleep } from "../ports/clock/sleep.ts";
+import { timestampNow } from "../ports/clock/timestamp-now.ts";
 import { noStream, RevisionConflict, type EventStore, type LogEntry, type Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Logger } from "../ports/telemetry.ts";
@@ -99,7 +99,7 @@ export class Purger {
 
   async #complete({ id: purgeId, tenantId }: PurgeDocument, origin: Origin): Promise<void> {
     const { aggregates, clock, logger } = this.#parts;
-    const command = { type: "CompletePurge", tenantId, purgeId, at: timestamp(clock.now()) } as const;
+    const command = { type: "CompletePurge", tenantId, purgeId, at: timestampNow(clock) } as const;
     await aggregates.change(tenantPurges, tenantId, origin, (state) => decide(state ?? noPurges, command));
     this.#cursors.delete(purgeId);
     logger.info({ purgeId, tenantId }, "a purge is through: its events are deleted from the log");

@@ -3,8 +3,8 @@ import type { ReservationEvent } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide } from "../../domain/tenant/decide.ts";
 import type { TenantEvent } from "../../domain/tenant/events.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { LogUnavailable, logStart, noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { Ids } from "../../ports/ids.ts";
@@ -49,7 +49,7 @@ export class Erasure {
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     if (!tenant) return refuse("not-found", `there is no tenant ${tenantId}`);
     await state.put(marker, tenantId, null);
-    const command = { type: "EraseTenant", at: timestamp(clock.now()) } as const;
+    const command = { type: "EraseTenant", at: timestampNow(clock) } as const;
     await aggregates.change(tenants, tenantId, this.#origin(), (current) => (current ? decide(current, command) : []));
     return this.#finish(tenantId);
   }
@@ -86,7 +86,7 @@ export class Erasure {
     }
     // Last: after it, only the marker knows that there is a tenant to erase.
     await store.deleteStream(own);
-    const event: TenantEvent = { type: "TenantErased", data: { tenantId, at: timestamp(clock.now()) } };
+    const event: TenantEvent = { type: "TenantErased", data: { tenantId, at: timestampNow(clock) } };
     await store.append(own, noStream, entriesOf([event], this.#origin(), this.#parts.ids));
     await this.#rebuild();
     await state.put(marker, "", 1);

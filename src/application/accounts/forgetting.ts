@@ -5,8 +5,9 @@ import { comparableEmail } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide } from "../../domain/tenant/decide.ts";
 import type { Tenant, UserEvent } from "../../domain/tenant/state.ts";
-import { millis, timestamp } from "../../domain/time.ts";
+import { millis } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { invites, tenants } from "../aggregate-types.ts";
@@ -53,7 +54,7 @@ export class Forgetting {
     if (facts.some(({ type }) => type === "UserForgotten")) return false;
     if (tenant) await this.#forgetInvites(tenant, userId, facts, origin);
     await people.forget(userId);
-    const command = { type: "ForgetUser", userId, at: timestamp(clock.now()) } as const;
+    const command = { type: "ForgetUser", userId, at: timestampNow(clock) } as const;
     await aggregates.change(tenants, tenantId, origin, (state) => (state ? decide(state, command) : []));
     return true;
   }
@@ -84,7 +85,7 @@ export class Forgetting {
     const found = await freshness.ask(async () =>
       (await everyDocument(readModels, inviteDocuments, { where })).filter(lettingIn));
     for (const { id } of found) {
-      const command = { type: "ForgetInvite", at: timestamp(clock.now()) } as const;
+      const command = { type: "ForgetInvite", at: timestampNow(clock) } as const;
       const { state } = await aggregates.current(invites, id);
       if (state?.status === "Accepted") continue;
       await aggregates.change(invites, id, origin, (current) => decideInvite(current, command));

@@ -1,8 +1,8 @@
 import type { PersonEvent } from "../../domain/person/person.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Sealing, SealingKey } from "../../ports/sealing.ts";
@@ -41,7 +41,7 @@ export class People {
     const sealed = vault.seal(Buffer.from(key).toString("base64"), tenant, places.personKey(tenant.id, userId));
     const event: PersonEvent = {
       type: "PersonKeyCreated",
-      data: { userId, tenantId: tenant.id, key: sealed, at: timestamp(clock.now()) },
+      data: { userId, tenantId: tenant.id, key: sealed, at: timestampNow(clock) },
     };
     await store.append(streams.person(userId), noStream, entriesOf([event], origin, ids));
     this.#keys.set(userId, key);

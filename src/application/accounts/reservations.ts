@@ -6,8 +6,8 @@ import {
 import { categoryOf, streams, subjectOf } from "../../domain/streams.ts";
 import type { TenantEvent } from "../../domain/tenant/events.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import {
   LogUnavailable, noStream, RevisionConflict, type EventStore, type RecordedEvent,
 } from "../../ports/event-store.ts";
@@ -107,7 +107,7 @@ export class Reservations {
    * an unused name is free after 30 s anyway.
    */
   async release({ stream, revision, holder }: Reservation, origin: Origin): Promise<void> {
-    const event: ReservationEvent = { type: "NameReleased", data: { holder, at: this.#now() } };
+    const event: ReservationEvent = { type: "NameReleased", data: { holder, at: timestampNow(this.#parts.clock) } };
     try {
       await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts.ids));
     } catch (error) {
@@ -132,7 +132,7 @@ export class Reservations {
       const { state, revision } = await this.#requireNotHeld(claim);
       try {
         if (state?.holder) await this.#refuseHolder({ stream, revision, holder: state.holder }, taken);
-        const event: ReservationEvent = { type: "NameReserved", data: { holder, at: this.#now() } };
+        const event: ReservationEvent = { type: "NameReserved", data: { holder, at: timestampNow(this.#parts.clock) } };
         const appended = await this.#parts.store.append(stream, revision, entriesOf([event], origin, this.#parts.ids));
         return { stream, revision: appended.revision, holder };
       } catch (error) {
@@ -152,7 +152,7 @@ export class Reservations {
   /** How a name stands that no command under way may hold. Throws a Refusal (conflict) where one may. */
   async #requireNotHeld({ stream, holder, taken, overtaken = taken }: Claim): Promise<StoredReservation> {
     const stored = await this.#read(stream);
-    const found = availability(stored.state, this.#now());
+    const found = availability(stored.state, timestampNow(this.#parts.clock));
     if (found === "held") refuse("conflict", isDeepStrictEqual(stored.state?.holder, holder) ? overtaken : taken);
     return stored;
   }
@@ -173,7 +173,7 @@ export class Reservations {
     const { state, revision, uses } = await this.#holderOf(stream, holder);
     if (uses) refuse("conflict", taken);
     if (state?.refused.has(nameOf(reservation))) return;
-    const data = { reservation: nameOf(reservation), at: this.#now() };
+    const data = { reservation: nameOf(reservation), at: timestampNow(this.#parts.clock) };
     const event: TenantEvent = { type: "ReservationRefused", data };
     // The holder may be another tenant: its history tells neither who asked for the name nor by which request.
     const own = serviceOrigin("reservations", this.#parts.ids);
@@ -185,9 +185,5 @@ export class Reservations {
     if (!entry) return { state: undefined, revision: noStream };
     if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the record of this name cannot be read");
     return { state: evolve(undefined, entry as RecordedEvent<ReservationEvent>), revision: entry.revision };
-  }
-
-  #now(): string {
-    return timestamp(this.#parts.clock.now());
   }
 }

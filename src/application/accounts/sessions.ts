@@ -5,6 +5,7 @@ import { streams } from "../../domain/streams.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { noStream, RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { Ids } from "../../ports/ids.ts";
@@ -95,7 +96,7 @@ export class Sessions {
   /** Ends one session, durably and at once everywhere. */
   async revoke({ userId, tenantId, tokenId, expiresAt }: Session, origin: Origin): Promise<void> {
     const { store, state, clock } = this.#parts;
-    const at = timestamp(clock.now());
+    const at = timestampNow(clock);
     const event: SessionEvent = { type: "SessionRevoked", data: { tokenId, userId, tenantId, expiresAt, at } };
     try {
       await store.append(streams.session(tokenId), noStream, entriesOf([event], origin, this.#parts.ids));

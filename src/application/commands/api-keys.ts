@@ -1,8 +1,8 @@
 import { decide, type ApiKeyCommand } from "../../domain/api-key/api-key.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { requireOwn } from "../access.ts";
 import { apiKeys } from "../aggregate-types.ts";
@@ -44,7 +44,7 @@ export class ApiKeyCommands {
     const apiKey = secretToken(ids, prefix);
     const { tenantId } = caller;
     const key = { keyId, tenantId, name, keyHash: sha256(apiKey), prefix, last4: apiKey.slice(-4), expiresAt };
-    const command: ApiKeyCommand = { type: "IssueApiKey", key, at: timestamp(clock.now()) };
+    const command: ApiKeyCommand = { type: "IssueApiKey", key, at: timestampNow(clock) };
     decide(undefined, command);
     requireRole(caller, "Developer", "issue API keys");
     await aggregates.change(apiKeys, keyId, origin, (state) => decide(state, command));
@@ -58,7 +58,7 @@ export class ApiKeyCommands {
     if (!state || state.revoked) return refuse("not-found", "API key not found");
     requireOwn(state, caller, "API key");
     requireRole(caller, "Developer", "revoke API keys");
-    const at = timestamp(clock.now());
+    const at = timestampNow(clock);
     await aggregates.change(apiKeys, id, origin, (current) => decide(current, { type: "RevokeApiKey", at }));
   }
 }

@@ -4,8 +4,8 @@ import { Refusal } from "../../domain/refusal.ts";
 import type { ReplaysEvent } from "../../domain/replays/replays.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
-import { timestamp, type Timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { noStream, RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
@@ -74,15 +74,15 @@ export class BulkReplay {
       to: parseOptionalDateTime("to", input.to),
     };
     requireRole(caller, "Developer", "replay events");
-    const { ids, shown } = this.#parts;
+    const { ids, shown, clock } = this.#parts;
     const matched = await shown.ask(tenantId, () => shown.count(filter));
     if (input.dryRun || matched === 0) return { matched, replayed: 0 };
     const replay = { replayId: ids.uuid(), tenantId };
     const { destinationUrlId: destinationId = null, from = null, to = null } = filter;
-    const ordered = { ...replay, destinationId, from, to, matched, at: this.#now() };
+    const ordered = { ...replay, destinationId, from, to, matched, at: timestampNow(clock) };
     await this.#record({ type: "ReplayOrdered", data: ordered }, origin);
     const replayed = await this.#replayAll(filter, origin);
-    await this.#record({ type: "ReplayCompleted", data: { ...replay, replayed, at: this.#now() } }, origin);
+    await this.#record({ type: "ReplayCompleted", data: { ...replay, replayed, at: timestampNow(clock) } }, origin);
     return { matched, replayed };
   }
 
@@ -126,19 +126,15 @@ export class BulkReplay {
 
   /** Whether it was this request that replayed the event. */
   async #replay(id: string, origin: Origin): Promise<boolean> {
-    const { metrics } = this.#parts;
+    const { metrics, clock } = this.#parts;
     try {
       const changed = await changeShown(this.#parts, id, origin, (event) =>
-        decide(event, { type: "Replay", at: this.#now() }));
+        decide(event, { type: "Replay", at: timestampNow(clock) }));
       if (changed) metrics.replayed();
       return changed !== null;
     } catch (error) {
       if (error instanceof Refusal) return false;
       throw error;
     }
-  }
-
-  #now(): Timestamp {
-    return timestamp(this.#parts.clock.now());
   }
 }

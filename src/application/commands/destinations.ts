@@ -3,8 +3,8 @@ import type { AuthType } from "../../domain/destination/events.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { OutboundClient } from "../../ports/outbound.ts";
 import type { Logger } from "../../ports/telemetry.ts";
@@ -63,7 +63,7 @@ export class DestinationCommands {
     input: NewDestination,
     origin: Origin,
   ): Promise<DestinationView & { readonly ingestToken: string }> {
-    const { aggregates, queries, outbound, ids } = this.#parts;
+    const { aggregates, queries, outbound, ids, clock } = this.#parts;
     checkOutboundUrl("url", input.url, outbound);
     const auth = readAuth(input, outbound);
     const { tenantId } = caller;
@@ -80,7 +80,7 @@ export class DestinationCommands {
         auth: auth ? this.#seal(auth, tenant, destinationId) : null,
         ingestTokenHash: sha256(ingestToken),
       },
-      at: this.#now(),
+      at: timestampNow(clock),
     };
     await aggregates.change(destinations, destinationId, origin, (state) => decide(state, command));
     return { ...(await queries.get(caller, destinationId)), ingestToken };
@@ -88,7 +88,7 @@ export class DestinationCommands {
 
   /** Throws a Refusal (invalid, not-found, forbidden). */
   async change(caller: Caller, id: string, input: DestinationChange, origin: Origin): Promise<DestinationView> {
-    const { aggregates, queries, outbound } = this.#parts;
+    const { aggregates, queries, outbound, clock } = this.#parts;
     if (input.url !== undefined) checkOutboundUrl("url", input.url, outbound);
     if (input.removeAuth && input.authType !== undefined) refuse("invalid", "removeAuth: excludes an authType");
     const auth = readAuth(input, outbound);
@@ -100,7 +100,7 @@ export class DestinationCommands {
       serverRateLimit: input.serverRateLimit,
       active: input.status && input.status === "active",
       auth: auth ? this.#seal(auth, tenant, id) : input.removeAuth ? null : undefined,
-      at: this.#now(),
+      at: timestampNow(clock),
     };
     await aggregates.change(destinations, id, origin, (state) => decide(state, command));
     if (input.status === "active") await this.#closeCircuit(caller, id, origin);
@@ -114,7 +114,7 @@ export class DestinationCommands {
     const command: DestinationCommand = {
       type: "RegenerateIngestToken",
       ingestTokenHash: sha256(ingestToken),
-      at: this.#now(),
+      at: timestampNow(this.#parts.clock),
     };
     await this.#parts.aggregates.change(destinations, id, origin, (state) => decide(state, command));
     return ingestToken;
@@ -123,7 +123,7 @@ export class DestinationCommands {
   /** Deletes a destination; its queued events are cancelled in the background. Throws a Refusal. */
   async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
     await this.#own(caller, id, "delete destinations");
-    const command: DestinationCommand = { type: "DeleteDestination", at: this.#now() };
+    const command: DestinationCommand = { type: "DeleteDestination", at: timestampNow(this.#parts.clock) };
     await this.#parts.aggregates.change(destinations, id, origin, (state) => decide(state, command));
   }
 
@@ -136,8 +136,10 @@ export class DestinationCommands {
 
   /** A person's setting overrides the circuit. */
   async #closeCircuit({ tenantId }: Caller, id: string, origin: Origin): Promise<void> {
-    await this.#parts.aggregates.current(circuits, id);
-    await changeCircuit(this.#parts, { destinationId: id, tenantId }, origin, { type: "Close", at: this.#now() });
+    const { aggregates, clock } = this.#parts;
+    await aggregates.current(circuits, id);
+    const command = { type: "Close", at: timestampNow(clock) } as const;
+    await changeCircuit(this.#parts, { destinationId: id, tenantId }, origin, command);
   }
 
   #seal({ type, credentials }: AuthInput, tenant: Tenant, destinationId: string) {
@@ -147,9 +149,5 @@ export class DestinationCommands {
 
   #newToken(): string {
     return secretToken(this.#parts.ids, "dst_");
-  }
-
-  #now(): string {
-    return timestamp(this.#parts.clock.now());
   }
 }

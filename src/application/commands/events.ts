@@ -2,8 +2,8 @@ import { decide } from "../../domain/event/decide.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
@@ -34,7 +34,7 @@ export class EventCommands {
 
   /** Puts an event that was given up back to work. Throws a Refusal (not-found, forbidden, invalid, rejected). */
   async replay(caller: Caller, id: string, origin: Origin): Promise<EventView> {
-    const command = { type: "Replay", at: this.#now() } as const;
+    const command = { type: "Replay", at: timestampNow(this.#parts.clock) } as const;
     const view = await this.#change(caller, id, origin, "replay events", async (event) => {
       const facts = decide(event, command);
       await this.#requireDestination(event);
@@ -46,7 +46,7 @@ export class EventCommands {
 
   /** Cancels an event that waits for an attempt, for good. Throws a Refusal (not-found, forbidden, invalid). */
   async cancel(caller: Caller, id: string, origin: Origin): Promise<EventView> {
-    const command = { type: "Cancel", reason: "requested", at: this.#now() } as const;
+    const command = { type: "Cancel", reason: "requested", at: timestampNow(this.#parts.clock) } as const;
     return this.#change(caller, id, origin, "cancel events", (event) => decide(event, command));
   }
 
@@ -64,9 +64,5 @@ export class EventCommands {
   async #requireDestination({ destinationId }: Webhook): Promise<void> {
     const { state } = await this.#parts.aggregates.current(destinations, destinationId);
     if (!state || state.deleted) refuse("rejected", "the event's destination was deleted");
-  }
-
-  #now(): string {
-    return timestamp(this.#parts.clock.now());
   }
 }

@@ -9,6 +9,7 @@ import { decide as decideTenant } from "../../domain/tenant/decide.ts";
 import type { UserEvent } from "../../domain/tenant/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { EventStore, RecordedEvent } from "../../ports/event-store.ts";
 import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
 import type { Ids } from "../../ports/ids.ts";
@@ -106,7 +107,7 @@ export class InviteCommands {
    * a Refusal (not-found, forbidden, conflict).
    */
   async revoke(caller: Caller, id: string, origin: Origin): Promise<void> {
-    const { aggregates } = this.#parts;
+    const { aggregates, clock } = this.#parts;
     const { state: invite } = await aggregates.current(invites, id);
     if (!invite) return refuse("not-found", "invite not found");
     requireOwn(invite, caller, "invite");
@@ -114,7 +115,7 @@ export class InviteCommands {
     const revoke = (state: InviteState) => {
       // Used once more in between, it may be in use.
       const abandoned = isAbandoned && state?.acceptedAt === invite.acceptedAt;
-      return decide(state, { type: "RevokeInvite", by: caller, abandoned, at: this.#now() });
+      return decide(state, { type: "RevokeInvite", by: caller, abandoned, at: timestampNow(clock) });
     };
     revoke(invite);
     if (isAbandoned) await this.#withdrawName(invite, caller, origin);
@@ -135,11 +136,11 @@ export class InviteCommands {
    */
   async register(token: string, password: string, origin: Origin, address: string): Promise<UserView> {
     checkPassword("password", password);
-    const { aggregates, reservations, people, keys, passwords } = this.#parts;
+    const { aggregates, reservations, people, keys, passwords, clock } = this.#parts;
     const invite = (await this.#find(token)) ?? refuse("not-found", "invite not found");
     const { id, tenantId, role, email: sealed } = invite;
     const abandoned = await this.#isAbandoned(invite);
-    requireUsable(invite, this.#now(), abandoned);
+    requireUsable(invite, timestampNow(clock), abandoned);
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     if (!tenant) return refuse("not-found", "invite not found");
     const email = (await people.open(tenant, id, sealed)) ?? refuse("not-found", "invite not found");
@@ -147,7 +148,7 @@ export class InviteCommands {
     const passwordHash = await passwords.hash(password, addressOwner(address));
     const claim = { stream: streams.email(emailHash), holder: { tenantId, userId: id }, taken: emailTaken };
     await reservations.during([claim], origin, async ([reservation]) => {
-      const at = this.#now();
+      const at = timestampNow(clock);
       await aggregates.change(invites, id, origin, (state) => decide(state, { type: "AcceptInvite", abandoned, at }));
       await aggregates.change(tenants, tenantId, origin, (state) => decideTenant(state, {
         type: "RegisterUser",
@@ -192,9 +193,5 @@ export class InviteCommands {
       if (fact.unreadable !== undefined) throw new Refusal("unavailable", "a fact of its tenant cannot be read");
       return (fact as RecordedEvent<UserEvent>).data.userId === id;
     });
-  }
-
-  #now(): string {
-    return timestamp(this.#parts.clock.now());
   }
 }

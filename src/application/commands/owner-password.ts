@@ -1,7 +1,7 @@
 import { refuse } from "../../domain/refusal.ts";
 import { decide } from "../../domain/tenant/decide.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import { tenantOwner } from "../accounts/password-owners.ts";
@@ -34,7 +34,7 @@ export async function resetOwnerPassword(parts: OwnerPasswordParts, email: strin
   const found = await userByEmail(parts, await keys.emailHash(email));
   const { tenant: { id: tenantId }, user } = found ?? refuse("not-found", "no user has this email");
   const passwordHash = await passwords.hash(password, tenantOwner(tenantId));
-  const at = timestamp(clock.now());
+  const at = timestampNow(clock);
   await aggregates.change(tenants, tenantId, serviceOrigin("operator", ids), (state) =>
     decide(state, { type: "ResetOwnerPassword", userId: user.id, passwordHash, at }));
   await sessions.endOlder(tenantId, user.id);

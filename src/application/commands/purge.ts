@@ -3,8 +3,8 @@ import type { FinishedStatus, PurgeFilter } from "../../domain/event/purge.ts";
 import { decide, noPurges } from "../../domain/purges/purges.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { purges, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
@@ -62,7 +62,7 @@ export class PurgeCommands {
     for (;;) {
       const { count: matched, upTo } = await shown.countUpTo(tenantId, eventsMeant({ tenantId, ...filter }));
       if (matched < least) return;
-      const at = timestamp(clock.now());
+      const at = timestampNow(clock);
       const command = { type: "PurgeEvents", tenantId, purgeId: ids.uuid(), filter, upTo, matched, at } as const;
       try {
         await aggregates.change(purges, tenantId, origin, (state = noPurges) => {

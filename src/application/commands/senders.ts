@@ -4,8 +4,8 @@ import { requireRole } from "../../domain/roles.ts";
 import { decide, type SenderCommand } from "../../domain/sender/decide.ts";
 import type { Mapping } from "../../domain/sender/events.ts";
 import type { Sender } from "../../domain/sender/state.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Mappings } from "../../ports/mapping.ts";
 import { requireOwn } from "../access.ts";
@@ -55,7 +55,7 @@ export class SenderCommands {
     input: NewSender,
     origin: Origin,
   ): Promise<SenderView & { readonly ingestToken: string }> {
-    const { aggregates, queries, ids } = this.#parts;
+    const { aggregates, queries, ids, clock } = this.#parts;
     const { tenantId } = caller;
     const name = cleanName("name", input.name);
     const mapping = await this.#checked(tenantId, input.mapping);
@@ -67,7 +67,7 @@ export class SenderCommands {
     const command: SenderCommand = {
       type: "CreateSender",
       sender: { senderId, tenantId, name, destinationId, mapping, ingestTokenHash: sha256(ingestToken) },
-      at: this.#now(),
+      at: timestampNow(clock),
     };
     await aggregates.change(senders, senderId, origin, (state) => decide(state, command));
     return { ...(await queries.get(caller, senderId)), ingestToken };
@@ -84,9 +84,11 @@ export class SenderCommands {
     if (destination) requireOwn(destination, caller, "destination");
     requireRole(caller, "Developer", "change senders");
     const active = input.status && input.status === "active";
-    const command: SenderCommand = { type: "ChangeSender", name, destinationId, mapping, active, at: this.#now() };
-    await this.#parts.aggregates.change(senders, id, origin, (state) => decide(state, command));
-    return this.#parts.queries.get(caller, id);
+    const { aggregates, queries, clock } = this.#parts;
+    const at = timestampNow(clock);
+    const command: SenderCommand = { type: "ChangeSender", name, destinationId, mapping, active, at };
+    await aggregates.change(senders, id, origin, (state) => decide(state, command));
+    return queries.get(caller, id);
   }
 
   /** Replaces the ingest token; answers the new one. Throws a Refusal (not-found, forbidden). */
@@ -96,7 +98,7 @@ export class SenderCommands {
     const command: SenderCommand = {
       type: "RegenerateIngestToken",
       ingestTokenHash: sha256(ingestToken),
-      at: this.#now(),
+      at: timestampNow(this.#parts.clock),
     };
     await this.#parts.aggregates.change(senders, id, origin, (state) => decide(state, command));
     return ingestToken;
@@ -105,7 +107,7 @@ export class SenderCommands {
   /** Throws a Refusal (not-found, forbidden). */
   async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
     await this.#own(caller, id, "delete senders");
-    const command: SenderCommand = { type: "DeleteSender", at: this.#now() };
+    const command: SenderCommand = { type: "DeleteSender", at: timestampNow(this.#parts.clock) };
     await this.#parts.aggregates.change(senders, id, origin, (state) => decide(state, command));
   }
 
@@ -136,9 +138,5 @@ export class SenderCommands {
 
   #newToken(): string {
     return secretToken(this.#parts.ids, "sndr_");
-  }
-
-  #now(): string {
-    return timestamp(this.#parts.clock.now());
   }
 }

@@ -2,8 +2,8 @@ import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import type { TenantCommand } from "../../domain/tenant/commands.ts";
 import { decide } from "../../domain/tenant/decide.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { noStream, RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
 import type { Ids } from "../../ports/ids.ts";
@@ -111,7 +111,7 @@ export class TenantCommands {
   /** Throws a Refusal (invalid, not-found, forbidden, conflict). */
   async change(caller: Caller, id: string, input: TenantChange, origin: Origin): Promise<TenantView> {
     const text = input.name === undefined ? undefined : cleanName("name", input.name);
-    const { aggregates, reservations, keys } = this.#parts;
+    const { aggregates, reservations, keys, clock } = this.#parts;
     const tenant = await ownTenant(aggregates, id, caller);
     const hash = text === undefined ? tenant.nameHash : await keys.nameHash(text);
     const command = (reservation?: string): TenantCommand => ({
@@ -122,7 +122,7 @@ export class TenantCommands {
       circuitBreakerTimer: input.circuitBreakerTimer,
       retentionDays: input.retentionDays,
       reservation,
-      at: this.#now(),
+      at: timestampNow(clock),
     });
     decide(tenant, command());
     const change = async (reservation?: string) =>
@@ -143,7 +143,7 @@ export class TenantCommands {
 
   /** Replaces the webhook secret; answers the new one. Throws a Refusal (not-found, forbidden). */
   async regenerateWebhookSecret(caller: Caller, id: string, origin: Origin): Promise<string> {
-    const { aggregates, vault, ids } = this.#parts;
+    const { aggregates, vault, ids, clock } = this.#parts;
     const tenant = await ownTenant(aggregates, id, caller);
     const secret = webhookSecret(ids.secretBytes(32));
     const command = {
@@ -152,12 +152,12 @@ export class TenantCommands {
       webhookSecret: vault.seal(secret, tenant, places.webhookSecret(id)),
       webhookSecretFingerprint: secretFingerprint(secret),
     } as const;
-    await aggregates.change(tenants, id, origin, (state) => decide(state, { ...command, at: this.#now() }));
+    await aggregates.change(tenants, id, origin, (state) => decide(state, { ...command, at: timestampNow(clock) }));
     return secret;
   }
 
   async #create(name: string, input: NewTenant, origin: Origin, address: string): Promise<CreatedTenant> {
-    const { store, reservations, people, keys, vault, sealing, passwords, ids } = this.#parts;
+    const { store, reservations, people, keys, vault, sealing, passwords, ids, clock } = this.#parts;
     const nameHash = await keys.nameHash(name);
     const emailHash = await keys.emailHash(input.ownerEmail);
     const passwordHash = await passwords.hash(input.ownerPassword, addressOwner(address));
@@ -173,7 +173,7 @@ export class TenantCommands {
     const at = await reservations.during(claims, origin, async () => {
       await people.create(tenant, userId, origin);
       const email = await people.seal(tenant, userId, input.ownerEmail);
-      const at = this.#now();
+      const at = timestampNow(clock);
       const facts = decide(undefined, {
         type: "CreateTenant",
         tenant: {
@@ -197,9 +197,5 @@ export class TenantCommands {
       tenantId, tenantName: name, webhookSecret: secret, maxTrys, circuitBreakerTimer, tenantCreatedAt: at,
       ownerUserId: userId, ownerEmail: input.ownerEmail, ownerRole: "Owner", ownerCreatedAt: at,
     };
-  }
-
-  #now(): string {
-    return timestamp(this.#parts.clock.now());
   }
 }

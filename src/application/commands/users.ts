@@ -4,8 +4,8 @@ import type { TenantCommand } from "../../domain/tenant/commands.ts";
 import { decide } from "../../domain/tenant/decide.ts";
 import type { UserStatus } from "../../domain/tenant/events.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import { ownTenant } from "../access.ts";
@@ -74,7 +74,7 @@ export class UserCommands {
     checkEmail("email", input.email);
     checkPassword("password", input.password);
     const role = parseRole(input.role ?? 0);
-    const { aggregates, reservations, people, keys, passwords, ids } = this.#parts;
+    const { aggregates, reservations, people, keys, passwords, ids, clock } = this.#parts;
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, tenantId, caller);
     const userId = ids.uuid();
@@ -84,7 +84,7 @@ export class UserCommands {
       by: caller,
       user: { userId, email, emailHash, passwordHash, role },
       reservation,
-      at: this.#now(),
+      at: timestampNow(clock),
     });
     // Permission comes before any work, and before anything that would reveal other tenants.
     decide(tenant, command("", ""));
@@ -103,13 +103,13 @@ export class UserCommands {
   async change(caller: Caller, userId: string, input: UserChange, origin: Origin): Promise<UserView> {
     if (input.email !== undefined) checkEmail("email", input.email);
     if (input.password !== undefined) checkPassword("password", input.password);
-    const { aggregates, reservations, sessions } = this.#parts;
+    const { aggregates, reservations, sessions, clock } = this.#parts;
     const { tenantId } = caller;
     const { tenant, user } = await this.#target(caller, userId);
     const role = input.role === undefined ? undefined : parseRole(input.role);
     const status = input.status === undefined ? undefined : statusOf(input.status);
     const command = (also: Pick<ChangeUser, "passwordHash" | "email" | "reservation"> = {}): ChangeUser => ({
-      type: "ChangeUser", by: caller, userId, role, status, ...also, at: this.#now(),
+      type: "ChangeUser", by: caller, userId, role, status, ...also, at: timestampNow(clock),
     });
     decide(tenant, command());
     const passwordHash = await this.#newPasswordHash(tenant, user, input.password);
@@ -133,9 +133,9 @@ export class UserCommands {
 
   /** Deletes a user for good: its email is free again and can be read nowhere any more. Throws a Refusal. */
   async remove(caller: Caller, userId: string, origin: Origin): Promise<void> {
-    const { aggregates, reservations, forgetting, freshness, sessions } = this.#parts;
+    const { aggregates, reservations, forgetting, freshness, sessions, clock } = this.#parts;
     const { tenant, user } = await this.#target(caller, userId);
-    const command = (): TenantCommand => ({ type: "DeleteUser", by: caller, userId, at: this.#now() });
+    const command = (): TenantCommand => ({ type: "DeleteUser", by: caller, userId, at: timestampNow(clock) });
     decide(tenant, command());
     // Forgetting needs the read models: where they are behind, nothing is to be done yet.
     await freshness.wait();
@@ -182,10 +182,6 @@ export class UserCommands {
     const user = tenant?.users.get(userId);
     if (!tenant || !user) return refuse("not-found", "user not found");
     return userView(tenantId, user, await people.open(tenant, userId, user.email));
-  }
-
-  #now(): string {
-    return timestamp(this.#parts.clock.now());
   }
 }
 

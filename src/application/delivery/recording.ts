@@ -6,8 +6,8 @@ import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
@@ -102,7 +102,7 @@ export class Recording {
     const { known: { state: { id: eventId, tenantId } }, outcome: { ok } } = this.#ended;
     const policy = await this.#policyOf(tenantId);
     // First: who dies in between has ended the count for a success nobody heard of, not left it in spite of one.
-    if (ok) await this.#tellCircuit({ type: "EndCount", eventId, at: timestamp(this.#parts.clock.now()) });
+    if (ok) await this.#tellCircuit({ type: "EndCount", eventId, at: timestampNow(this.#parts.clock) });
     const { status, isOwn, late, facts } = await this.#write(policy, again);
     if (isOwn) {
       await this.#count(late, policy, again);
@@ -115,7 +115,7 @@ export class Recording {
   async #count(late: boolean, { maxTrys, circuitBreakerTimer: timerS }: TenantPolicy, again: boolean): Promise<void> {
     const { known: { state: { id: eventId, destinationId } }, outcome: { ok }, origin } = this.#ended;
     if (again && (await this.#isCounted(destinationId, origin))) return;
-    const at = timestamp(this.#parts.clock.now());
+    const at = timestampNow(this.#parts.clock);
     await this.#tellCircuit({ type: "Record", ok, late, eventId, maxTrys, timerS, at });
   }
 
@@ -133,7 +133,7 @@ export class Recording {
     let { state, revision } = known;
     let before: Omit<Written, "status"> = { isOwn: false, late: false, facts: [] };
     for (;;) {
-      const at = timestamp(clock.now());
+      const at = timestampNow(clock);
       const facts = decideWebhook(state, outcome.ok
         ? { type: "Succeed", attempt, ...outcome, at }
         : {

@@ -2,8 +2,8 @@ import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Sender } from "../../domain/sender/state.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { sha256 } from "../hashing.ts";
@@ -59,7 +59,7 @@ export class Admissions {
     }
     const names = `${tenantId}/${token}/${apiKey}`;
     const known = this.#admitted.get(names);
-    if (known && isUsable(known.key, timestamp(clock.now()))) return known;
+    if (known && isUsable(known.key, timestampNow(clock))) return known;
     return this.#admit(tenantId, token, apiKey).then((admission) => {
       if (this.#changes === changes) this.#admitted.set(names, admission);
       return admission;

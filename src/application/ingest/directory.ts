@@ -9,8 +9,8 @@ import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { SenderEvent } from "../../domain/sender/events.ts";
 import type { Sender } from "../../domain/sender/state.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { LogEntry, RecordedEvent } from "../../ports/event-store.ts";
 import type { CollectionDefinition, ReadModels } from "../../ports/read-models.ts";
 import { apiKeys, circuits, destinations, senders } from "../aggregate-types.ts";
@@ -148,7 +148,7 @@ export class Directory {
   }
 
   #usable(key: ApiKey | undefined, hash: string): ApiKey | undefined {
-    return isUsable(key, timestamp(this.#parts.clock.now())) && key.keyHash === hash ? key : undefined;
+    return isUsable(key, timestampNow(this.#parts.clock)) && key.keyHash === hash ? key : undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import { decide } from "../../domain/api-key/api-key.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { apiKeys } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Origin } from "../origin.ts";
@@ -15,6 +15,6 @@ export async function recordUse(
   usedAt: string,
   origin: Origin,
 ): Promise<void> {
-  const at = timestamp(clock.now());
+  const at = timestampNow(clock);
   await aggregates.change(apiKeys, keyId, origin, (state) => decide(state, { type: "RecordUse", usedAt, at }));
 }

@@ -2,8 +2,8 @@ import { wrappedKeys } from "../../../projections/wrapped-keys/wrapped-keys.ts";
 import { masterKeyIdOf, type PlatformEvent } from "../../domain/platform/platform.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide } from "../../domain/tenant/decide.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
@@ -137,7 +137,7 @@ export class KeyRotation {
       if (!(error instanceof Unsealable)) throw error;
       return "left";
     }
-    const command = { type: "RewrapDataKey", from, dataKey, at: timestamp(clock.now()) } as const;
+    const command = { type: "RewrapDataKey", from, dataKey, at: timestampNow(clock) } as const;
     await aggregates.change(tenants, tenantId, this.#origin(), (current) => current ? decide(current, command) : []);
     return "rewrapped";
   }
@@ -149,7 +149,7 @@ export class KeyRotation {
   ): Promise<void> {
     const { store, sealing, clock } = this.#parts;
     const keys = wrapPlatformKeys(openPlatformKeys(fact, sealing), sealing);
-    const data = { ...keys, masterKeys, at: timestamp(clock.now()) };
+    const data = { ...keys, masterKeys, at: timestampNow(clock) };
     const event: PlatformEvent = { type: "PlatformKeysRewrapped", data };
     try {
       await store.append(streams.platform, revision, entriesOf([event], this.#origin(), this.#parts.ids));

@@ -2,8 +2,8 @@ import { masterKeyIdOf, type PlatformEvent } from "../../domain/platform/platfor
 import { Refusal } from "../../domain/refusal.ts";
 import { comparableEmail, comparableName } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { noStream, RevisionConflict, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Sealing } from "../../ports/sealing.ts";
@@ -73,7 +73,7 @@ export class PlatformKeys {
   async #create(): Promise<OpenedPlatformKeys> {
     const { store, sealing, clock, ids } = this.#parts;
     const keys = { nameHashKey: ids.secretBytes(32), tokenKey: ids.secretBytes(32) };
-    const at = timestamp(clock.now());
+    const at = timestampNow(clock);
     const event: PlatformEvent = { type: "PlatformKeysCreated", data: { ...wrapPlatformKeys(keys, sealing), at } };
     const origin = serviceOrigin("platform", ids);
     try {

@@ -1,7 +1,7 @@
 import { invites as collection, invitesCounter } from "../../../projections/invites/invites.ts";
 import type { HistoryItem } from "../../domain/shown-facts.ts";
-import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { invites } from "../aggregate-types.ts";
@@ -36,6 +36,6 @@ export class InviteQueries {
   /** The invites of the caller's tenant, whatever became of them. Throws a Refusal (unavailable) when behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<InviteView>> {
     return listed(this.#parts, collection, { where: { tenantId }, counter: invitesCounter(tenantId), page }, (invite) =>
-      inviteView(invite, timestamp(this.#parts.clock.now())));
+      inviteView(invite, timestampNow(this.#parts.clock)));
   }
 }

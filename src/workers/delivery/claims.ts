@@ -12,6 +12,7 @@ import type { Tenant } from "../../domain/tenant/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { RevisionConflict, type Appended, type EventStore, type NewEntry } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
@@ -69,7 +70,7 @@ export class Claims {
   async cancel(work: Unclaimed): Promise<Appended | Miss> {
     const known = await this.#know(work);
     if (typeof known === "string") return known;
-    const at = timestamp(this.#parts.clock.now());
+    const at = timestampNow(this.#parts.clock);
     const facts = decide(known.state, { type: "Cancel", reason: "destination deleted", at });
     const entries = entriesOf(facts, originOf(known, this.#parts.workerId), this.#parts.ids);
     const appended = await this.#append(known, entries);

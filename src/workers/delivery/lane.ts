@@ -4,7 +4,7 @@ import type { ClaimOutcome, FirstClaim } from "../../application/delivery/first-
 import { mayProbe, newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
-import { timestamp } from "../../domain/time.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { logStart, type NewEntry } from "../../ports/event-store.ts";
 import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
@@ -173,7 +173,7 @@ export class Lane {
     }
     if (this.#probing) return;
     this.#window.hold();
-    if (!mayProbe(circuit, timestamp(this.#parts.clock.now()))) return;
+    if (!mayProbe(circuit, timestampNow(this.#parts.clock))) return;
     // What was under way when the circuit opened may outlast its timer.
     if (this.#room(destination.serverRateLimit) <= 0) return;
     const probing = this.#guard.run(() => this.#probe(circuit)).then((moved) => {

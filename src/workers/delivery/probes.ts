@@ -3,6 +3,7 @@ import { changeCircuit } from "../../application/delivery/circuits.ts";
 import { isSame, type Circuit, type CircuitCommand, type Probe } from "../../domain/circuit/circuit.ts";
 import { millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import type { Claims } from "./claims.ts";
 import { originOf } from "./work.ts";
@@ -44,7 +45,7 @@ export class Probes {
   /** Claims a probe for an event, replacing one that is lost; null where another was first. */
   async claim(circuit: Circuit, eventId: string): Promise<Probe | null> {
     const { clock, claims } = this.#parts;
-    const at = timestamp(clock.now());
+    const at = timestampNow(clock);
     const leaseUntil = timestamp(millis(at) + claims.leaseMs);
     const leaseOver = circuit.probe !== null;
     const claimed = await this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, leaseOver, at });
@@ -53,14 +54,14 @@ export class Probes {
 
   /** Releases a probe that found nothing to try. */
   release(circuit: Circuit, probe: Probe): Promise<boolean> {
-    const at = timestamp(this.#parts.clock.now());
+    const at = timestampNow(this.#parts.clock);
     return this.#change(circuit, probe.eventId, { type: "ReleaseProbe", probe, at });
   }
 
   /** For when no event is held: an open circuit becomes half-open. Also releases a lost probe: nothing else would. */
   async idle(circuit: Circuit): Promise<boolean> {
     if (circuit.position !== "Open") return circuit.probe !== null && this.release(circuit, circuit.probe);
-    const at = timestamp(this.#parts.clock.now());
+    const at = timestampNow(this.#parts.clock);
     const leaseOver = circuit.probe !== null;
     return this.#change(circuit, circuit.destinationId, { type: "HalfOpen", leaseOver, at });
   }
