@@ -70,26 +70,17 @@ export class RevisionConflict extends Error {
 
 /** The log cannot be reached or does not answer in time. Whether an append happened may be unknown. */
 export class LogUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "LogUnavailable";
-  }
+  override readonly name: string = "LogUnavailable";
 }
 
 /** The append is not valid under its event's schema, or larger than the engine takes. */
 export class UnacceptableEntry extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "UnacceptableEntry";
-  }
+  override readonly name: string = "UnacceptableEntry";
 }
 
 /** The append is larger than the engine takes, all its entries together. */
 export class EntryTooLarge extends UnacceptableEntry {
-  constructor(message: string) {
-    super(message);
-    this.name = "EntryTooLarge";
-  }
+  override readonly name: string = "EntryTooLarge";
 }
 
 /**

@@ -13,10 +13,7 @@ export interface Ticket {
 
 /** The expiring state cannot be reached. Whether a write happened may be unknown. */
 export class ExpiringStateUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "ExpiringStateUnavailable";
-  }
+  override readonly name: string = "ExpiringStateUnavailable";
 }
 
 /** Shared by all processes, small, and each value with an end: throttles, revocations, role leases, checkpoints. */

@@ -112,18 +112,12 @@ export interface Query extends Selection {
 
 /** The read models cannot be reached, or did not catch up in time. */
 export class ReadModelsUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "ReadModelsUnavailable";
-  }
+  override readonly name: string = "ReadModelsUnavailable";
 }
 
 /** Another writer has begun meanwhile: to write again, begin with {@link ReadModelWriter.state}. */
 export class ReadModelsTakenOver extends ReadModelsUnavailable {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "ReadModelsTakenOver";
-  }
+  override readonly name: string = "ReadModelsTakenOver";
 }
 
 /** Questions to read models. */

@@ -3,10 +3,7 @@ export type SealingKey = Uint8Array;
 
 /** A sealed value that was changed, moved to another place, or sealed under a key that is not at hand. */
 export class Unsealable extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "Unsealable";
-  }
+  override readonly name: string = "Unsealable";
 }
 
 /**

@@ -55,8 +55,5 @@ export interface WorkQueue {
 
 /** The queue cannot be reached. Whether the items were stored may be unknown. */
 export class QueueUnavailable extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = "QueueUnavailable";
-  }
+  override readonly name: string = "QueueUnavailable";
 }

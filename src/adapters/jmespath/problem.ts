@@ -1,7 +1,4 @@
 /** What is wrong with an expression, or with what it yields, in words for its author. */
 export class MappingProblem extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "MappingProblem";
-  }
+  override readonly name: string = "MappingProblem";
 }
