@@ -1,5 +1,4 @@
 import { refuse } from "../domain/refusal.ts";
-import { roleOfCode, type Role } from "../domain/roles.ts";
 import { passwordProblem } from "../domain/tenant/password.ts";
 import { timestamp } from "../domain/time.ts";
 import type { OutboundClient } from "../ports/outbound.ts";
@@ -24,11 +23,6 @@ export function checkEmail(field: string, email: string): void {
 export function checkPassword(field: string, password: string): void {
   const problem = passwordProblem(password);
   if (problem !== null) refuse("invalid", `${field}: ${problem}`);
-}
-
-/** The role of a code. Throws a Refusal (invalid). */
-export function parseRole(code: number): Role {
-  return roleOfCode(code) ?? refuse("invalid", "role: must be one of 0, 1, 10, 20");
 }
 
 /** A name as it is kept: trimmed. Throws a Refusal (invalid) when it is empty, too long or not plain text. */

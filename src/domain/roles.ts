@@ -5,13 +5,12 @@ export const roles = ["Viewer", "Developer", "Admin", "Owner"] as const;
 /** One of {@link roles}; each has all the rights of those before it. */
 export type Role = (typeof roles)[number];
 
-/** The numbers that stand for roles in requests; their order says nothing about rank. */
-const roleCodes: Readonly<Record<Role, number>> = { Developer: 0, Admin: 1, Owner: 10, Viewer: 20 };
-
-/** The role of a code used in requests (0, 1, 10, 20), or undefined. */
-export function roleOfCode(code: number): Role | undefined {
-  return roles.find((role) => roleCodes[role] === code);
-}
+/** Roles by the numbers that stand for them in requests, whose order says nothing about rank. */
+export const rolesByCode = {
+  0: "Developer", 1: "Admin", 10: "Owner", 20: "Viewer",
+} as const satisfies Record<number, Role>;
+/** One of the codes in {@link rolesByCode}. */
+export type RoleCode = keyof typeof rolesByCode;
 
 /** Whether `role` is at or above `least`. */
 export function atLeast(role: Role, least: Role): boolean {

@@ -4,6 +4,7 @@ import {
 } from "../../domain/invite/invite.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { takeoverAfterMs } from "../../domain/reservation/reservation.ts";
+import { rolesByCode, type RoleCode } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide as decideTenant } from "../../domain/tenant/decide.ts";
 import type { UserEvent } from "../../domain/tenant/state.ts";
@@ -25,7 +26,7 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { secretToken, sha256 } from "../hashing.ts";
-import { checkEmail, checkPassword, parseRole } from "../input-rules.ts";
+import { checkEmail, checkPassword } from "../input-rules.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import { documentOf } from "../scans.ts";
@@ -34,8 +35,7 @@ import { inviteView, userView, type InviteView, type UserView } from "../views.t
 /** Somebody to invite, who is not a user of any tenant. The invite is good for seven days. */
 export interface NewInvite {
   readonly email: string;
-  /** A role's code. */
-  readonly role: number;
+  readonly role: RoleCode;
 }
 
 interface InviteParts {
@@ -75,7 +75,7 @@ export class InviteCommands {
     origin: Origin,
   ): Promise<InviteView & { readonly inviteToken: string }> {
     checkEmail("email", input.email);
-    const role = parseRole(input.role);
+    const role = rolesByCode[input.role];
     const { aggregates, people, keys, ids, clock } = this.#parts;
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, tenantId, caller);

@@ -1,8 +1,9 @@
 import { refuse } from "../../domain/refusal.ts";
+import { rolesByCode, type RoleCode } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
 import type { TenantCommand } from "../../domain/tenant/commands.ts";
 import { decide } from "../../domain/tenant/decide.ts";
-import type { UserStatus } from "../../domain/tenant/events.ts";
+import { statusesByCode, type UserStatusCode } from "../../domain/tenant/events.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
@@ -18,28 +19,25 @@ import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
-import { checkEmail, checkPassword, parseRole } from "../input-rules.ts";
+import { checkEmail, checkPassword } from "../input-rules.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import type { UserQueries } from "../queries/users.ts";
 import { userView, type UserView } from "../views.ts";
 
-/** A user to create; limits are in docs/api.md. `role` left out is 0, Developer. */
+/** A user to create; limits are in docs/api.md. */
 export interface NewUser {
   readonly email: string;
   readonly password: string;
-  /** A role's code. */
-  readonly role?: number;
+  readonly role?: RoleCode;
 }
 
 /** What is to change; what is left out stays. Another password, role or status ends the user's sessions. */
 export interface UserChange {
   readonly email?: string;
   readonly password?: string;
-  /** A role's code. */
-  readonly role?: number;
-  /** 0 Active, 1 Inactive. */
-  readonly status?: number;
+  readonly role?: RoleCode;
+  readonly status?: UserStatusCode;
 }
 
 type ChangeUser = Extract<TenantCommand, { type: "ChangeUser" }>;
@@ -73,7 +71,7 @@ export class UserCommands {
   async create(caller: Caller, input: NewUser, origin: Origin): Promise<UserView> {
     checkEmail("email", input.email);
     checkPassword("password", input.password);
-    const role = parseRole(input.role ?? 0);
+    const role = rolesByCode[input.role ?? 0];
     const { aggregates, reservations, people, keys, passwords, ids, clock } = this.#parts;
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, tenantId, caller);
@@ -106,8 +104,8 @@ export class UserCommands {
     const { aggregates, reservations, sessions, clock } = this.#parts;
     const { tenantId } = caller;
     const { tenant, user } = await this.#target(caller, userId);
-    const role = input.role === undefined ? undefined : parseRole(input.role);
-    const status = input.status === undefined ? undefined : statusOf(input.status);
+    const role = input.role === undefined ? undefined : rolesByCode[input.role];
+    const status = input.status === undefined ? undefined : statusesByCode[input.status];
     const command = (also: Pick<ChangeUser, "passwordHash" | "email" | "reservation"> = {}): ChangeUser => ({
       type: "ChangeUser", by: caller, userId, role, status, ...also, at: timestampNow(clock),
     });
@@ -183,9 +181,4 @@ export class UserCommands {
     if (!tenant || !user) return refuse("not-found", "user not found");
     return userView(tenantId, user, await people.open(tenant, userId, user.email));
   }
-}
-
-function statusOf(code: number): UserStatus {
-  if (code !== 0 && code !== 1) refuse("invalid", "status: must be 0 or 1");
-  return code === 0 ? "Active" : "Inactive";
 }

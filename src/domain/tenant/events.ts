@@ -4,6 +4,10 @@ import type { Timestamp } from "../time.ts";
 
 /** As an Admin or Owner sets it: an Inactive user cannot log in, and has no session that goes on. */
 export type UserStatus = "Active" | "Inactive";
+/** Statuses of users by the numbers that stand for them in requests. */
+export const statusesByCode = { 0: "Active", 1: "Inactive" } as const satisfies Record<number, UserStatus>;
+/** One of the codes in {@link statusesByCode}. */
+export type UserStatusCode = keyof typeof statusesByCode;
 
 /**
  * Facts of a `tenant-<id>` stream. The tenant and its users share it, so that creating both is one append and "the last

@@ -10,6 +10,8 @@ import listSenders from "../../../schemas/requests/list-senders.json" with { typ
 import listUsers from "../../../schemas/requests/list-users.json" with { type: "json" };
 import type { DestinationView } from "../../application/views.ts";
 import type { EventStatus } from "../../domain/event/events.ts";
+import type { RoleCode } from "../../domain/roles.ts";
+import type { UserStatusCode } from "../../domain/tenant/events.ts";
 import { listReader, queryReader } from "./query-parameters.ts";
 
 /** Filters of a list of events, as given. */
@@ -33,7 +35,7 @@ export interface AuditFilters {
 
 /** Query parameters of lists. */
 export const lists = {
-  users: listReader<{ readonly Status?: 0 | 1; readonly Role?: number }>(listUsers),
+  users: listReader<{ readonly Status?: UserStatusCode; readonly Role?: RoleCode }>(listUsers),
   destinations: listReader<{ readonly Status?: DestinationView["status"] }>(listDestinations),
   senders: listReader<object>(listSenders),
   apiKeys: listReader<object>(listApiKeys),

@@ -1,5 +1,6 @@
 import type { Services } from "../../application/services.ts";
-import { roleOfCode } from "../../domain/roles.ts";
+import { rolesByCode } from "../../domain/roles.ts";
+import { statusesByCode } from "../../domain/tenant/events.ts";
 import { bodies } from "../requests/body-schemas.ts";
 import { lists } from "../requests/list-queries.ts";
 import { pathId, signedIn, signedInQuery, signedInWith, type Route } from "../route.ts";
@@ -12,8 +13,8 @@ export function userRoutes({ commands, queries }: Services): Route[] {
       body: await commands.users.create(caller, input, origin),
     })),
     signedInQuery("/api/v1/users", lists.users, async ({ caller, input: { page, filters } }) => {
-      const status = filters.Status === undefined ? undefined : filters.Status === 0 ? "Active" : "Inactive";
-      const role = filters.Role === undefined ? undefined : roleOfCode(filters.Role);
+      const status = filters.Status === undefined ? undefined : statusesByCode[filters.Status];
+      const role = filters.Role === undefined ? undefined : rolesByCode[filters.Role];
       return { status: 200, body: await queries.users.list(caller, { status, role }, page) };
     }),
     signedIn("GET", "/api/v1/users/:id", async (call) => ({

@@ -1,15 +1,22 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import createInvite from "../../../schemas/requests/create-invite.json" with { type: "json" };
+import createUser from "../../../schemas/requests/create-user.json" with { type: "json" };
+import listUsers from "../../../schemas/requests/list-users.json" with { type: "json" };
+import updateUser from "../../../schemas/requests/update-user.json" with { type: "json" };
 import { eventIdOf, keyOfEvent } from "../../../src/domain/event/event-id.ts";
-import { atLeast, roleOfCode } from "../../../src/domain/roles.ts";
+import { atLeast, rolesByCode } from "../../../src/domain/roles.ts";
 import { categoryOf, streams, subjectOf } from "../../../src/domain/streams.ts";
 import { passwordProblem } from "../../../src/domain/tenant/password.ts";
 import { millis, timestamp } from "../../../src/domain/time.ts";
 
 describe("roles", () => {
-  it("have the codes of the interface, and no others", () => {
-    expect([0, 1, 10, 20].map(roleOfCode)).to.deep.equal(["Developer", "Admin", "Owner", "Viewer"]);
-    for (const code of [-1, 2, 11, 0.5, NaN]) expect(roleOfCode(code)).to.equal(undefined);
+  it("have the codes that requests may name, and no others", () => {
+    expect(rolesByCode).to.deep.equal({ 0: "Developer", 1: "Admin", 10: "Owner", 20: "Viewer" });
+    const named = [createUser, updateUser, createInvite].map(({ properties }) => properties.role);
+    for (const { enum: codes } of [...named, listUsers.properties.Role]) {
+      expect(codes.map(String)).to.deep.equal(Object.keys(rolesByCode));
+    }
   });
 
   it("stand in the order Owner, Admin, Developer, Viewer", () => {
