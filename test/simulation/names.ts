@@ -5,18 +5,18 @@ import type { Node } from "./node.ts";
 import type { Random } from "./random.ts";
 
 const names = Array.from({ length: 6 }, (_, n) => ({ name: `Shop ${n}`, ownerEmail: `shop-${n}@example.com` }));
-const ownerPassword = "correct horse battery";
+const usual = { ownerPassword: "correct horse battery", maxTrys: 10, circuitBreakerTimer: 300 };
 
 /** A tenant that others may want to be, too: by its name, or by its owner's email. */
 export function contested(random: Random): NewTenant {
-  return { name: random.pick(names).name, ownerEmail: random.pick(names).ownerEmail, ownerPassword };
+  return { name: random.pick(names).name, ownerEmail: random.pick(names).ownerEmail, ...usual };
 }
 
 /** What nobody came to use is anybody's again: takes each name and each email that is free. */
 export async function takeNames({ services }: Node): Promise<void> {
   const origin: Origin = { actor: { type: "anonymous" }, correlationId: "names", causationId: null };
   const inputs = names.flatMap(({ name, ownerEmail }, n) => [
-    { name, ownerEmail: `last-${n}@example.com`, ownerPassword }, { name: `Last ${n}`, ownerEmail, ownerPassword },
+    { name, ownerEmail: `last-${n}@example.com`, ...usual }, { name: `Last ${n}`, ownerEmail, ...usual },
   ]);
   for (const input of inputs) {
     await services.commands.tenants.create(input, origin, "192.0.2.1").catch((error: unknown) => {

@@ -21,10 +21,11 @@ import type { DestinationQueries } from "../queries/destinations.ts";
 import type { DestinationView } from "../views.ts";
 import { readAuth, type AuthInput, type GivenCredentials } from "./credentials.ts";
 
-/** A destination to register; limits are in docs/api.md. `serverRateLimit`, requests at once, left out is 5. */
+/** A destination to register; limits are in docs/api.md. */
 export interface NewDestination {
   readonly url: string;
-  readonly serverRateLimit?: number;
+  /** Requests under way at once, at most. */
+  readonly serverRateLimit: number;
   readonly authType?: AuthType;
   readonly credentials?: GivenCredentials;
 }
@@ -76,7 +77,7 @@ export class DestinationCommands {
       destination: {
         destinationId, tenantId,
         url: input.url,
-        serverRateLimit: input.serverRateLimit ?? 5,
+        serverRateLimit: input.serverRateLimit,
         auth: auth ? this.#seal(auth, tenant, destinationId) : null,
         ingestTokenHash: sha256(ingestToken),
       },

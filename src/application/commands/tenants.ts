@@ -24,13 +24,14 @@ import { places, type Vault } from "../keys/vault.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { tenantView, type TenantView } from "../views.ts";
 
-/** A tenant to create, with its first user; `maxTrys` left out is 10, `circuitBreakerTimer` (seconds) 300. */
+/** A tenant to create, with its first user. */
 export interface NewTenant {
   readonly name: string;
   readonly ownerEmail: string;
   readonly ownerPassword: string;
-  readonly maxTrys?: number;
-  readonly circuitBreakerTimer?: number;
+  readonly maxTrys: number;
+  /** Seconds. */
+  readonly circuitBreakerTimer: number;
   /** For the registration guards, whatever it is. */
   readonly deviceFingerprint?: unknown;
   /** For the registration guards, whatever it is. */
@@ -169,7 +170,7 @@ export class TenantCommands {
       { stream: streams.tenantName(nameHash), holder: { tenantId, userId: null }, taken: nameTaken },
       { stream: streams.email(emailHash), holder: { tenantId, userId }, taken: "ownerEmail: is in use already" },
     ];
-    const { maxTrys = 10, circuitBreakerTimer = 300 } = input;
+    const { maxTrys, circuitBreakerTimer } = input;
     const at = await reservations.during(claims, origin, async () => {
       await people.create(tenant, userId, origin);
       const email = await people.seal(tenant, userId, input.ownerEmail);

@@ -29,7 +29,7 @@ import { userView, type UserView } from "../views.ts";
 export interface NewUser {
   readonly email: string;
   readonly password: string;
-  readonly role?: RoleCode;
+  readonly role: RoleCode;
 }
 
 /** What is to change; what is left out stays. Another password, role or status ends the user's sessions. */
@@ -71,7 +71,7 @@ export class UserCommands {
   async create(caller: Caller, input: NewUser, origin: Origin): Promise<UserView> {
     checkEmail("email", input.email);
     checkPassword("password", input.password);
-    const role = rolesByCode[input.role ?? 0];
+    const role = rolesByCode[input.role];
     const { aggregates, reservations, people, keys, passwords, ids, clock } = this.#parts;
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, tenantId, caller);
