@@ -1,6 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { millis } from "../../domain/time.ts";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../ports/read-models.ts";
+import { unmatched } from "../read-models/fields.ts";
 import { columnsOf } from "../read-models/indexes.ts";
 import { uuidBytes, uuidText } from "./uuid-bytes.ts";
 
@@ -13,9 +14,6 @@ const columnTypes: Readonly<Record<FieldKind, string>> = {
   time: "INTEGER",
   json: "TEXT",
 };
-
-/** A value no column holds: conditions with it select nothing. */
-export const unmatched = Symbol("unmatched");
 
 /**
  * A field's value as its column holds it, or {@link unmatched} where no column of the kind can hold it. `room`: 16

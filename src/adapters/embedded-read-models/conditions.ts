@@ -1,6 +1,7 @@
 import type { SQLInputValue } from "node:sqlite";
 import type { CollectionDefinition, FieldValue, Selection } from "../../ports/read-models.ts";
-import { encode, quoted, unmatched } from "./columns.ts";
+import { kindOf, unmatched } from "../read-models/fields.ts";
+import { encode, quoted } from "./columns.ts";
 
 /** A condition in SQL, with the values of its placeholders. */
 export interface Condition {
@@ -44,11 +45,4 @@ function oneOf(definition: CollectionDefinition, field: string, values: readonly
   const known = encoded.filter((value) => value !== unmatched && value !== null);
   const sql = `${quoted(field)} IN (${known.map(() => "?").join(", ")})`;
   return { sql: encoded.includes(null) ? `(${sql} OR ${quoted(field)} IS NULL)` : sql, values: known };
-}
-
-/** Throws a TypeError where the collection has no such field. */
-function kindOf(definition: CollectionDefinition, field: string) {
-  const kind = definition.fields[field];
-  if (!kind) throw new TypeError(`${definition.name} has no field ${field}`);
-  return kind;
 }

@@ -1,13 +1,13 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
 import type { Bucket, CollectionDefinition, Document, FieldValue, Query, Selection } from "../../ports/read-models.ts";
+import { highestBucket, lowestBucket } from "../read-models/buckets.ts";
+import { kindOf, unmatched } from "../read-models/fields.ts";
 import { orderFieldOf } from "../read-models/indexes.ts";
-import { decode, decodeRow, encode, quoted, tableOf, unmatched } from "./columns.ts";
+import { decode, decodeRow, encode, quoted, tableOf } from "./columns.ts";
 import { conditionOf, type Condition } from "./conditions.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 import { Statements } from "./statements.ts";
 
-/** Buckets are whole numbers that a number holds exactly. */
-const [lowest, highest] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
 const countersWithin =
   "counters JOIN scopes ON counters.scope = scopes.number WHERE scopes.name = ? AND bucket BETWEEN ? AND ?";
 /** So many rows are cheaper to sort than to look for in an index that has only their order. */
@@ -35,7 +35,7 @@ export class Queries {
 
   /** The document with this key, or null, also where the key is no value of its kind. */
   get(definition: CollectionDefinition, key: string): Document | null {
-    const encoded = encode(definition.fields[definition.key] ?? "text", key);
+    const encoded = encode(kindOf(definition, definition.key), key);
     if (encoded === unmatched) return null;
     const [row] = this.#rows(documentOf(definition), [encoded]);
     return row ? decodeRow(definition, row) : null;
@@ -48,7 +48,7 @@ export class Queries {
 
   /** The keys of one page's documents. */
   keys(definition: CollectionDefinition, query: Query): string[] {
-    const kind = definition.fields[definition.key] ?? "text";
+    const kind = kindOf(definition, definition.key);
     return this.#placesOf(definition, query).map((key) => decode(kind, key) as string);
   }
 
@@ -66,7 +66,7 @@ export class Queries {
     field: string,
     { after, limit }: { readonly after?: FieldValue; readonly limit: number },
   ): FieldValue[] {
-    const kind = definition.fields[field] ?? "json";
+    const kind = kindOf(definition, field);
     const above = after === undefined ? null : encode(kind, after);
     const condition = conditionOf(definition, selection);
     if (!condition || above === unmatched) return [];
@@ -94,12 +94,12 @@ export class Queries {
   }
 
   /** The counters of a scope with `from` <= bucket <= `to`, together. */
-  sum(scope: string, from = lowest, to = highest): number {
+  sum(scope: string, from = lowestBucket, to = highestBucket): number {
     return this.#number(`SELECT coalesce(sum(total), 0) FROM ${countersWithin}`, [scope, from, to]);
   }
 
   /** The same one by one, in the order of their buckets. */
-  buckets(scope: string, from = lowest, to = highest): Bucket[] {
+  buckets(scope: string, from = lowestBucket, to = highestBucket): Bucket[] {
     const rows = this.#rows(`SELECT bucket, total FROM ${countersWithin} ORDER BY bucket`, [scope, from, to]);
     return rows.map(([bucket, total]) => ({ bucket: Number(bucket), total: Number(total) }));
   }

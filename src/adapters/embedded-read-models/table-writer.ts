@@ -1,7 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { CollectionDefinition, FieldKind, FieldValue } from "../../ports/read-models.ts";
+import { unmatched } from "../read-models/fields.ts";
 import type { Effect } from "../read-models/folded-changes.ts";
-import { encode, quoted, tableOf, unmatched } from "./columns.ts";
+import { encode, quoted, tableOf } from "./columns.ts";
 
 /** A column of the table. Each value is bound, and so copied, before the next of the column is put into its `room`. */
 interface Column {

@@ -1,6 +1,7 @@
 import type { Document as Stored, Filter } from "mongodb";
 import type { CollectionDefinition, FieldValue, Selection } from "../../ports/read-models.ts";
-import { encode, kindOf, storedName, unmatched, type StoredValue } from "./fields.ts";
+import { kindOf, unmatched } from "../read-models/fields.ts";
+import { encode, storedName, type StoredValue } from "./fields.ts";
 
 /** The conditions a selection means, all of which hold; null where nothing can satisfy them. */
 export function conditionsOf(definition: CollectionDefinition, selection: Selection): Filter<Stored>[] | null {

@@ -1,8 +1,6 @@
 import { Binary, type Document as Stored, type UUID } from "mongodb";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../ports/read-models.ts";
-
-/** A value no field holds: conditions with it select nothing. */
-export const unmatched = Symbol("unmatched");
+import { kindOf, unmatched } from "../read-models/fields.ts";
 
 /** What MongoDB holds for a field: ids as 16 bytes, times as dates, `json` as text; each sorts as the port says. */
 export type StoredValue = null | boolean | number | string | Date | Binary;
@@ -61,13 +59,6 @@ export function decodeDocument(definition: CollectionDefinition, stored: Stored)
 /** What a field is called where it is stored: the key is `_id`. */
 export function storedName(definition: CollectionDefinition, field: string): string {
   return field === definition.key ? "_id" : field;
-}
-
-/** The kind of a field. Throws a TypeError where the collection has no such field. */
-export function kindOf(definition: CollectionDefinition, field: string): FieldKind {
-  const kind = definition.fields[field];
-  if (!kind) throw new TypeError(`${definition.name} has no field ${field}`);
-  return kind;
 }
 
 /** A value to be stored. Throws a TypeError where the field cannot hold it. */

@@ -8,11 +8,13 @@ import {
   type Query,
   type Selection,
 } from "../../ports/read-models.ts";
+import { highestBucket, lowestBucket } from "../read-models/buckets.ts";
+import { kindOf, unmatched } from "../read-models/fields.ts";
 import { orderFieldOf } from "../read-models/indexes.ts";
 import { all, conditionsOf } from "./conditions.ts";
 import { patience, type MongoConnection } from "./connection.ts";
-import { bucketOf, counterId, highestBucket, lowestBucket } from "./counters.ts";
-import { decode, decodeDocument, encode, kindOf, storedName, unmatched } from "./fields.ts";
+import { bucketOf, counterId } from "./counters.ts";
+import { decode, decodeDocument, encode, storedName } from "./fields.ts";
 import { countersName, storedIn } from "./generation.ts";
 import { indexFor } from "./index-choice.ts";
 
