@@ -15,12 +15,12 @@ import {
   type Selection,
 } from "../../ports/read-models.ts";
 import { fold, type Folded } from "../read-models/folded-changes.ts";
+import { Waiters } from "../read-models/waiters.ts";
 import { schemaOf } from "./columns.ts";
 import { isDamage, removeDatabase, unavailable } from "./database.ts";
 import { OpenFile } from "./open-file.ts";
 import { Scrubs } from "./scrubs.ts";
 import type { StoredReadModels } from "./stored-read-models.ts";
-import { Waiters } from "./waiters.ts";
 
 interface State {
   readonly checkpoint: Position;
@@ -37,6 +37,8 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   readonly #clock: Clock;
   readonly #onTrouble: (error: unknown) => void;
   readonly #waiters: Waiters;
+  /** Called as somebody begins to wait, see {@link onWanted}. */
+  #wantedListener: (position: Position) => void = () => undefined;
   /** Called as damage is met, see {@link onDamage}. */
   #damageListener: (error: unknown) => void = () => undefined;
   #isDamaged = false;
@@ -64,7 +66,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
 
   /** Calls `listener` with each position somebody begins to wait for. */
   onWanted(listener: (position: Position) => void): void {
-    this.#waiters.onWaiting = listener;
+    this.#wantedListener = listener;
   }
 
   /**
@@ -108,11 +110,11 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   }
 
   async checkpoint(): Promise<Position> {
-    return this.#state?.checkpoint ?? logStart;
+    return this.#checkpoint;
   }
 
   async standsAt(checkpoint: Position): Promise<boolean> {
-    return checkpoint === (await this.checkpoint());
+    return checkpoint === this.#checkpoint;
   }
 
   async settle(fingerprint: string): Promise<boolean> {
@@ -123,7 +125,10 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   }
 
   async caughtUp(position: Position, timeoutMs: number): Promise<boolean> {
-    return this.#waiters.wait(position, timeoutMs);
+    if (position <= this.#checkpoint) return true;
+    const reached = this.#waiters.wait(position, timeoutMs);
+    this.#wantedListener(position);
+    return reached;
   }
 
   async state(): Promise<State | null> {
@@ -203,7 +208,11 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
 
   #reached(state: State | null): void {
     this.#state = this.#isDamaged ? null : state;
-    this.#waiters.reached(this.#state?.checkpoint ?? logStart);
+    this.#waiters.reached(this.#checkpoint);
+  }
+
+  get #checkpoint(): Position {
+    return this.#state?.checkpoint ?? logStart;
   }
 
   #built(): OpenFile {
