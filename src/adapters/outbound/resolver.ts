@@ -1,4 +1,5 @@
 import { lookup, Resolver } from "node:dns/promises";
+import { setTimeout } from "node:timers/promises";
 import pLimit from "p-limit";
 
 /** The addresses of a name, all of them. Rejects when it has none. */
@@ -57,14 +58,6 @@ function machine(): Sources {
 }
 
 /** The promise's value, or null when it takes too long. */
-async function withinPatience<Value>(promise: Promise<Value>): Promise<Value | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, patienceMs, null);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function withinPatience<Value>(promise: Promise<Value>): Promise<Value | null> {
+  return Promise.race([promise, setTimeout(patienceMs, null, { ref: false })]);
 }
