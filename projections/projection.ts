@@ -88,6 +88,11 @@ export function remove(collection: CollectionDefinition, key: string): Change {
   return { op: "remove", collection: collection.name, key };
 }
 
+/** The scope whose one counter is the number of a tenant's documents in a collection. */
+export function tenantCounter({ name }: Pick<CollectionDefinition, "name">, tenantId: string): string {
+  return `${name}/${tenantId}`;
+}
+
 /** Adds to the one counter of a scope. */
 export function add(scope: string, by: number): Change {
   return { op: "add", scope, bucket: 0, by };

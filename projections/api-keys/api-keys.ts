@@ -1,4 +1,4 @@
-import { add, create, raise, remove, type Collection, type Projection } from "../projection.ts";
+import { add, create, raise, remove, tenantCounter, type Collection, type Projection } from "../projection.ts";
 
 /** An API key as the API lists it. */
 export type ApiKeyDocument = {
@@ -33,11 +33,6 @@ export const apiKeys: Collection<ApiKeyDocument> = {
   indexes: apiKeySortFields.map((sort) => ["tenantId" as const, sort]),
 };
 
-/** The scope whose one counter is the number of a tenant's API keys. */
-export function apiKeysCounter(tenantId: string): string {
-  return `apiKeys/${tenantId}`;
-}
-
 /** Lists API keys, each with its latest use, known from accepted events or from the key's own stream. */
 export const apiKeysProjection: Projection = {
   name: "apiKeys",
@@ -46,9 +41,9 @@ export const apiKeysProjection: Projection = {
   on: {
     ApiKeyIssued: ({ keyId, tenantId, name, prefix, last4, expiresAt, at }) => [
       create(apiKeys, { id: keyId, tenantId, name, prefix, last4, createdAt: at, expiresAt, lastUsedAt: null }),
-      add(apiKeysCounter(tenantId), 1),
+      add(tenantCounter(apiKeys, tenantId), 1),
     ],
-    ApiKeyRevoked: ({ keyId, tenantId }) => [remove(apiKeys, keyId), add(apiKeysCounter(tenantId), -1)],
+    ApiKeyRevoked: ({ keyId, tenantId }) => [remove(apiKeys, keyId), add(tenantCounter(apiKeys, tenantId), -1)],
     // Events are purged, and facts about one key come from several streams: the latest use is what counts.
     EventAccepted: ({ apiKeyId, at }) => [raise(apiKeys, apiKeyId, { lastUsedAt: at })],
     ApiKeyUsed: ({ keyId, usedAt }) => [raise(apiKeys, keyId, { lastUsedAt: usedAt })],

@@ -1,7 +1,9 @@
 import type { Actor } from "../../src/domain/domain-event.ts";
 import { histories, historyItem, type HistoryItem } from "../../src/domain/shown-facts.ts";
 import type { Selection } from "../../src/ports/read-models.ts";
-import { add, create, type Collection, type Handlers, type Projection, type Recording } from "../projection.ts";
+import {
+  add, create, tenantCounter, type Collection, type Handlers, type Projection, type Recording,
+} from "../projection.ts";
 
 /** What a fact of the audit can be about. */
 export type SubjectType =
@@ -66,11 +68,6 @@ export function auditSelected({ from, to, ...equal }: AuditFilter): Selection {
   return { collection: audit.name, where, ...((from ?? to) !== undefined && { range }) };
 }
 
-/** The scope whose one counter is the number of a tenant's facts. */
-export function auditCounter(tenantId: string): string {
-  return `audit/${tenantId}`;
-}
-
 type Id = "tenantId" | "purgeId" | "replayId" | "keyId" | "inviteId" | "destinationId" | "senderId";
 /** Of the data of facts: each has its tenant's id and that of its subject. */
 type Data = Readonly<Record<Id, string>> & { readonly userId?: string };
@@ -86,7 +83,7 @@ function recorded(type: string, subjectOf: SubjectOf) {
     const item = historyItem({ type, data, position, revision, metadata });
     return [
       create(audit, { ...item, tenantId, subjectType, subjectId, actorId }),
-      add(auditCounter(tenantId), 1),
+      add(tenantCounter(audit, tenantId), 1),
     ];
   };
 }

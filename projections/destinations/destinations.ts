@@ -1,7 +1,7 @@
 import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../../src/domain/circuit/circuit.ts";
 import type { AuthType } from "../../src/domain/destination/events.ts";
 import type { Change, Selection } from "../../src/ports/read-models.ts";
-import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
+import { add, create, remove, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
 
 /** A destination as the API shows it, except for its standing: see {@link destinationStanding}. */
 export type DestinationDocument = {
@@ -93,11 +93,6 @@ export function destinationsSelected({ tenantId, status }: DestinationFilter): S
   return { collection: destinations.name, where: { tenantId, active }, anyOf: { field: "circuit", values } };
 }
 
-/** The scope whose one counter is the number of a tenant's destinations. */
-export function destinationsCounter(tenantId: string): string {
-  return `destinations/${tenantId}`;
-}
-
 function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEvent["data"]): Change[] {
   const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? openUntil);
   return [set(destinations, destinationId, { circuit: position, openUntil, wakeAt })];
@@ -123,7 +118,7 @@ export const destinationsProjection: Projection = {
         createdAt: at,
         updatedAt: at,
       }),
-      add(destinationsCounter(tenantId), 1),
+      add(tenantCounter(destinations, tenantId), 1),
     ],
     DestinationUrlChanged: ({ destinationId, url, at }) => [set(destinations, destinationId, { url, updatedAt: at })],
     DestinationRateLimitChanged: ({ destinationId, serverRateLimit, at }) => [
@@ -144,7 +139,7 @@ export const destinationsProjection: Projection = {
     IngestTokenRegenerated: ({ destinationId, at }) => [set(destinations, destinationId, { updatedAt: at })],
     DestinationDeleted: ({ destinationId, tenantId }) => [
       remove(destinations, destinationId),
-      add(destinationsCounter(tenantId), -1),
+      add(tenantCounter(destinations, tenantId), -1),
     ],
     CircuitOpened: circuitMoved,
     CircuitHalfOpened: circuitMoved,

@@ -1,6 +1,6 @@
 import type { InviteStatus } from "../../src/domain/invite/invite.ts";
 import type { Role } from "../../src/domain/roles.ts";
-import { add, create, set, type Collection, type Projection } from "../projection.ts";
+import { add, create, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
 
 /** An invite as the API lists it, except that it may have expired; the email is null once its person is deleted. */
 export type InviteDocument = {
@@ -44,11 +44,6 @@ export const inviteHashes: Collection<InviteHashDocument> = {
   indexes: [],
 };
 
-/** The scope whose one counter is the number of a tenant's invites. */
-export function invitesCounter(tenantId: string): string {
-  return `invites/${tenantId}`;
-}
-
 /** Lists invites; an address disappears with its person. */
 export const invitesProjection: Projection = {
   name: "invites",
@@ -58,7 +53,7 @@ export const invitesProjection: Projection = {
     InviteCreated: ({ inviteId: id, tenantId, email, role, tokenHash, expiresAt, at }) => [
       create(invites, { id, tenantId, email, role, status: "Pending", createdAt: at, expiresAt }),
       create(inviteHashes, { tokenHash, inviteId: id }),
-      add(invitesCounter(tenantId), 1),
+      add(tenantCounter(invites, tenantId), 1),
     ],
     InviteRevoked: ({ inviteId }) => [set(invites, inviteId, { status: "Revoked" })],
     InviteAccepted: ({ inviteId }) => [set(invites, inviteId, { status: "Accepted" })],

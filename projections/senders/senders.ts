@@ -1,5 +1,5 @@
 import type { Mapping } from "../../src/domain/sender/events.ts";
-import { add, create, remove, set, type Collection, type Projection } from "../projection.ts";
+import { add, create, remove, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
 
 /** A sender as the API shows it, except for the wording of its status. */
 export type SenderDocument = {
@@ -44,11 +44,6 @@ export const senderTokenHashes: Collection<SenderTokenHashDocument> = {
   indexes: [],
 };
 
-/** The scope whose one counter is the number of a tenant's senders. */
-export function sendersCounter(tenantId: string): string {
-  return `senders/${tenantId}`;
-}
-
 /** Lists senders, and tells ingest whose token it was given. */
 export const sendersProjection: Projection = {
   name: "senders",
@@ -66,7 +61,7 @@ export const sendersProjection: Projection = {
         createdAt: at,
         updatedAt: at,
       }),
-      add(sendersCounter(tenantId), 1),
+      add(tenantCounter(senders, tenantId), 1),
       create(senderTokenHashes, { tokenHash: ingestTokenHash, senderId }),
     ],
     SenderRenamed: ({ senderId, name, at }) => [set(senders, senderId, { name, updatedAt: at })],
@@ -83,7 +78,7 @@ export const sendersProjection: Projection = {
     ],
     SenderDeleted: ({ senderId, tenantId, ingestTokenHash }) => [
       remove(senders, senderId),
-      add(sendersCounter(tenantId), -1),
+      add(tenantCounter(senders, tenantId), -1),
       remove(senderTokenHashes, ingestTokenHash),
     ],
   },

@@ -1,5 +1,6 @@
-import { destinationsCounter } from "../../projections/destinations/destinations.ts";
+import { destinations } from "../../projections/destinations/destinations.ts";
 import { eventsCounter } from "../../projections/events/counters.ts";
+import { tenantCounter } from "../../projections/projection.ts";
 import { tenants } from "../../projections/tenants/tenants.ts";
 import { usersCounter } from "../../projections/users/users.ts";
 import { documentOf } from "../application/scans.ts";
@@ -17,7 +18,7 @@ export function describeErasure({ config, logger }: RelaySettings, tenantId: str
     if (!tenant) throw new Error(`there is no tenant ${tenantId}`);
     const counters = [
       [usersCounter({ tenantId }), "user"],
-      [destinationsCounter(tenantId), "destination"],
+      [tenantCounter(destinations, tenantId), "destination"],
       [eventsCounter({ tenantId }, "all"), "event"],
     ] as const;
     const going = await Promise.all(counters.map(async ([counter, thing]) =>

@@ -1,4 +1,5 @@
-import { apiKeys as collection, apiKeysCounter } from "../../../projections/api-keys/api-keys.ts";
+import { apiKeys as collection } from "../../../projections/api-keys/api-keys.ts";
+import { tenantCounter } from "../../../projections/projection.ts";
 import type { HistoryItem } from "../../domain/shown-facts.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
@@ -32,7 +33,7 @@ export class ApiKeyQueries {
 
   /** The unrevoked keys of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<ApiKeyView>> {
-    const asked = { where: { tenantId }, counter: apiKeysCounter(tenantId), page };
+    const asked = { where: { tenantId }, counter: tenantCounter(collection, tenantId), page };
     return listed(this.#parts, collection, asked, (key) => key);
   }
 }

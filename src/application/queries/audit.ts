@@ -1,6 +1,7 @@
 import {
-  audit, auditCounter, auditSelected, type AuditDocument, type AuditFilter, type SubjectType,
+  audit, auditSelected, type AuditDocument, type AuditFilter, type SubjectType,
 } from "../../../projections/audit/audit.ts";
+import { tenantCounter } from "../../../projections/projection.ts";
 import type { HistoryItem } from "../../domain/shown-facts.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { Caller } from "../caller.ts";
@@ -27,7 +28,7 @@ export class AuditQueries {
   list({ tenantId }: Caller, filter: Omit<AuditFilter, "tenantId">, page: PageRequest): Promise<Page<AuditItem>> {
     const selected = auditSelected({ ...filter, tenantId });
     const isWhole = Object.values(filter).every((value) => value === undefined);
-    const asked = { ...selected, counter: isWhole ? auditCounter(tenantId) : null, page };
+    const asked = { ...selected, counter: isWhole ? tenantCounter(audit, tenantId) : null, page };
     return listed(this.#parts, audit, asked, itemOf);
   }
 }

@@ -1,7 +1,7 @@
 import {
-  destinations as collection, destinationsCounter, destinationsSelected, destinationStanding,
-  type DestinationFilter,
+  destinations as collection, destinationsSelected, destinationStanding, type DestinationFilter,
 } from "../../../projections/destinations/destinations.ts";
+import { tenantCounter } from "../../../projections/projection.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { HistoryItem } from "../../domain/shown-facts.ts";
 import { streams } from "../../domain/streams.ts";
@@ -61,7 +61,7 @@ export class DestinationQueries {
     { tenantId }: Caller, { status }: Omit<DestinationFilter, "tenantId">, page: PageRequest,
   ): Promise<Page<DestinationView>> {
     // A circuit's fact does not say which status it ends, so no counter can follow.
-    const counter = status ? null : destinationsCounter(tenantId);
+    const counter = status ? null : tenantCounter(collection, tenantId);
     const asked = { ...destinationsSelected({ tenantId, status }), counter, page };
     return listed(this.#parts, collection, asked, (found) => destinationView(found, destinationStanding(found)));
   }

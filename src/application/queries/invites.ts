@@ -1,4 +1,5 @@
-import { invites as collection, invitesCounter } from "../../../projections/invites/invites.ts";
+import { invites as collection } from "../../../projections/invites/invites.ts";
+import { tenantCounter } from "../../../projections/projection.ts";
 import type { HistoryItem } from "../../domain/shown-facts.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
@@ -35,7 +36,8 @@ export class InviteQueries {
 
   /** The invites of the caller's tenant, whatever became of them. Throws a Refusal (unavailable) when behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<InviteView>> {
-    return listed(this.#parts, collection, { where: { tenantId }, counter: invitesCounter(tenantId), page }, (invite) =>
+    const asked = { where: { tenantId }, counter: tenantCounter(collection, tenantId), page };
+    return listed(this.#parts, collection, asked, (invite) =>
       inviteView(invite, timestampNow(this.#parts.clock)));
   }
 }

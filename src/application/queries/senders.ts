@@ -1,4 +1,5 @@
-import { senders as collection, sendersCounter } from "../../../projections/senders/senders.ts";
+import { tenantCounter } from "../../../projections/projection.ts";
+import { senders as collection } from "../../../projections/senders/senders.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Sender } from "../../domain/sender/state.ts";
 import type { HistoryItem } from "../../domain/shown-facts.ts";
@@ -43,7 +44,7 @@ export class SenderQueries {
 
   /** The senders of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
   list({ tenantId }: Caller, page: PageRequest): Promise<Page<SenderView>> {
-    const asked = { where: { tenantId }, counter: sendersCounter(tenantId), page };
+    const asked = { where: { tenantId }, counter: tenantCounter(collection, tenantId), page };
     return listed(this.#parts, collection, asked, senderView);
   }
 

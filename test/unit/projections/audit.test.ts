@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { auditCounter, auditProjection, auditSelected } from "../../../projections/audit/audit.ts";
+import { auditProjection, auditSelected } from "../../../projections/audit/audit.ts";
 import listAudit from "../../../schemas/requests/list-audit.json" with { type: "json" };
 import type { Actor } from "../../../src/domain/domain-event.ts";
 import { idOf } from "../../support/chronicle.ts";
@@ -26,7 +26,7 @@ describe("the audit", () => {
       position: "0000000000000007", tenantId, type: "DestinationUrlChanged", revision: 3, time,
       subjectType: "destination", subjectId: destinationId, actorId: userId, actor, correlationId: "spec", data,
     });
-    expect(add).to.deep.equal({ op: "add", scope: auditCounter(tenantId), bucket: 0, by: 1 });
+    expect(add).to.deep.equal({ op: "add", scope: `audit/${tenantId}`, bucket: 0, by: 1 });
   });
 
   it("has what the operator and people without an account did, and nothing that the service did by itself", () => {
