@@ -1,4 +1,5 @@
 import { createHmac, hash } from "node:crypto";
+import { variantDigits } from "../domain/uuid.ts";
 import type { Ids } from "../ports/ids.ts";
 
 /** A new token that nobody can guess: the prefix, which tells its kind, and 256 bits. */
@@ -22,7 +23,5 @@ export function keyedHash(key: Uint8Array, text: string): string {
  */
 export function idempotentKey(tenantId: string, idempotencyKey: string): string {
   const hex = sha256(`${tenantId}/${idempotencyKey}`);
-  return `8${hex.slice(0, 3)}-${variants[parseInt(hex.charAt(3), 16) & 3]}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
+  return `8${hex.slice(0, 3)}-${variantDigits[parseInt(hex.charAt(3), 16) & 3]}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
 }
-
-const variants = ["8", "9", "a", "b"] as const;

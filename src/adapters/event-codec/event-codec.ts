@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { DomainEvent, Metadata } from "../../domain/domain-event.ts";
+import { uuidForm } from "../../domain/uuid.ts";
 import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
 import { UnacceptableEntry } from "../../ports/event-store.ts";
 import { catalogue, type Catalogue, type Upcaster } from "./catalogue.ts";
@@ -9,7 +10,7 @@ import { catalogue, type Catalogue, type Upcaster } from "./catalogue.ts";
  * take would stop the projections, which store times as numbers.
  */
 const formats = {
-  uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+  uuid: uuidForm,
   "date-time": /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/,
 };
 

@@ -1,12 +1,10 @@
+import { nilUuid, uuidForm } from "../../domain/uuid.ts";
 import type { EventCodec } from "../../ports/event-codec.ts";
 import { EntryTooLarge, UnacceptableEntry, type NewEntry } from "../../ports/event-store.ts";
 import type { Message } from "./requests.ts";
 
 /** Bytes that one append may have, all its entries together. */
 const appendBytesLimit = 1024 * 1024;
-
-const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const nilUuid = "00000000-0000-0000-0000-000000000000";
 
 /**
  * The texts to append. Throws UnacceptableEntry for whatever the server would answer as a bad request, and
@@ -16,14 +14,15 @@ export function messagesOf(codec: EventCodec, stream: string, entries: readonly 
   if (stream === "" || entries.length === 0) throw new UnacceptableEntry("an append needs a stream and an entry");
   if (stream.startsWith("$")) throw new UnacceptableEntry(`${stream} is a name of the server's own streams`);
   let bytes = 0;
-  const messages = entries.map(({ id, event, metadata }) => {
-    if (!uuidPattern.test(id) || id === nilUuid) throw new UnacceptableEntry("the id of an entry is no UUID");
+  const messages = entries.map(({ id: given, event, metadata }) => {
+    const id = given.toLowerCase();
+    if (!uuidForm.test(id) || id === nilUuid) throw new UnacceptableEntry("the id of an entry is no UUID");
     const texts = codec.encode(event, metadata);
     if (texts.type === "") throw new UnacceptableEntry("an entry needs a type");
     if (texts.type.startsWith("$")) throw new UnacceptableEntry(`${texts.type} is a name of the server's own types`);
     // The server counts types in UTF-16.
     bytes += 2 * texts.type.length + Buffer.byteLength(texts.data) + Buffer.byteLength(texts.metadata);
-    return { id: id.toLowerCase(), ...texts };
+    return { id, ...texts };
   });
   if (bytes > appendBytesLimit) throw new EntryTooLarge(`an append has ${appendBytesLimit} bytes at most`);
   return messages;

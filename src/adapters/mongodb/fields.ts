@@ -1,18 +1,17 @@
 import { Binary, type Document as Stored, type UUID } from "mongodb";
+import { uuidForm } from "../../domain/uuid.ts";
 import type { CollectionDefinition, Document, FieldKind, FieldValue } from "../../ports/read-models.ts";
 import { kindOf, unmatched } from "../read-models/fields.ts";
 
 /** What MongoDB holds for a field: ids as 16 bytes, times as dates, `json` as text; each sorts as the port says. */
 export type StoredValue = null | boolean | number | string | Date | Binary;
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
 /** A field's value as it is stored, or {@link unmatched} where no field of the kind can hold it. */
 export function encode(kind: FieldKind, value: FieldValue): StoredValue | typeof unmatched {
   if (value === null) return null;
   switch (kind) {
     case "id":
-      return typeof value === "string" && uuid.test(value)
+      return typeof value === "string" && uuidForm.test(value)
         ? new Binary(Buffer.from(value.replaceAll("-", ""), "hex"), Binary.SUBTYPE_UUID)
         : unmatched;
     case "time": {

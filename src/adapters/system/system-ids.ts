@@ -1,10 +1,10 @@
 import { randomBytes, randomFillSync } from "node:crypto";
+import { variantDigits } from "../../domain/uuid.ts";
 import type { Ids } from "../../ports/ids.ts";
 
 /** Random bytes are drawn for this many ids at a time: a draw costs more than the bytes. */
 const idsPerDraw = 512;
 const bytesPerId = 10;
-const variants = ["8", "9", "a", "b"] as const;
 
 /** Randomness from the operating system, and UUIDv7s that increase within the process even when the clock goes back. */
 export class SystemIds implements Ids {
@@ -29,7 +29,7 @@ export class SystemIds implements Ids {
     const chance = parseInt(pool.slice(from, from + 5), 16);
     this.#advance(chance >> 4);
     const counter = this.#counter.toString(16).padStart(3, "0");
-    const variant = variants[chance & 3]!;
+    const variant = variantDigits[chance & 3]!;
     return `${this.#time}-7${counter}-${variant}${pool.slice(from + 5, from + 8)}-${pool.slice(from + 8, from + 20)}`;
   }
 

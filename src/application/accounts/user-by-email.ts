@@ -1,11 +1,9 @@
 import { streams } from "../../domain/streams.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
+import { nilUuid } from "../../domain/uuid.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Reservations } from "./reservations.ts";
-
-/** No tenant has it: what is read for an unknown email, so that it takes as long as for a known one. */
-const nobodysTenant = "00000000-0000-0000-0000-000000000000";
 
 /** The user whose email has this hash, or undefined, after the same work either way. */
 export async function userByEmail(
@@ -13,7 +11,8 @@ export async function userByEmail(
   hash: string,
 ): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
   const holder = (await reservations.find(streams.email(hash)))?.holder;
-  const { state: tenant } = await aggregates.current(tenants, holder?.tenantId ?? nobodysTenant);
+  // For an unknown email a tenant is read that there is not, so that it takes as long as for a known one.
+  const { state: tenant } = await aggregates.current(tenants, holder?.tenantId ?? nilUuid);
   const user = tenant?.users.get(holder?.userId ?? "");
   return tenant && user?.emailHash === hash ? { tenant, user } : undefined;
 }

@@ -1,11 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import { nilUuid, uuidForm } from "../../domain/uuid.ts";
 import type { Ids } from "../../ports/ids.ts";
 
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const requestIdForm = /^[\x21-\x7e]{1,128}$/;
-
-/** An id that nothing has. */
-const nothings = "00000000-0000-0000-0000-000000000000";
 
 /**
  * The UUID in a path, in lower case whatever its case was. Anything else becomes one that nothing has: it is answered
@@ -13,7 +10,7 @@ const nothings = "00000000-0000-0000-0000-000000000000";
  */
 export function uuidOf(text: string): string {
   const lower = text.toLowerCase();
-  return uuidForm.test(lower) ? lower : nothings;
+  return uuidForm.test(lower) ? lower : nilUuid;
 }
 
 /** The id a caller gave its request, when it is 1 to 128 visible ASCII characters; else a new one. */

@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type SchemaObject } from "ajv/dist/2020.js";
 import { refuse } from "../../domain/refusal.ts";
+import { uuidForm } from "../../domain/uuid.ts";
 
 /** Checks a value against its schema. Throws a Refusal (invalid) that names the field at fault and quotes no value. */
 export interface Validator<Shape> {
@@ -8,7 +9,7 @@ export interface Validator<Shape> {
 }
 
 const ajv = new Ajv2020({ useDefaults: true });
-ajv.addFormat("uuid", /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
+ajv.addFormat("uuid", (text: string) => uuidForm.test(text.toLowerCase()));
 // The application's own rules check these more strictly, and with better words.
 for (const name of ["email", "uri", "date-time", "password"]) ajv.addFormat(name, true);
 
