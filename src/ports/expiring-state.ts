@@ -11,6 +11,14 @@ export interface Ticket {
   readonly keys: readonly string[];
 }
 
+/** The kind of an admission: what its key begins with, up to the first colon. */
+export function kindOf(key: string): string {
+  return key.slice(0, key.indexOf(":") + 1);
+}
+
+/** How much an engine keeps of each kind unless told otherwise, of admissions or of keys with any. */
+export const usualMost = 200_000;
+
 /** The expiring state cannot be reached. Whether a write happened may be unknown. */
 export class ExpiringStateUnavailable extends Error {
   override readonly name: string = "ExpiringStateUnavailable";
@@ -25,7 +33,8 @@ export interface ExpiringState {
   /**
    * Counts one attempt under every key at once, unless one of them is at its limit already: then
    * nothing is counted and the answer is null. Right under any number of parallel callers. An attempt
-   * counts until `windowMs` have passed since, no longer.
+   * counts until `windowMs` have passed since, no longer. All of a kind (see {@link kindOf}) last equally long; where
+   * there are too many, the oldest are dropped: only a caller that uses that many keys is then counted too low.
    */
   admit(keys: readonly string[], limit: RateLimit): Promise<Ticket | null>;
   /** Takes an admission back, as if it had not been. */

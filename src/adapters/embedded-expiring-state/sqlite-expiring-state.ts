@@ -2,15 +2,11 @@ import { randomUUID } from "node:crypto";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { Clock } from "../../ports/clock/clock.ts";
 import {
-  ExpiringStateUnavailable,
-  type ExpiringState,
-  type RateLimit,
-  type Ticket,
+  ExpiringStateUnavailable, kindOf, usualMost, type ExpiringState, type RateLimit, type Ticket,
 } from "../../ports/expiring-state.ts";
 
-/** The kind of an admission: its key up to the first colon. All of a kind last equally long. */
+/** As {@link kindOf} has it. */
 const kind = "substr(key, 1, instr(key, ':'))";
-const kindOf = (key: string) => key.slice(0, key.indexOf(":") + 1);
 
 const schema = `
   PRAGMA journal_mode = WAL;
@@ -29,12 +25,6 @@ const schema = `
 const valueKey = (key: string) => `value/${key}`;
 const leaseKey = (name: string) => `lease/${name}`;
 
-/**
- * How many admissions of a kind are kept, some 50 MB; beyond that the oldest of the kind are dropped. Only a caller
- * that uses that many addresses is then counted too low.
- */
-const usualMost = 200_000;
-
 /** Expired rows of each table that a write deletes: more than it adds, so that they never pile up. */
 const sweptRows = 8;
 
@@ -50,7 +40,7 @@ export class SqliteExpiringState implements ExpiringState {
   /** How many admissions of each kind there are. */
   #admissions: Map<string, number>;
 
-  /** `file`: a path in a folder that exists. `mostAdmissions`: of a kind. */
+  /** `file`: a path in a folder that exists. `mostAdmissions`: of a kind; the usual ones have some 50 MB. */
   constructor(file: string, clock: Pick<Clock, "now">, { mostAdmissions = usualMost } = {}) {
     this.#database = new DatabaseSync(file);
     this.#database.exec(schema);

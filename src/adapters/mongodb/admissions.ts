@@ -1,6 +1,6 @@
 import type { Collection, Document as Stored } from "mongodb";
 import { sleep } from "../../ports/clock/sleep.ts";
-import type { RateLimit, Ticket } from "../../ports/expiring-state.ts";
+import { kindOf, usualMost, type RateLimit, type Ticket } from "../../ports/expiring-state.ts";
 import type { MongoConnection } from "./connection.ts";
 import { after, hasEnded, later, type Now } from "./server-time.ts";
 import { unlessMade } from "./upsert.ts";
@@ -17,15 +17,10 @@ interface Admitted extends Stored {
   readonly _id: string;
   readonly admissions: readonly Admission[];
   readonly end: Date;
-  /** Of keys that are alike, see {@link kindOf}. */
+  /** See {@link kindOf}. */
   readonly kind: string;
 }
 
-/**
- * How many keys of a kind are kept, some 100 MB; beyond that those that end first are dropped. Only a caller that uses
- * that many keys is then counted too low.
- */
-const usualMost = 200_000;
 /** After this many admissions a process looks how many keys there are. */
 const lookEvery = 1_000;
 
@@ -46,7 +41,7 @@ export class Admissions {
   readonly #mostKeys: number;
   #admitted = 0;
 
-  /** `mostKeys`: of a kind. */
+  /** `mostKeys`: of a kind; the usual ones have some 100 MB. */
   constructor(connection: MongoConnection, now: Now, mostKeys = usualMost) {
     this.#connection = connection;
     this.#now = now;
@@ -154,9 +149,4 @@ export class Admissions {
     const [last] = await this.collection.find({ kind }).sort({ kind: 1, end: 1 }).skip(surplus - 1).limit(1).toArray();
     if (last) await this.collection.deleteMany({ kind, end: { $lte: last.end } });
   }
-}
-
-/** What a key begins with, up to the first colon. All of a kind last equally long. */
-function kindOf(key: string): string {
-  return key.slice(0, key.indexOf(":") + 1);
 }
