@@ -1,7 +1,8 @@
+import type { DomainEvent } from "../domain/domain-event.ts";
 import { refuse } from "../domain/refusal.ts";
 import type { Tenant } from "../domain/tenant/state.ts";
 import { tenants } from "./aggregate-types.ts";
-import type { Aggregates } from "./aggregates.ts";
+import type { Aggregates, AggregateType } from "./aggregates.ts";
 import type { Caller } from "./caller.ts";
 
 /**
@@ -12,6 +13,28 @@ export async function ownTenant(aggregates: Aggregates, id: string, caller: Call
   const { state } = await aggregates.current(tenants, id);
   if (!state) refuse("not-found", "tenant not found");
   if (id !== caller.tenantId) refuse("forbidden", "the tenant is another account's");
+  return state;
+}
+
+interface Deletable {
+  readonly tenantId: string;
+  readonly deleted: boolean;
+}
+
+/** What has this id and is not deleted. Throws a Refusal (not-found). */
+export async function existing<State extends Deletable, Event extends DomainEvent>(
+  aggregates: Aggregates, type: AggregateType<State, Event>, id: string, name: string,
+): Promise<State> {
+  const { state } = await aggregates.current(type, id);
+  return state && !state.deleted ? state : refuse("not-found", `${name} not found`);
+}
+
+/** The same, of the caller's tenant. Throws a Refusal (not-found, forbidden). */
+export async function ownOf<State extends Deletable, Event extends DomainEvent>(
+  aggregates: Aggregates, type: AggregateType<State, Event>, id: string, caller: Caller, name: string,
+): Promise<State> {
+  const state = await existing(aggregates, type, id, name);
+  requireOwn(state, caller, name);
   return state;
 }
 

@@ -8,7 +8,7 @@ import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { OutboundClient } from "../../ports/outbound.ts";
 import type { Logger } from "../../ports/telemetry.ts";
-import { ownTenant, requireOwn } from "../access.ts";
+import { ownOf, ownTenant } from "../access.ts";
 import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
@@ -129,9 +129,7 @@ export class DestinationCommands {
   }
 
   async #own(caller: Caller, id: string, to: string): Promise<void> {
-    const { state } = await this.#parts.aggregates.current(destinations, id);
-    if (!state || state.deleted) return refuse("not-found", "destination not found");
-    requireOwn(state, caller, "destination");
+    await ownOf(this.#parts.aggregates, destinations, id, caller, "destination");
     requireRole(caller, "Developer", to);
   }
 

@@ -3,12 +3,11 @@ import { refuse } from "../../domain/refusal.ts";
 import { requireRole } from "../../domain/roles.ts";
 import { decide, type SenderCommand } from "../../domain/sender/decide.ts";
 import type { Mapping } from "../../domain/sender/events.ts";
-import type { Sender } from "../../domain/sender/state.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Mappings } from "../../ports/mapping.ts";
-import { requireOwn } from "../access.ts";
+import { existing, ownOf, requireOwn } from "../access.ts";
 import { destinations, senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
@@ -75,16 +74,16 @@ export class SenderCommands {
 
   /** Throws a Refusal (invalid, not-found, forbidden). */
   async change(caller: Caller, id: string, input: SenderChange, origin: Origin): Promise<SenderView> {
+    const { aggregates, queries, clock } = this.#parts;
     const name = input.name === undefined ? undefined : cleanName("name", input.name);
     const mapping = input.mapping && (await this.#checked(caller.tenantId, input.mapping));
     const destinationId = input.destinationUrlId?.toLowerCase();
-    const sender = await this.#sender(id);
+    const sender = await existing(aggregates, senders, id, "sender");
     const destination = destinationId === undefined ? undefined : await this.#destination(destinationId);
     requireOwn(sender, caller, "sender");
     if (destination) requireOwn(destination, caller, "destination");
     requireRole(caller, "Developer", "change senders");
     const active = input.status && input.status === "active";
-    const { aggregates, queries, clock } = this.#parts;
     const at = timestampNow(clock);
     const command: SenderCommand = { type: "ChangeSender", name, destinationId, mapping, active, at };
     await aggregates.change(senders, id, origin, (state) => decide(state, command));
@@ -122,18 +121,12 @@ export class SenderCommands {
   }
 
   async #own(caller: Caller, id: string, to: string): Promise<void> {
-    requireOwn(await this.#sender(id), caller, "sender");
+    await ownOf(this.#parts.aggregates, senders, id, caller, "sender");
     requireRole(caller, "Developer", to);
   }
 
-  async #sender(id: string): Promise<Sender> {
-    const { state } = await this.#parts.aggregates.current(senders, id);
-    return state && !state.deleted ? state : refuse("not-found", "sender not found");
-  }
-
-  async #destination(id: string): Promise<Destination> {
-    const { state } = await this.#parts.aggregates.current(destinations, id);
-    return state && !state.deleted ? state : refuse("not-found", "destinationUrlId: destination not found");
+  #destination(id: string): Promise<Destination> {
+    return existing(this.#parts.aggregates, destinations, id, "destinationUrlId: destination");
   }
 
   #newToken(): string {

@@ -2,12 +2,11 @@ import {
   destinations as collection, destinationsSelected, destinationStanding, type DestinationFilter,
 } from "../../../projections/destinations/destinations.ts";
 import { tenantCounter } from "../../../projections/projection.ts";
-import { refuse } from "../../domain/refusal.ts";
 import type { HistoryItem } from "../../domain/shown-facts.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import { requireOwn } from "../access.ts";
+import { ownOf } from "../access.ts";
 import { circuits, destinations } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
@@ -35,11 +34,11 @@ export class DestinationQueries {
   /** Throws a Refusal (not-found, forbidden). */
   async get(caller: Caller, id: string): Promise<DestinationView> {
     const { aggregates } = this.#parts;
-    const reading = [aggregates.current(destinations, id), aggregates.current(circuits, id)] as const;
-    const [{ state }, circuit] = await Promise.all(reading);
-    if (!state || state.deleted) return refuse("not-found", "destination not found");
-    requireOwn(state, caller, "destination");
-    return destinationView({ ...state, authType: state.auth?.type ?? null }, standingOf(state, circuit.state));
+    const [destination, circuit] = await Promise.all([
+      ownOf(aggregates, destinations, id, caller, "destination"), aggregates.current(circuits, id),
+    ]);
+    const shown = { ...destination, authType: destination.auth?.type ?? null };
+    return destinationView(shown, standingOf(destination, circuit.state));
   }
 
   /**

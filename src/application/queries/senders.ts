@@ -1,12 +1,11 @@
 import { tenantCounter } from "../../../projections/projection.ts";
 import { senders as collection } from "../../../projections/senders/senders.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { Sender } from "../../domain/sender/state.ts";
 import type { HistoryItem } from "../../domain/shown-facts.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { Mappings } from "../../ports/mapping.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
-import { requireOwn } from "../access.ts";
+import { ownOf } from "../access.ts";
 import { senders } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
@@ -33,7 +32,7 @@ export class SenderQueries {
 
   /** Throws a Refusal (not-found, forbidden). */
   async get(caller: Caller, id: string): Promise<SenderView> {
-    const sender = await this.#own(caller, id);
+    const sender = await ownOf(this.#parts.aggregates, senders, id, caller, "sender");
     return senderView({ ...sender, destinationUrlId: sender.destinationId });
   }
 
@@ -53,16 +52,10 @@ export class SenderQueries {
    * forbidden, invalid, unavailable).
    */
   async testMapping(caller: Caller, id: string, payload: string): Promise<string> {
-    const { mapping, tenantId } = await this.#own(caller, id);
+    const { aggregates, mappings } = this.#parts;
+    const { mapping, tenantId } = await ownOf(aggregates, senders, id, caller, "sender");
     if (!mapping) return payload;
-    const mapped = await this.#parts.mappings.apply(tenantId, mapping.expression, payload);
+    const mapped = await mappings.apply(tenantId, mapping.expression, payload);
     return "text" in mapped ? mapped.text : refuse("invalid", `payload: the mapping ${mapped.problem}`);
-  }
-
-  async #own(caller: Caller, id: string): Promise<Sender> {
-    const { state } = await this.#parts.aggregates.current(senders, id);
-    if (!state || state.deleted) return refuse("not-found", "sender not found");
-    requireOwn(state, caller, "sender");
-    return state;
   }
 }
