@@ -6,10 +6,10 @@ import type { Aggregates, AggregateType } from "./aggregates.ts";
 import type { Caller } from "./caller.ts";
 
 /**
- * The caller's own tenant under the id it named. Throws a Refusal: not-found where no tenant has the id,
+ * The caller's own tenant, under the id it named if it did. Throws a Refusal: not-found where no tenant has the id,
  * forbidden where it is another's.
  */
-export async function ownTenant(aggregates: Aggregates, id: string, caller: Caller): Promise<Tenant> {
+export async function ownTenant(aggregates: Aggregates, caller: Caller, id = caller.tenantId): Promise<Tenant> {
   const { state } = await aggregates.current(tenants, id);
   if (!state) refuse("not-found", "tenant not found");
   if (id !== caller.tenantId) refuse("forbidden", "the tenant is another account's");

@@ -68,7 +68,7 @@ export class DestinationCommands {
     checkOutboundUrl("url", input.url, outbound);
     const auth = readAuth(input, outbound);
     const { tenantId } = caller;
-    const tenant = await ownTenant(aggregates, tenantId, caller);
+    const tenant = await ownTenant(aggregates, caller);
     requireRole(caller, "Developer", "register destinations");
     const destinationId = ids.uuid();
     const ingestToken = this.#newToken();
@@ -94,7 +94,7 @@ export class DestinationCommands {
     if (input.removeAuth && input.authType !== undefined) refuse("invalid", "removeAuth: excludes an authType");
     const auth = readAuth(input, outbound);
     await this.#own(caller, id, "change destinations");
-    const tenant = await ownTenant(aggregates, caller.tenantId, caller);
+    const tenant = await ownTenant(aggregates, caller);
     const command: DestinationCommand = {
       type: "ChangeDestination",
       url: input.url,

@@ -78,7 +78,7 @@ export class InviteCommands {
     const role = rolesByCode[input.role];
     const { aggregates, people, keys, ids, clock } = this.#parts;
     const { tenantId } = caller;
-    const tenant = await ownTenant(aggregates, tenantId, caller);
+    const tenant = await ownTenant(aggregates, caller);
     const inviteId = ids.uuid();
     const inviteToken = secretToken(ids, "inv_");
     const now = clock.now();
@@ -164,7 +164,7 @@ export class InviteCommands {
   /** Makes a process that used the invite up lose, should it be alive after all. */
   async #withdrawName({ id, tenantId, email: sealed }: Invite, caller: Caller, origin: Origin): Promise<void> {
     const { aggregates, reservations, people, keys } = this.#parts;
-    const email = await people.open(await ownTenant(aggregates, tenantId, caller), id, sealed);
+    const email = await people.open(await ownTenant(aggregates, caller), id, sealed);
     if (email === null) return;
     const stream = streams.email(await keys.emailHash(email));
     await reservations.withdraw({ stream, holder: { tenantId, userId: id }, taken: inviteUsed }, origin);

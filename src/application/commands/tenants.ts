@@ -113,7 +113,7 @@ export class TenantCommands {
   async change(caller: Caller, id: string, input: TenantChange, origin: Origin): Promise<TenantView> {
     const text = input.name === undefined ? undefined : cleanName("name", input.name);
     const { aggregates, reservations, keys, clock } = this.#parts;
-    const tenant = await ownTenant(aggregates, id, caller);
+    const tenant = await ownTenant(aggregates, caller, id);
     const hash = text === undefined ? tenant.nameHash : await keys.nameHash(text);
     const command = (reservation?: string): TenantCommand => ({
       type: "ChangeTenant",
@@ -145,7 +145,7 @@ export class TenantCommands {
   /** Replaces the webhook secret; answers the new one. Throws a Refusal (not-found, forbidden). */
   async regenerateWebhookSecret(caller: Caller, id: string, origin: Origin): Promise<string> {
     const { aggregates, vault, ids, clock } = this.#parts;
-    const tenant = await ownTenant(aggregates, id, caller);
+    const tenant = await ownTenant(aggregates, caller, id);
     const secret = webhookSecret(ids.secretBytes(32));
     const command = {
       type: "RegenerateWebhookSecret",

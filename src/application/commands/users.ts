@@ -74,7 +74,7 @@ export class UserCommands {
     const role = rolesByCode[input.role];
     const { aggregates, reservations, people, keys, passwords, ids, clock } = this.#parts;
     const { tenantId } = caller;
-    const tenant = await ownTenant(aggregates, tenantId, caller);
+    const tenant = await ownTenant(aggregates, caller);
     const userId = ids.uuid();
     const emailHash = await keys.emailHash(input.email);
     const command = (email: string, passwordHash: string, reservation?: string): TenantCommand => ({
@@ -150,7 +150,7 @@ export class UserCommands {
   }
 
   async #target(caller: Caller, userId: string): Promise<{ readonly tenant: Tenant; readonly user: User }> {
-    const tenant = await ownTenant(this.#parts.aggregates, caller.tenantId, caller);
+    const tenant = await ownTenant(this.#parts.aggregates, caller);
     const user = tenant.users.get(userId) ?? (await this.#parts.users.refuseUnknown(userId));
     return { tenant, user };
   }

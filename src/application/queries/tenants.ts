@@ -50,7 +50,7 @@ export class TenantQueries {
 
   /** The signing secret, in clear. Throws a Refusal (not-found, forbidden). */
   async webhookSecret(caller: Caller, id: string): Promise<string> {
-    const tenant = await ownTenant(this.#parts.aggregates, id, caller);
+    const tenant = await ownTenant(this.#parts.aggregates, caller, id);
     requireRole(caller, "Developer", "read the webhook secret");
     return this.#parts.vault.webhookSecret(tenant);
   }
@@ -60,12 +60,12 @@ export class TenantQueries {
    * any other form is not. Throws a Refusal (not-found, forbidden).
    */
   async verifySignature(caller: Caller, id: string, payload: string, signature: string): Promise<boolean> {
-    const tenant = await ownTenant(this.#parts.aggregates, id, caller);
+    const tenant = await ownTenant(this.#parts.aggregates, caller, id);
     return verify(this.#parts.vault.webhookSecret(tenant), payload, signature);
   }
 
   async #history(caller: Caller, id: string, stream: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    await ownTenant(this.#parts.aggregates, id, caller);
+    await ownTenant(this.#parts.aggregates, caller, id);
     return historyPage(this.#parts.store, stream, page);
   }
 }

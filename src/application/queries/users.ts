@@ -27,7 +27,7 @@ export class UserQueries {
   /** Throws a Refusal (not-found, forbidden). */
   async get(caller: Caller, id: string): Promise<UserView> {
     const { aggregates, people } = this.#parts;
-    const tenant = await ownTenant(aggregates, caller.tenantId, caller);
+    const tenant = await ownTenant(aggregates, caller);
     const user = tenant.users.get(id) ?? (await this.refuseUnknown(id));
     return userView(tenant.id, user, await people.open(tenant, id, user.email));
   }
