@@ -31,6 +31,7 @@ import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import { documentOf } from "../scans.ts";
 import { inviteView, userView, type InviteView, type UserView } from "../views.ts";
+import { emailTaken } from "./users.ts";
 
 /** Somebody to invite, who is not a user of any tenant. The invite is good for seven days. */
 export interface NewInvite {
@@ -51,8 +52,6 @@ interface InviteParts {
   readonly clock: Clock;
   readonly ids: Ids;
 }
-
-const emailTaken = "email: a user with this email exists already";
 
 /**
  * Inviting people, and their registration. The user that an invite leads to has the invite's id, so that one person's

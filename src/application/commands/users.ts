@@ -42,7 +42,8 @@ export interface UserChange {
 
 type ChangeUser = Extract<TenantCommand, { type: "ChangeUser" }>;
 
-const emailTaken = "email: a user with this email exists already";
+/** What callers are told of an email that is somebody's. */
+export const emailTaken = "email: a user with this email exists already";
 const emailOvertaken = "email: was changed by another request";
 
 interface UserParts {

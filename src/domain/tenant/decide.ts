@@ -1,3 +1,4 @@
+import { inviteUsed } from "../invite/invite.ts";
 import { refuse } from "../refusal.ts";
 import { requireRole } from "../roles.ts";
 import type { ActingUser, TenantCommand } from "./commands.ts";
@@ -33,7 +34,7 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
       return createUser(state, command);
     case "RegisterUser": {
       const { user, at } = command;
-      if (state.users.has(user.userId)) refuse("conflict", "the invite was used already");
+      if (state.users.has(user.userId)) refuse("conflict", inviteUsed);
       return [{ type: "UserCreated", data: { tenantId: state.id, ...user, at } }];
     }
     case "ChangeUser":
