@@ -9,7 +9,7 @@ import { apiKeys } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { secretToken, sha256 } from "../hashing.ts";
-import { cleanName, parseDateTime } from "../input-rules.ts";
+import { cleanName, parseOptionalDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 import { apiKeyView, type ApiKeyView } from "../views.ts";
 
@@ -39,7 +39,7 @@ export class ApiKeyCommands {
   async issue(caller: Caller, input: NewApiKey, origin: Origin): Promise<ApiKeyView & { readonly apiKey: string }> {
     const { aggregates, clock, ids } = this.#parts;
     const name = cleanName("name", input.name);
-    const expiresAt = input.expiresAt === undefined ? null : parseDateTime("expiresAt", input.expiresAt);
+    const expiresAt = parseOptionalDateTime("expiresAt", input.expiresAt) ?? null;
     const keyId = ids.uuid();
     const apiKey = secretToken(ids, prefix);
     const { tenantId } = caller;

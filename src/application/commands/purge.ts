@@ -10,7 +10,7 @@ import { purges, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { parseDateTime } from "../input-rules.ts";
+import { parseOptionalDateTime } from "../input-rules.ts";
 import type { Origin } from "../origin.ts";
 
 /** Which finished events to purge. */
@@ -41,7 +41,7 @@ export class PurgeCommands {
   /** Purges the matching events of the caller's tenant. Throws a Refusal (invalid, forbidden, unavailable). */
   async purge(caller: Caller, input: PurgeInput, origin: Origin): Promise<void> {
     const filter: PurgeFilter = {
-      before: input.before === undefined ? null : parseDateTime("before", input.before),
+      before: parseOptionalDateTime("before", input.before) ?? null,
       status: input.status ?? null,
       destinationId: input.destinationUrlId?.toLowerCase() ?? null,
     };
