@@ -48,7 +48,6 @@ export interface Config {
   readonly eventStore: { readonly engine: "embedded" } | { readonly engine: "eventstoredb"; readonly url: string };
   readonly queue: { readonly engine: "embedded" } | KafkaConfig;
   readonly readModels: { readonly engine: "embedded" } | { readonly engine: "mongodb"; readonly url: string };
-  readonly offering: "self-hosted" | "cloud";
   /** Null unless the offering is cloud. */
   readonly turnstile: { readonly verifyUrl: string } | null;
   /** How many entries of `X-Forwarded-For` are believed, counted from the right. */
@@ -90,7 +89,7 @@ export function readConfig(env: Environment): Config {
     eventStore: eventStore(from),
     queue: queue(from),
     readModels: readModels(from),
-    ...offering(from),
+    turnstile: turnstile(from),
     trustedProxies: from.read("RELAY_TRUSTED_PROXIES", "0", integer({ min: 0, max: 100 })),
     maxBodyBytes: from.read("RELAY_MAX_BODY_BYTES", "262144", integer({ min: 1, max: 16_777_216 })),
     accessTokenTtlMs: from.read("RELAY_ACCESS_TOKEN_TTL", "1h", duration({ min: 1000, max: 30 * dayMs })),
@@ -123,7 +122,7 @@ export function configWarnings(env: Environment, config: Config): readonly strin
   const unknown = Object.keys(env).filter((name) => name.startsWith("RELAY_") && !known.includes(name));
   const idle = (used: boolean, because: string, names: readonly Variable[]) =>
     names.filter((name) => !used && env[name] !== undefined).map((name) => `${name}: has no effect, since ${because}`);
-  const { eventStore, queue, readModels, offering, outbound } = config;
+  const { eventStore, queue, readModels, turnstile, outbound } = config;
   const inTime = outbound.connectTimeoutMs <= outbound.deliveryTimeoutMs;
   const ofKafka = variables.filter((name) => name.startsWith("RELAY_KAFKA_"));
   const ofTurnstile = variables.filter((name) => name.startsWith("RELAY_TURNSTILE_"));
@@ -133,7 +132,7 @@ export function configWarnings(env: Environment, config: Config): readonly strin
     ...idle(queue.engine === "kafka", "RELAY_QUEUE is not kafka", ofKafka),
     ...idle(readModels.engine === "mongodb", "RELAY_READ_MODELS is not mongodb", ["RELAY_MONGODB_URL"]),
     ...idle(queue.engine !== "kafka" || queue.tls !== null, "RELAY_KAFKA_TLS is not true", ["RELAY_KAFKA_CA_FILE"]),
-    ...idle(offering === "cloud", "RELAY_OFFERING is not cloud", ofTurnstile),
+    ...idle(turnstile !== null, "RELAY_OFFERING is not cloud", ofTurnstile),
     ...idle(inTime, "RELAY_DELIVERY_TIMEOUT, the time for everything, is shorter", ["RELAY_CONNECT_TIMEOUT"]),
     ...outbound.allowedNetworks.filter(hasHostBits).map((network) =>
       `RELAY_ALLOWED_NETWORKS: ${network} names an address within a network: the whole network is allowed`),
@@ -194,11 +193,11 @@ function readModels(from: Reader): Config["readModels"] {
   return { engine, url: from.required("RELAY_MONGODB_URL", because, connectionString("mongodb", "mongodb+srv")) };
 }
 
-function offering(from: Reader): Pick<Config, "offering" | "turnstile"> {
+function turnstile(from: Reader): Config["turnstile"] {
   const offering = from.read("RELAY_OFFERING", "self-hosted", oneOf("self-hosted", "cloud"));
-  if (offering === "self-hosted") return { offering, turnstile: null };
+  if (offering === "self-hosted") return null;
   const standard = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
-  return { offering, turnstile: { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, httpsUrl) } };
+  return { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, httpsUrl) };
 }
 
 function path(text: string): string {

@@ -40,7 +40,7 @@ describe("configuration", () => {
       host: "127.0.0.1", port: 8080, dataDir: "./data",
       roles: new Set(["api", "forwarder", "delivery", "projector", "sweeper"]),
       eventStore: { engine: "embedded" }, queue: { engine: "embedded" }, readModels: { engine: "embedded" },
-      offering: "self-hosted", turnstile: null, trustedProxies: 0, maxBodyBytes: 262_144,
+      turnstile: null, trustedProxies: 0, maxBodyBytes: 262_144,
       accessTokenTtlMs: 3_600_000, passwordCost: 12,
       limits: {
         loginFailures: { max: 10, windowMs: 300_000 },
