@@ -78,7 +78,8 @@ export class KeyRotation {
     const missing = needed.find((id) => !this.#parts.sealing.masterKeyIds.includes(id));
     if (missing !== undefined) throw new MasterKeyMissing(missing, missing === needed[0]);
     if (needed[0] === this.#current) return;
-    await this.#append(stored, [this.#current, ...needed.filter((id) => id !== this.#current)], () => this.begin());
+    const together = [this.#current, ...needed.filter((id) => id !== this.#current)];
+    if (!(await this.#append(stored, together))) await this.begin();
   }
 
   /**
@@ -102,7 +103,7 @@ export class KeyRotation {
       // Only a pass that found nothing to do shows that nothing is left.
       if (pass.rewrapped > 0 || stopped()) continue;
       if (neededMasterKeys(stored.fact).length === 1) return { rewrapped, left: 0, through: true };
-      await this.#append(stored, [this.#current], async () => undefined);
+      await this.#append(stored, [this.#current]);
     }
   }
 
@@ -142,11 +143,8 @@ export class KeyRotation {
     return "rewrapped";
   }
 
-  async #append(
-    { fact, revision }: StoredPlatformKeys,
-    masterKeys: readonly string[],
-    otherwise: () => Promise<void>,
-  ): Promise<void> {
+  /** False where another process was first. */
+  async #append({ fact, revision }: StoredPlatformKeys, masterKeys: readonly string[]): Promise<boolean> {
     const { store, sealing, clock } = this.#parts;
     const keys = wrapPlatformKeys(openPlatformKeys(fact, sealing), sealing);
     const data = { ...keys, masterKeys, at: timestampNow(clock) };
@@ -155,8 +153,9 @@ export class KeyRotation {
       await store.append(streams.platform, revision, entriesOf([event], this.#origin(), this.#parts.ids));
     } catch (error) {
       if (!(error instanceof RevisionConflict)) throw error;
-      await otherwise();
+      return false;
     }
+    return true;
   }
 
   /** By then the read models surely hold what was created under another master key before this process started. */
