@@ -36,7 +36,7 @@ export class Freshness {
   async wait(): Promise<Position> {
     const asked = this.#clock.monotonic();
     const head = await this.#head();
-    await this.cover(head, Math.max(0, patienceMs - (this.#clock.monotonic() - asked)));
+    await this.#cover(head, Math.max(0, patienceMs - (this.#clock.monotonic() - asked)));
     return head;
   }
 
@@ -52,13 +52,13 @@ export class Freshness {
       const answer = await question(head);
       if ((await this.#readModels.checkpoint()) >= head) return answer;
       await sleep(this.#clock, lookAgainMs);
-      await this.cover(head, Math.max(0, end - this.#clock.monotonic()));
+      await this.#cover(head, Math.max(0, end - this.#clock.monotonic()));
     }
     throw new Refusal("unavailable", "the read models are being built again; try again");
   }
 
   /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after `withinMs`. */
-  async cover(position: Position, withinMs = patienceMs): Promise<void> {
+  async #cover(position: Position, withinMs = patienceMs): Promise<void> {
     if (!(await this.#readModels.caughtUp(position, withinMs))) {
       throw new Refusal("unavailable", "the read models are behind; try again");
     }
@@ -69,7 +69,7 @@ export class Freshness {
    * built: what stands there may go. A Refusal (unavailable) otherwise, after 2 s at most.
    */
   async settle(position: Position): Promise<void> {
-    await this.cover(position);
+    await this.#cover(position);
     if (!(await this.#readModels.settle(fingerprint))) {
       throw new Refusal("unavailable", "the read models are being built again; try again");
     }
