@@ -36,61 +36,53 @@ const slow = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5
 export class PrometheusMetrics implements Metrics {
   readonly #registry = new Registry();
   readonly #clock: Pick<Clock, "schedule">;
-  readonly #accepted: Counter;
-  readonly #finished: Counter<"status">;
-  readonly #replayed: Counter;
-  readonly #ingest: Histogram;
-  readonly #ingestRequests: Counter<"status">;
-  readonly #attempts: Counter<"outcome" | "reason">;
-  readonly #attemptSeconds: Histogram<"outcome">;
-  readonly #firstAttemptDelay: Histogram;
-  readonly #logins: Counter<"result">;
-  readonly #troubles: Counter<"kind">;
+  readonly #accepted = new Counter({
+    name: "relay_events_accepted_total", help: "Events accepted for delivery", registers: [this.#registry],
+  });
+  readonly #finished = new Counter({
+    name: "relay_events_finished_total", help: "Events that came to their end, by status",
+    labelNames: ["status"], registers: [this.#registry],
+  });
+  readonly #replayed = new Counter({
+    name: "relay_events_replayed_total", help: "Events given up that went back to work", registers: [this.#registry],
+  });
+  readonly #ingest = new Histogram({
+    name: "relay_ingest_duration_seconds", help: "Time to answer an ingest request",
+    buckets: fast, registers: [this.#registry],
+  });
+  readonly #ingestRequests = new Counter({
+    name: "relay_ingest_requests_total", help: "Ingest requests that were answered, by status",
+    labelNames: ["status"], registers: [this.#registry],
+  });
+  readonly #attempts = new Counter({
+    name: "relay_delivery_attempts_total", help: "Delivery attempts that ended, by outcome and reason of failure",
+    labelNames: ["outcome", "reason"], registers: [this.#registry],
+  });
+  readonly #attemptSeconds = new Histogram({
+    name: "relay_delivery_attempt_duration_seconds", help: "Time a delivery attempt took, by outcome",
+    labelNames: ["outcome"], buckets: slow, registers: [this.#registry],
+  });
+  readonly #firstAttemptDelay = new Histogram({
+    name: "relay_first_attempt_delay_seconds", help: "Time from acceptance to the start of the first attempt",
+    buckets: slow, registers: [this.#registry],
+  });
+  readonly #logins = new Counter({
+    name: "relay_logins_total", help: "Logins that were answered, by result",
+    labelNames: ["result"], registers: [this.#registry],
+  });
+  readonly #troubles = new Counter({
+    name: "relay_troubles_total", help: "Oddities that an operator should look at, by kind",
+    labelNames: ["kind"], registers: [this.#registry],
+  });
 
   /** `version`: the program's own. `clock` times the readings. */
   constructor(version: string, clock: Pick<Clock, "schedule">) {
     this.#clock = clock;
-    const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     new Gauge({
-      name: "relay_build_info", help: "1, with the version of the program", labelNames: ["version"], registers,
+      name: "relay_build_info", help: "1, with the version of the program",
+      labelNames: ["version"], registers: [this.#registry],
     }).set({ version }, 1);
-    this.#accepted = new Counter({
-      name: "relay_events_accepted_total", help: "Events accepted for delivery", registers,
-    });
-    this.#finished = new Counter({
-      name: "relay_events_finished_total", help: "Events that came to their end, by status",
-      labelNames: ["status"], registers,
-    });
-    this.#replayed = new Counter({
-      name: "relay_events_replayed_total", help: "Events given up that went back to work", registers,
-    });
-    this.#ingest = new Histogram({
-      name: "relay_ingest_duration_seconds", help: "Time to answer an ingest request", buckets: fast, registers,
-    });
-    this.#ingestRequests = new Counter({
-      name: "relay_ingest_requests_total", help: "Ingest requests that were answered, by status",
-      labelNames: ["status"], registers,
-    });
-    this.#attempts = new Counter({
-      name: "relay_delivery_attempts_total", help: "Delivery attempts that ended, by outcome and reason of failure",
-      labelNames: ["outcome", "reason"], registers,
-    });
-    this.#attemptSeconds = new Histogram({
-      name: "relay_delivery_attempt_duration_seconds", help: "Time a delivery attempt took, by outcome",
-      labelNames: ["outcome"], buckets: slow, registers,
-    });
-    this.#firstAttemptDelay = new Histogram({
-      name: "relay_first_attempt_delay_seconds", help: "Time from acceptance to the start of the first attempt",
-      buckets: slow, registers,
-    });
-    this.#logins = new Counter({
-      name: "relay_logins_total", help: "Logins that were answered, by result", labelNames: ["result"], registers,
-    });
-    this.#troubles = new Counter({
-      name: "relay_troubles_total", help: "Oddities that an operator should look at, by kind",
-      labelNames: ["kind"], registers,
-    });
     // A series that starts at 1 shows no increase, so each starts at 0.
     for (const status of finishedStatuses) this.#finished.inc({ status }, 0);
     for (const status of ingestStatuses) this.#ingestRequests.inc({ status }, 0);
