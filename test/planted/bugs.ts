@@ -148,7 +148,7 @@ const derived: readonly Bug[] = [
     breaks: "a stream with an entry that cannot be read is set aside whole",
     changes: [{
       file: "src/workers/projection/batches.ts",
-      from: "const own = before === null || aside.has(entry) ? [] : changesOf(entry);",
+      from: "const own = before === null || aside.has(entry.stream) ? [] : changesOf(entry);",
       to: "const own = before === null ? [] : changesOf(entry);",
     }],
     tests: ["test/unit/workers/projection-runner.test.ts"],

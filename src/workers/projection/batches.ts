@@ -55,7 +55,7 @@ export class Batches {
       for (const entry of await persist(async () => prepare(await this.#erased.without(entries)))) {
         const { position } = entry;
         const before = purges.concerns(entry) ? await persist(() => this.#changesBefore(entry)) : [];
-        const own = before === null || aside.has(entry) ? [] : changesOf(entry);
+        const own = before === null || aside.has(entry.stream) ? [] : changesOf(entry);
         if ("unreadable" in own) {
           // What is set aside with the stream follows from what was applied before.
           if (last !== undefined) yield { changes, upTo: last };

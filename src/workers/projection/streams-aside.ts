@@ -1,7 +1,7 @@
 import { leases } from "../../../projections/due/due.ts";
 import { setAside, setStreamAside } from "../../../projections/set-aside/set-aside.ts";
 import { everyDocument } from "../../application/scans.ts";
-import type { LogEntry, UnreadableEntry } from "../../ports/event-store.ts";
+import type { UnreadableEntry } from "../../ports/event-store.ts";
 import type { Change, ReadModels } from "../../ports/read-models.ts";
 
 /** The streams that are not projected any further; the read models remember them. */
@@ -20,8 +20,8 @@ export class StreamsAside {
     return this.#streams.size;
   }
 
-  /** Whether the entry's stream was set aside, by the last load or since. */
-  has({ stream }: Pick<LogEntry, "stream">): boolean {
+  /** Whether the stream was set aside, by the last load or since. */
+  has(stream: string): boolean {
     return this.#streams.has(stream);
   }
 

@@ -57,7 +57,7 @@ export class Term {
     this.#parts = parts;
     this.#progress = progress;
     const aside = new StreamsAside(parts.readModels);
-    const purges = new Purges({ ...parts, isAside: (stream) => aside.has({ stream }) });
+    const purges = new Purges({ ...parts, isAside: (stream) => aside.has(stream) });
     this.#aside = aside;
     this.#purges = purges;
     this.#batches = new Batches({ ...parts, purges, aside, persist: (action) => this.#persist(action) });
