@@ -52,7 +52,7 @@ export const resultsFolder = join(import.meta.dirname, "..", "results");
 export type Verdict = "aim" | "floor" | "MISSED" | "";
 
 /** Which of its bounds a figure reaches; nothing where it has none. */
-export function verdictOf({ bounds, measured }: Figure): Verdict {
+function verdictOf({ bounds, measured }: Figure): Verdict {
   if (!bounds) return "";
   const reaches = (bound: number) => (bounds.better === "higher" ? measured >= bound : measured <= bound);
   if (reaches(bounds.aim)) return "aim";
@@ -85,7 +85,7 @@ export function rowOf(figure: Figure): readonly string[] {
 }
 
 /** One row for each figure, as text. */
-export function tableOf(figures: readonly Figure[]): string {
+function tableOf(figures: readonly Figure[]): string {
   const rows = padded([columns, ...figures.map(rowOf)]);
   return rows.map((row) => row.join("  ").trimEnd()).join("\n");
 }
