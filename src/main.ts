@@ -66,7 +66,11 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
   // A process that stayed alive, of no use, would never be restarted.
-  const onFatal = (error: Error) => exitBecause("an engine has failed; the relay must be started again", error);
+  const onFatal = (error: Error) => {
+    const what = "an engine has failed; the relay must be started again";
+    logger.error({ err: error }, what);
+    exitBecause(what, error);
+  };
   const starting = startRelay({ config, secrets, logger, onFatal }).catch((error: unknown) =>
     exitBecause("the relay cannot start", error));
   await starting;

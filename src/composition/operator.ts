@@ -34,14 +34,13 @@ const stopPatienceMs = 5_000;
 
 /** Runs a command on the engines. Rejects when a relay is using embedded ones, or a master key is missing. */
 export async function atDesk<Result>(
-  { config, secrets, logger, ...settings }: RelaySettings,
+  { config, secrets, logger, onFatal = () => undefined }: RelaySettings,
   command: (desk: OperatorDesk) => Promise<Result>,
 ): Promise<Result> {
   const clock = new SystemClock();
   const ids = new SystemIds();
   const masterKey = await masterKeyOf(config, secrets);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
-  const onFatal = (error: Error) => settings.onFatal?.(error);
   const metrics = { trouble: (of: Trouble) => logger.warn({ of }, "trouble") };
   const engines = await openEngines({ config, secrets, masterKey, projects: true, clock, logger, metrics, onFatal });
   try {

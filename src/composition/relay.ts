@@ -67,7 +67,9 @@ const drainShare = 0.8;
  * Starts everything in order: the engines, what follows the log, the roles, and last the API, which answers only when
  * all the rest is up. Rejects with an error that says what is wrong.
  */
-export async function startRelay({ config, secrets, logger, ...settings }: RelaySettings): Promise<Relay> {
+export async function startRelay(
+  { config, secrets, logger, onFatal = () => undefined }: RelaySettings,
+): Promise<Relay> {
   const clock = new SystemClock();
   const ids = new SystemIds();
   const metrics = new PrometheusMetrics(version, clock);
@@ -75,10 +77,6 @@ export async function startRelay({ config, secrets, logger, ...settings }: Relay
   const owner = ids.uuid();
   const masterKey = await startingMasterKeyOf(config, secrets, logger);
   const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
-  const onFatal = (error: Error) => {
-    logger.error({ err: error }, "an engine has failed; the relay must be started again");
-    settings.onFatal?.(error);
-  };
   const projects = config.roles.has("projector");
   const engines = await openEngines({ config, secrets, masterKey, projects, ...instruments, onFatal });
   const { store, readModels, state, queue, shared } = engines;
