@@ -6,7 +6,7 @@ import { ApiClient } from "../../demo/api-client.ts";
 import { createLogger } from "../../src/adapters/pino/logger.ts";
 import { tenants } from "../../src/application/aggregate-types.ts";
 import { places, Vault } from "../../src/application/keys/vault.ts";
-import { atDesk } from "../../src/composition/operator.ts";
+import { atDesk } from "../../src/composition/operator/commands.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
 import { freshEmail, unique } from "../support/accounts.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { text } from "../../demo/api-client.ts";
 import { createLogger } from "../../src/adapters/pino/logger.ts";
 import { tenants } from "../../src/application/aggregate-types.ts";
-import { atDesk, type OperatorDesk } from "../../src/composition/operator.ts";
+import { atDesk, type OperatorDesk } from "../../src/composition/operator/commands.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
 import { decide } from "../../src/domain/tenant/decide.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { text, type Json } from "../../demo/api-client.ts";
 import { createLogger } from "../../src/adapters/pino/logger.ts";
-import { atDesk } from "../../src/composition/operator.ts";
+import { atDesk } from "../../src/composition/operator/commands.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
 import { documentHashes, stopCovered } from "../support/ledger-snapshot.ts";

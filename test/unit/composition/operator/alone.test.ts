@@ -1,11 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
-import { alone } from "../../../src/composition/alone.ts";
-import { ExpiringStateUnavailable } from "../../../src/ports/expiring-state.ts";
-import { Presence } from "../../../src/workers/presence.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
-import { quiet } from "../../support/telemetry.ts";
+import { SqliteExpiringState } from "../../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { alone } from "../../../../src/composition/operator/alone.ts";
+import { ExpiringStateUnavailable } from "../../../../src/ports/expiring-state.ts";
+import { Presence } from "../../../../src/workers/presence.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+import { quiet } from "../../../support/telemetry.ts";
 
 describe("an operator's command that must be alone", () => {
   let clock: ManualClock;

@@ -1,7 +1,7 @@
-import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
-import { keyInventory, type MasterKeyUse } from "../application/keys/key-inventory.ts";
-import { masterKeyOf } from "./master-key.ts";
-import type { RelaySettings } from "./relay.ts";
+import { AesSealing } from "../../adapters/aes-sealing/aes-sealing.ts";
+import { keyInventory, type MasterKeyUse } from "../../application/keys/key-inventory.ts";
+import { masterKeyOf } from "../master-key.ts";
+import type { RelaySettings } from "../relay.ts";
 import { withReadModels } from "./stored-read-models.ts";
 
 /**

@@ -1,6 +1,6 @@
-import { copyDatabases } from "../adapters/embedded-backup/copy-databases.ts";
-import { makeFolder } from "../adapters/file-system/folder.ts";
-import type { Config } from "../config/config.ts";
+import { copyDatabases } from "../../adapters/embedded-backup/copy-databases.ts";
+import { makeFolder } from "../../adapters/file-system/folder.ts";
+import type { Config } from "../../config/config.ts";
 
 /**
  * Copies what cannot be made again from a data folder into `folder`, while a relay may be using it: the

@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { expect } from "chai";
-import { collections, fingerprint } from "../../../projections/index.ts";
-import { put } from "../../../projections/projection.ts";
-import { tokenKeyName, wrappedKeys } from "../../../projections/wrapped-keys/wrapped-keys.ts";
-import { masterKeyId } from "../../../src/adapters/aes-sealing/aes-sealing.ts";
-import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import { describeKeys } from "../../../src/composition/keys.ts";
-import { readConfig } from "../../../src/config/config.ts";
-import { readSecrets } from "../../../src/config/secrets.ts";
-import { temporaryFolder } from "../../support/embedded-store.ts";
-import { quiet } from "../../support/telemetry.ts";
+import { collections, fingerprint } from "../../../../projections/index.ts";
+import { put } from "../../../../projections/projection.ts";
+import { tokenKeyName, wrappedKeys } from "../../../../projections/wrapped-keys/wrapped-keys.ts";
+import { masterKeyId } from "../../../../src/adapters/aes-sealing/aes-sealing.ts";
+import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import { describeKeys } from "../../../../src/composition/operator/keys.ts";
+import { readConfig } from "../../../../src/config/config.ts";
+import { readSecrets } from "../../../../src/config/secrets.ts";
+import { temporaryFolder } from "../../../support/embedded-store.ts";
+import { quiet } from "../../../support/telemetry.ts";
 
 const [newest, old] = [Buffer.alloc(32, 2), Buffer.alloc(32, 1)];
 const [newestId, oldId] = [masterKeyId(newest), masterKeyId(old)];

@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { expect } from "chai";
-import { collections, fingerprint, project } from "../../../projections/index.ts";
-import { SqliteReadModels } from "../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
-import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
-import { describeBacklog } from "../../../src/composition/backlog.ts";
-import { readConfig } from "../../../src/config/config.ts";
-import { readSecrets } from "../../../src/config/secrets.ts";
-import { logStart } from "../../../src/ports/event-store.ts";
-import { temporaryFolder } from "../../support/embedded-store.ts";
-import { History } from "../../support/histories.ts";
-import { quiet } from "../../support/telemetry.ts";
-import { WrittenLog } from "../../support/written-log.ts";
+import { collections, fingerprint, project } from "../../../../projections/index.ts";
+import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
+import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
+import { describeBacklog } from "../../../../src/composition/operator/backlog.ts";
+import { readConfig } from "../../../../src/config/config.ts";
+import { readSecrets } from "../../../../src/config/secrets.ts";
+import { logStart } from "../../../../src/ports/event-store.ts";
+import { temporaryFolder } from "../../../support/embedded-store.ts";
+import { History } from "../../../support/histories.ts";
+import { quiet } from "../../../support/telemetry.ts";
+import { WrittenLog } from "../../../support/written-log.ts";
 
 describe("what is said of the backlog", () => {
   let folder: ReturnType<typeof temporaryFolder>;

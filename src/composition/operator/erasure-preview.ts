@@ -1,11 +1,11 @@
-import { destinations } from "../../projections/destinations/destinations.ts";
-import { eventsCounter } from "../../projections/events/counters.ts";
-import { tenantCounter } from "../../projections/projection.ts";
-import { tenants } from "../../projections/tenants/tenants.ts";
-import { usersCounter } from "../../projections/users/users.ts";
-import { documentOf } from "../application/scans.ts";
+import { destinations } from "../../../projections/destinations/destinations.ts";
+import { eventsCounter } from "../../../projections/events/counters.ts";
+import { tenantCounter } from "../../../projections/projection.ts";
+import { tenants } from "../../../projections/tenants/tenants.ts";
+import { usersCounter } from "../../../projections/users/users.ts";
+import { documentOf } from "../../application/scans.ts";
+import type { RelaySettings } from "../relay.ts";
 import { counted } from "./counted.ts";
-import type { RelaySettings } from "./relay.ts";
 import { withReadModels } from "./stored-read-models.ts";
 
 /**

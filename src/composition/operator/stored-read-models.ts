@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { StoredReadModels } from "../adapters/embedded-read-models/stored-read-models.ts";
-import { inFile } from "../adapters/file-system/in-file.ts";
-import { SystemClock } from "../adapters/system/system-clock.ts";
-import type { Config } from "../config/config.ts";
-import type { ReadModelQuestions } from "../ports/read-models.ts";
-import type { Logger } from "../ports/telemetry.ts";
-import { openMongoDb } from "./engines/mongodb.ts";
-import { asSaidBy } from "./variable-problem.ts";
+import { StoredReadModels } from "../../adapters/embedded-read-models/stored-read-models.ts";
+import { inFile } from "../../adapters/file-system/in-file.ts";
+import { SystemClock } from "../../adapters/system/system-clock.ts";
+import type { Config } from "../../config/config.ts";
+import type { ReadModelQuestions } from "../../ports/read-models.ts";
+import type { Logger } from "../../ports/telemetry.ts";
+import { openMongoDb } from "../engines/mongodb.ts";
+import { asSaidBy } from "../variable-problem.ts";
 
 /**
  * Runs a task on the read models, beside a relay that may be using them. Rejects with an Error that names the variable,
@@ -28,7 +28,7 @@ export async function withReadModels<Result>(
 
 async function open(dataDir: string, chosen: Config["readModels"], logger: Logger) {
   if (chosen.engine === "mongodb") {
-    const { MongoReadModels } = await import("../adapters/mongodb/read-models.ts");
+    const { MongoReadModels } = await import("../../adapters/mongodb/read-models.ts");
     const connection = await openMongoDb(chosen.url, { clock: new SystemClock(), logger });
     return { readModels: new MongoReadModels(connection), close: () => connection.close() };
   }

@@ -1,7 +1,7 @@
-import { sleep } from "../ports/clock/sleep.ts";
-import { Leadership, type LeadershipParts } from "../workers/leadership.ts";
-import { presence } from "../workers/presence.ts";
-import { singleRoles } from "./roles.ts";
+import { sleep } from "../../ports/clock/sleep.ts";
+import { Leadership, type LeadershipParts } from "../../workers/leadership.ts";
+import { presence } from "../../workers/presence.ts";
+import { singleRoles } from "../roles.ts";
 
 /** Longer than it takes to notice that the lease of a process that died, or of the last one that ended, is over. */
 const patienceMs = 10_000;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { withReadModels } from "../../../src/composition/stored-read-models.ts";
-import { quiet } from "../../support/telemetry.ts";
+import { withReadModels } from "../../../../src/composition/operator/stored-read-models.ts";
+import { quiet } from "../../../support/telemetry.ts";
 
 describe("the read models that an operator's command looks into", () => {
   let dataDir: string;

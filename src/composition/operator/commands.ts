@@ -1,23 +1,23 @@
-import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
-import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
-import { JwtTokens } from "../adapters/jose/jwt-tokens.ts";
-import { SystemClock } from "../adapters/system/system-clock.ts";
-import { SystemIds } from "../adapters/system/system-ids.ts";
-import { Erasure } from "../application/accounts/erasure.ts";
-import { Reservations } from "../application/accounts/reservations.ts";
-import { Sessions } from "../application/accounts/sessions.ts";
-import { serveAll } from "../application/aggregate-types.ts";
-import { Aggregates } from "../application/aggregates.ts";
-import { resetOwnerPassword } from "../application/commands/owner-password.ts";
-import { KeyRotation } from "../application/keys/key-rotation.ts";
-import { PlatformKeys } from "../application/keys/platform-keys.ts";
-import type { Instruments, Trouble } from "../ports/telemetry.ts";
+import { AesSealing } from "../../adapters/aes-sealing/aes-sealing.ts";
+import { BcryptPasswords } from "../../adapters/bcrypt/bcrypt-passwords.ts";
+import { JwtTokens } from "../../adapters/jose/jwt-tokens.ts";
+import { SystemClock } from "../../adapters/system/system-clock.ts";
+import { SystemIds } from "../../adapters/system/system-ids.ts";
+import { Erasure } from "../../application/accounts/erasure.ts";
+import { Reservations } from "../../application/accounts/reservations.ts";
+import { Sessions } from "../../application/accounts/sessions.ts";
+import { serveAll } from "../../application/aggregate-types.ts";
+import { Aggregates } from "../../application/aggregates.ts";
+import { resetOwnerPassword } from "../../application/commands/owner-password.ts";
+import { KeyRotation } from "../../application/keys/key-rotation.ts";
+import { PlatformKeys } from "../../application/keys/platform-keys.ts";
+import type { Instruments, Trouble } from "../../ports/telemetry.ts";
+import { openEngines, type Engines } from "../engines/engines.ts";
+import type { Projector } from "../engines/projector.ts";
+import { masterKeyOf, requireMasterKeys } from "../master-key.ts";
+import type { RelaySettings } from "../relay.ts";
+import { projectingRole } from "../roles.ts";
 import { alone } from "./alone.ts";
-import { openEngines, type Engines } from "./engines/engines.ts";
-import type { Projector } from "./engines/projector.ts";
-import { masterKeyOf, requireMasterKeys } from "./master-key.ts";
-import type { RelaySettings } from "./relay.ts";
-import { projectingRole } from "./roles.ts";
 
 /** What an operator's command works with. Embedded engines are this process's alone; others a relay may be using. */
 export interface OperatorDesk extends Engines, Instruments {

@@ -1,6 +1,6 @@
-import { backlogByDestination } from "../application/delivery/backlog.ts";
+import { backlogByDestination } from "../../application/delivery/backlog.ts";
+import type { RelaySettings } from "../relay.ts";
 import { counted } from "./counted.ts";
-import type { RelaySettings } from "./relay.ts";
 import { withReadModels } from "./stored-read-models.ts";
 
 /** An operator looks for the few that matter. */
