@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import type { Server } from "node:http";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
 import { JmespathMappings } from "../adapters/jmespath/jmespath-mappings.ts";
@@ -16,16 +17,17 @@ import { Freshness } from "../application/freshness.ts";
 import { KeyRotation } from "../application/keys/key-rotation.ts";
 import { PlatformKeys } from "../application/keys/platform-keys.ts";
 import { Vault } from "../application/keys/vault.ts";
-import { createServices } from "../application/services.ts";
+import { createServices, type Services } from "../application/services.ts";
 import type { Config } from "../config/config.ts";
 import type { Secrets } from "../config/secrets.ts";
+import type { Api } from "../http/api.ts";
 import { createApp } from "../http/app.ts";
 import { createHealthApp } from "../http/health-app.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 import { within } from "../ports/clock/within.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { Logger } from "../ports/telemetry.ts";
+import type { Instruments, Logger, Metrics } from "../ports/telemetry.ts";
 import { Presence } from "../workers/presence.ts";
 import type { Role } from "../workers/role.ts";
 import { deliveryRoles } from "./delivery.ts";
@@ -63,6 +65,16 @@ const keptInMemory = 50_000;
 /** The share of the shutdown timeout that requests and attempts under way may take; the rest is for the engines. */
 const drainShare = 0.8;
 
+/** What every step of a start works with. */
+interface Base extends Required<Omit<RelaySettings, "logger">> {
+  readonly ids: Ids;
+  readonly instruments: Instruments & { readonly metrics: Metrics };
+}
+
+type Started = Awaited<ReturnType<typeof startEngines>>;
+type Following = Awaited<ReturnType<typeof startFollowing>>;
+type Made = ReturnType<typeof makeServices>;
+
 /**
  * Starts everything in order: the engines, what follows the log, the roles, and last the API, which answers only when
  * all the rest is up. Rejects with an error that says what is wrong.
@@ -71,65 +83,20 @@ export async function startRelay(
   { config, secrets, logger, onFatal = () => undefined }: RelaySettings,
 ): Promise<Relay> {
   const clock = new SystemClock();
-  const ids = new SystemIds();
   const metrics = new PrometheusMetrics(version, clock);
-  const instruments = { clock, logger, metrics };
-  const owner = ids.uuid();
-  const masterKey = await startingMasterKeyOf(config, secrets, logger);
-  const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
-  const projects = config.roles.has("projector");
-  const engines = await openEngines({ config, secrets, masterKey, projects, ...instruments, onFatal });
-  const { store, readModels, state, queue, shared } = engines;
-  const watch = new EngineWatch(engines.watched, instruments);
-  const needed = neededBy(config.roles, engines.watched);
-  await watch.start(needed);
-  const presence = new Presence({ state, ...instruments });
-  if (shared.readModels) await presence.start();
-
-  const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
-  serveAll(aggregates);
-  const rotation = new KeyRotation({ store, sealing, readModels, aggregates, clock, ids });
-  await requireMasterKeys(rotation, new PlatformKeys({ store, sealing, clock, ids }));
-  await finishErasure(engines, { aggregates, clock, ids, logger });
-  const freshness = new Freshness(store, readModels, clock);
-  const followed = await followLog(engines, { aggregates, freshness, ...instruments }, { max: keptInMemory });
-  const { directory, following } = followed;
-
-  const { extraCaFile, deliveryTimeoutMs } = config.outbound;
-  const extraCa = extraCaFile === null ? null : readFileSync(extraCaFile, "utf8");
-  const outbound = createOutboundClient({ ...config.outbound, extraCa });
-  const passwords = new BcryptPasswords(config.passwordCost);
-  const mappings = new JmespathMappings(instruments, config.maxBodyBytes);
-  const vault = new Vault(sealing);
-  const guards = registrationGuards(config, secrets, { outbound, state, ...instruments });
-  const firstAttempts = new FirstAttempts();
-  const services = createServices(
-    {
-      store, readModels, state, sealing, passwords, outbound, ids, ...instruments, aggregates, directory, freshness,
-      vault, mappings, guards, firstAttempts, tokens: new JwtTokens(),
-    },
-    { accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory },
-  );
-  const singleParts = { state, shared, owner, ...instruments };
-  const projecting = engines.projector && projectingRole({ ...singleParts, projector: engines.projector });
-  const delivering = deliveryRoles({
-    ...singleParts, store, readModels, queue, outbound, ids, aggregates, vault, rotation, deliveryTimeoutMs,
-    firstAttempts, purge: services.commands.purge, forgetting: services.forgetting, retry: config.retry,
-  }, config.roles);
+  const base = { config, secrets, onFatal, ids: new SystemIds(), instruments: { clock, logger, metrics } };
+  const started = await startEngines(base);
+  const { sealing, engines, watch, needed, presence } = started;
+  const log = await startFollowing(base, started);
+  const { followed } = log;
+  const made = makeServices(base, started, log);
+  const { projecting, delivering } = await startRoles(base, started, log, made);
+  const { store, readModels } = engines;
   const roles: readonly Role[] = [...(projecting ? [projecting] : []), ...delivering];
-  await projecting?.start();
-  await readModelsBuilt({ readModels, clock, logger });
-  for (const role of delivering) await role.start();
   metrics.watch(readingsOf({ log: store, readModels, clock, sealing, engines, watch, roles }));
-
-  const health = { ready: () => readiness({ needed, watch, following }), metrics: () => metrics.text() };
-  const { maxBodyBytes, trustedProxies } = config;
-  const common = { health, ids, ...instruments };
-  const api = config.roles.has("api") ? createApp({ ...common, services, maxBodyBytes, trustedProxies }) : null;
-  const server = api
-    ? createHttpServer(api.app, ids, { plain: { answerIngest: api.answerIngest, clock, maxBodyBytes } })
-    : createHttpServer(createHealthApp(common), ids);
-  const listener = new Listener(server);
+  const ready = () => readiness({ needed, watch, following: followed.following });
+  const health = { ready, metrics: () => metrics.text() };
+  const listener = new Listener(makeServer(base, made.services, health));
 
   const stop = async () => {
     const endAt = clock.monotonic() + config.shutdownTimeoutMs;
@@ -138,8 +105,8 @@ export async function startRelay(
     await Promise.all([listener.close(patience), ...delivering.map((role) => role.stop(patience))]);
     await Promise.all([projecting?.stop(left() / 2), followed.stop(), watch.stop(), presence.stop()]);
     // An attempt or a password that is still under way was waited for long enough.
-    await within(clock, left() / 2, Promise.all([outbound.close(), passwords.close()]));
-    mappings.close();
+    await within(clock, left() / 2, Promise.all([made.outbound.close(), made.passwords.close()]));
+    made.mappings.close();
     await within(clock, left(), engines.close());
   };
   let url: string;
@@ -158,6 +125,86 @@ export async function startRelay(
       logger.info({}, "stopped");
     },
   };
+}
+
+/** The engines, once those that this process needs are there. */
+async function startEngines({ config, secrets, onFatal, instruments }: Base) {
+  const masterKey = await startingMasterKeyOf(config, secrets, instruments.logger);
+  const sealing = new AesSealing(masterKey, secrets.oldMasterKeys);
+  const projects = config.roles.has("projector");
+  const engines = await openEngines({ config, secrets, masterKey, projects, ...instruments, onFatal });
+  const watch = new EngineWatch(engines.watched, instruments);
+  const needed = neededBy(config.roles, engines.watched);
+  await watch.start(needed);
+  const presence = new Presence({ state: engines.state, ...instruments });
+  if (engines.shared.readModels) await presence.start();
+  return { sealing, engines, watch, needed, presence };
+}
+
+/** What follows the log, once all master keys are at hand and no erasure is half done. */
+async function startFollowing({ ids, instruments }: Base, { engines, sealing }: Started) {
+  const { store, readModels } = engines;
+  const { clock, logger } = instruments;
+  const aggregates = new Aggregates(store, { clock, ids }, { max: keptInMemory });
+  serveAll(aggregates);
+  const rotation = new KeyRotation({ store, sealing, readModels, aggregates, clock, ids });
+  await requireMasterKeys(rotation, new PlatformKeys({ store, sealing, clock, ids }));
+  await finishErasure(engines, { aggregates, clock, ids, logger });
+  const freshness = new Freshness(store, readModels, clock);
+  const followed = await followLog(engines, { aggregates, freshness, ...instruments }, { max: keptInMemory });
+  return { aggregates, rotation, freshness, followed };
+}
+
+/** The services, and what they and the roles work with. */
+function makeServices(
+  { config, secrets, ids, instruments }: Base, { engines, sealing }: Started,
+  { aggregates, freshness, followed: { directory } }: Following,
+) {
+  const { store, readModels, state } = engines;
+  const { extraCaFile } = config.outbound;
+  const extraCa = extraCaFile === null ? null : readFileSync(extraCaFile, "utf8");
+  const outbound = createOutboundClient({ ...config.outbound, extraCa });
+  const passwords = new BcryptPasswords(config.passwordCost);
+  const mappings = new JmespathMappings(instruments, config.maxBodyBytes);
+  const vault = new Vault(sealing);
+  const guards = registrationGuards(config, secrets, { outbound, state, ...instruments });
+  const firstAttempts = new FirstAttempts();
+  const services = createServices(
+    {
+      store, readModels, state, sealing, passwords, outbound, ids, ...instruments, aggregates, directory, freshness,
+      vault, mappings, guards, firstAttempts, tokens: new JwtTokens(),
+    },
+    { accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory },
+  );
+  return { services, outbound, passwords, mappings, vault, firstAttempts };
+}
+
+/** The roles: the one that projects first, and the others once there are read models. */
+async function startRoles(
+  { config, ids, instruments }: Base, { engines }: Started, { aggregates, rotation }: Following,
+  { services, outbound, vault, firstAttempts }: Made,
+) {
+  const { store, readModels, state, queue, shared, projector } = engines;
+  const singleParts = { state, shared, owner: ids.uuid(), ...instruments };
+  const projecting = projector && projectingRole({ ...singleParts, projector });
+  const delivering = deliveryRoles({
+    ...singleParts, store, readModels, queue, outbound, ids, aggregates, vault, rotation, firstAttempts,
+    deliveryTimeoutMs: config.outbound.deliveryTimeoutMs,
+    purge: services.commands.purge, forgetting: services.forgetting, retry: config.retry,
+  }, config.roles);
+  await projecting?.start();
+  await readModelsBuilt({ readModels, ...instruments });
+  for (const role of delivering) await role.start();
+  return { projecting, delivering };
+}
+
+/** Serves the API, or health alone where this process has no API. */
+function makeServer({ config, ids, instruments }: Base, services: Services, health: Api["health"]): Server {
+  const common = { health, ids, ...instruments };
+  if (!config.roles.has("api")) return createHttpServer(createHealthApp(common), ids);
+  const { maxBodyBytes, trustedProxies } = config;
+  const { app, answerIngest } = createApp({ ...common, services, maxBodyBytes, trustedProxies });
+  return createHttpServer(app, ids, { plain: { answerIngest, clock: instruments.clock, maxBodyBytes } });
 }
 
 /** With all engines embedded, finishes an erasure that a kill interrupted. */
