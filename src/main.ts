@@ -78,8 +78,10 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
 
 /** A command that runs to its end. */
 interface Command {
+  /** What follows its name; the first of it must be given. */
+  readonly takes?: string;
   /** Resolves to what is then printed. */
-  readonly run: (settings: RelaySettings, args: readonly string[]) => Promise<string>;
+  readonly run: (settings: RelaySettings, given: string, option?: string) => Promise<string>;
   /** Printed before an error's own text. */
   readonly failed: string;
 }
@@ -90,9 +92,8 @@ const commands = new Map(Object.entries<Command>({
     failed: "the read models cannot be rebuilt",
   },
   backup: {
-    run: async ({ config }, [given]) => {
-      // Empty is what a shell makes of a variable that is not set.
-      const folder = given || exitWithUsage();
+    takes: "FOLDER",
+    run: async ({ config }, folder) => {
       backUp(config, folder);
       return `backed up to ${folder}; keep the master key apart: no relay starts on the backup without it`;
     },
@@ -112,7 +113,8 @@ const commands = new Map(Object.entries<Command>({
     failed: "the keys cannot be re-wrapped",
   },
   "reset-owner-password": {
-    run: async (settings, [email = exitWithUsage()]) => {
+    takes: "EMAIL",
+    run: async (settings, email) => {
       const given = process.stdin.isTTY ? "" : await passwordOnStdin();
       const password = await resetPassword(settings, email, given === "" ? null : given);
       return given === "" ? `the new password: ${password}` : "the password was reset";
@@ -120,7 +122,8 @@ const commands = new Map(Object.entries<Command>({
     failed: "the password cannot be reset",
   },
   "erase-tenant": {
-    run: async (settings, [given = exitWithUsage(), yes]) => {
+    takes: "TENANT_ID --yes",
+    run: async (settings, given, yes) => {
       const tenantId = given.toLowerCase();
       if (yes !== "--yes") {
         const going = await describeErasure(settings, tenantId);
@@ -139,21 +142,20 @@ async function passwordOnStdin(): Promise<string> {
   return new TextDecoder().decode(bytes).replace(/\r?\n$/, "");
 }
 
-async function perform({ run, failed }: Command, args: readonly string[]): Promise<void> {
+async function perform(name: string, [given = "", option]: readonly string[]): Promise<void> {
+  const { takes, run, failed } = commands.get(name) ?? exitWith(2, usage);
+  // Empty is what a shell makes of a variable that is not set.
+  if (takes !== undefined && /^(--[\w-]+)?$/.test(given)) exitWith(2, `usage: npm start -- ${name} ${takes}\n`);
   const { config, secrets } = settingsOrExit();
   const fail = (error: unknown) => exitBecause(failed, error);
   const settings = { config, secrets, logger: createLogger(config.logLevel), onFatal: fail };
-  const result = await requireLog(config).then(() => run(settings, args)).catch(fail);
+  const result = await requireLog(config).then(() => run(settings, given, option)).catch(fail);
   process.stdout.write(`${result}\n`);
 }
 
 function exitWith(code: number, text: string): never {
   process.stderr.write(text);
   process.exit(code);
-}
-
-function exitWithUsage(): never {
-  exitWith(2, usage);
 }
 
 function exitBecause(what: string, error: unknown): never {
@@ -171,4 +173,4 @@ const answers = new Map(Object.entries({
 const answer = answers.get(name);
 if (answer !== undefined) process.stdout.write(answer);
 else if (name === "serve") await serve(settingsOrExit());
-else await perform(commands.get(name) ?? exitWithUsage(), args);
+else await perform(name, args);

@@ -86,10 +86,20 @@ describe("operator commands", () => {
     expect(new Set(modes.trim().split("\n"))).to.deep.equal(new Set(["600"]));
   });
 
-  it("make no backup where the folder's name is empty", async () => {
-    const { code, stderr } = await told("", "backup", "");
-    expect(code).to.equal(2);
-    expect(stderr).to.match(/^usage: npm start/);
+  it("say how they are used, before they open anything, where what they take is not given", async () => {
+    const usages = [
+      ["backup FOLDER", [], [""], ["--yes"]], ["reset-owner-password EMAIL", [], [""]],
+      ["erase-tenant TENANT_ID --yes", [], [""], ["--yes"], ["--yes", account.tenantId]],
+    ] as const;
+    for (const [usage, ...given] of usages) {
+      const stderr = `usage: npm start -- ${usage}\n`;
+      for (const args of given) {
+        const [name = ""] = usage.split(" ");
+        // Elsewhere, no log is there to be opened, and the settings are wrong.
+        const env = { RELAY_DATA_DIR: join(relay.dataDir, "..", "elsewhere"), RELAY_PORT: "none" };
+        expect(await runRelay(env, [name, ...args]), args.join()).to.deep.equal({ code: 2, stdout: "", stderr });
+      }
+    }
   });
 
   it("tell the version and their usage, whatever the environment; the relay tells it, too", async () => {
@@ -173,7 +183,6 @@ describe("operator commands", () => {
       expect(await refused(inLatin1, account.email)).to.include("the password must be in UTF-8");
       expect(await refused("", "nobody@example.com")).to.include("no user has this email");
       expect(await refused("", email)).to.include("not an Owner");
-      expect((await told("", "reset-owner-password")).code).to.equal(2);
     });
   });
 
