@@ -68,6 +68,7 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
   // A process that stayed alive, of no use, would never be restarted.
   const onFatal = (error: Error) => {
     const what = "an engine has failed; the relay must be started again";
+    // On standard error as well: the log may be silent, or its lines be lost with the process.
     logger.error({ err: error }, what);
     exitBecause(what, error);
   };
