@@ -87,7 +87,7 @@ export class Course {
     const { tenantId, apiKeyId, destinations } = this.#tenant;
     const event = {
       eventId: storedEventId(this.#recipe, this.#tenant), tenantId, destinationId: destinations[destination]!.id,
-      apiKeyId, senderId: null, idempotencyKey, payload: payloadOf(number), original: null,
+      apiKeyId, senderId: null, senderRevision: null, idempotencyKey, payload: payloadOf(number), original: null,
     };
     return this.#append({ type: "Accept", event, at: timestamp(acceptedMs) }, { type: "apiKey", id: apiKeyId });
   }

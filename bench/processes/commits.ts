@@ -49,7 +49,8 @@ const api: CommitsApi = {
       while (machineNow() < end) {
         const eventId = ids.uuid();
         const event = {
-          eventId, tenantId, destinationId, apiKeyId, senderId: null, idempotencyKey: eventId, payload, original: null,
+          eventId, tenantId, destinationId, apiKeyId, senderId: null, senderRevision: null,
+          idempotencyKey: eventId, payload, original: null,
         };
         const facts = decide(undefined, { type: "Accept", event, at: timestamp(clock.now()) });
         const origin = { actor: { type: "apiKey", id: apiKeyId } as const, correlationId: eventId, causationId: null };

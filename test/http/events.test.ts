@@ -134,7 +134,7 @@ describeOnEngines("events", (freshEngines) => {
       const eventId = eventIdOf(world.clock.now(), idempotentKey(one.tenantId, key));
       const data = {
         eventId, tenantId: one.tenantId, destinationId: mine.destinationId, apiKeyId: mine.apiKeyId, senderId: null,
-        idempotencyKey: "another one", payload: "{}", original: null, at,
+        senderRevision: null, idempotencyKey: "another one", payload: "{}", original: null, at,
       };
       const origin = { actor: { type: "anonymous" }, correlationId: "test", causationId: null } as const;
       const entries = entriesOf([{ type: "EventAccepted", data }], origin, world.ids);

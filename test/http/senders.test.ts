@@ -229,7 +229,8 @@ describeOnEngines("senders", (freshEngines) => {
       const { event, fact } = await accepted(await send(token, body));
       const payload = '{"order":9007199254740993,"skus":["a","ü"]}';
       expect(event).to.include({ payload, destinationUrlId: mine.destinationId, status: "Pending" });
-      expect(fact).to.include({ senderId: id, payload, original: body, destinationId: mine.destinationId });
+      expect(fact).to.include({ senderId: id, senderRevision: 0, payload, original: body });
+      expect(fact).to.include({ destinationId: mine.destinationId });
     });
 
     it("stores the very text that came where there is no mapping", async () => {
@@ -246,8 +247,11 @@ describeOnEngines("senders", (freshEngines) => {
       await one.developer.client.patch(path(id), {
         destinationUrlId: elsewhere.destinationId, mapping: jmespath("{v: `2`}"),
       });
-      const { event } = await accepted(await send(token, "{}"));
+      const { event, fact } = await accepted(await send(token, "{}"));
       expect(event).to.include({ payload: '{"v":2}', destinationUrlId: elsewhere.destinationId });
+      const history = (await one.viewer.client.get(path(id, "/history?TpOrd=Desc&Qt=1"))).json["items"];
+      expect(fact).to.include({ senderRevision: 2 });
+      expect((history as object[])[0]).to.include({ revision: 2 });
       await one.developer.client.patch(path(id), { mapping: null });
       expect((await accepted(await send(token, "{}"))).event["payload"]).to.equal("{}");
     });

@@ -7,7 +7,7 @@ export async function acceptEvent(log: Pick<EventStore, "append">, at: string): 
   const eventId = randomUUID();
   const data = {
     eventId, tenantId: randomUUID(), destinationId: randomUUID(), apiKeyId: randomUUID(), senderId: null,
-    idempotencyKey: null, payload: "{}", original: null, at,
+    senderRevision: null, idempotencyKey: null, payload: "{}", original: null, at,
   };
   const metadata = { actor: { type: "anonymous" }, correlationId: "c", causationId: null, at } as const;
   await log.append(streams.event(eventId), noStream, [

@@ -146,6 +146,7 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
         destinationId: destination.id,
         apiKeyId: keys.length > 0 ? pick(keys, number).id : idOf("other", 0),
         senderId: null,
+        senderRevision: null,
         idempotencyKey: number % 2 ? `order ${number}` : null,
         payload: "{}",
         original: null,

@@ -26,7 +26,7 @@ export async function fillLog(dataDir: string, origins: Origins, events: number)
     const eventId = eventIdOf(now, keyOfEvent(ids.uuid()));
     const at = timestamp(now);
     const data = {
-      ...origins, eventId, senderId: null, idempotencyKey: `filled-${number}`, original: null, at,
+      ...origins, eventId, senderId: null, senderRevision: null, idempotencyKey: `filled-${number}`, original: null, at,
       payload: JSON.stringify({ number, text: "x".repeat(200) }),
     };
     const actor = { type: "apiKey", id: origins.apiKeyId } as const;

@@ -20,6 +20,7 @@ export const submission = {
   ...ids,
   apiKeyId: id(4),
   senderId: null,
+  senderRevision: null,
   idempotencyKey: "k",
   payload: "{}",
   original: null,

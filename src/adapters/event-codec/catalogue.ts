@@ -66,7 +66,7 @@ const versions = {
   DestinationRateLimitChanged: 1,
   DestinationRegistered: 1,
   DestinationUrlChanged: 1,
-  EventAccepted: 1,
+  EventAccepted: 2,
   EventCancelled: 1,
   EventReplayed: 1,
   EventsPurged: 3,
@@ -135,6 +135,7 @@ export const catalogue = {
     DeliveryFailed: {
       1: (data) => (data["reason"] === "outcome unknown" ? { ...data, durationMs: null, requestHeaders: null } : data),
     },
+    EventAccepted: { 1: (data) => ({ ...data, senderRevision: null }) },
     EventsPurged: {
       1: (data) => ({ ...data, earlier: [] }),
       2: (data) => ({ ...data, upTo: null, earlier: upToTheirPlaces(data["earlier"]) }),

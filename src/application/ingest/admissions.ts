@@ -1,7 +1,6 @@
 import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
-import type { Sender } from "../../domain/sender/state.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { tenants } from "../aggregate-types.ts";
@@ -9,14 +8,14 @@ import type { Aggregates } from "../aggregates.ts";
 import { sha256 } from "../hashing.ts";
 import { onceKnown } from "../once-known.ts";
 import { RecentlyUsed } from "../recently-used.ts";
-import type { Directory } from "./directory.ts";
+import type { Directory, SenderAt } from "./directory.ts";
 
 /** A producer that showed a good key for a good token. */
 export interface Admission {
   readonly key: ApiKey;
   readonly destination: Destination;
   /** The sender whose token it was; null for a destination's own. */
-  readonly sender: Sender | null;
+  readonly sender: SenderAt | null;
 }
 
 interface AdmissionParts {

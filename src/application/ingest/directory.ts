@@ -14,7 +14,7 @@ import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import type { LogEntry, RecordedEvent } from "../../ports/event-store.ts";
 import type { CollectionDefinition, ReadModels } from "../../ports/read-models.ts";
 import { apiKeys, circuits, destinations, senders } from "../aggregate-types.ts";
-import type { Aggregates, AggregateType } from "../aggregates.ts";
+import type { Aggregates, AggregateType, Folded } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
 import { onceKnown } from "../once-known.ts";
 import { standingOf } from "../standing.ts";
@@ -35,15 +35,18 @@ interface DirectoryParts {
   readonly following: Following;
 }
 
+/** A sender, and the revision of its stream that it is folded from. */
+export type SenderAt = Sender & { readonly revision: number };
+
 /** One kind of secret, and whose its hashes are known to be. */
-interface Secrets<Owner> {
+interface Secrets<State, Owner = State> {
   readonly owners: LRUCache<string, string>;
-  readonly type: AggregateType<Owner, never>;
+  readonly type: AggregateType<State, never>;
   /** Holds all hashes, with the owner's id in `field`. */
   readonly collection: CollectionDefinition;
   readonly field: string;
   /** The owner as long as the secret of this hash is good, else undefined. */
-  readonly valid: (owner: Owner | undefined, hash: string) => Owner | undefined;
+  readonly valid: (owner: Folded<State>, hash: string) => Owner | undefined;
 }
 
 /**
@@ -54,19 +57,26 @@ export class Directory {
   readonly #parts: DirectoryParts;
   readonly #keys: Secrets<ApiKey>;
   readonly #tokens: Secrets<Destination>;
-  readonly #senderTokens: Secrets<Sender>;
+  readonly #senderTokens: Secrets<Sender, SenderAt>;
 
   /** `max`: hashes of each kind that are remembered. */
   constructor(parts: DirectoryParts, { max }: { readonly max: number }) {
     this.#parts = parts;
     const owners = () => new LRUCache<string, string>({ max });
-    const usable = (key: ApiKey | undefined, hash: string) => this.#usable(key, hash);
-    this.#keys = { owners: owners(), type: apiKeys, collection: keyHashes, field: "keyId", valid: usable };
+    this.#keys = {
+      owners: owners(), type: apiKeys, collection: keyHashes, field: "keyId",
+      valid: ({ state }, hash) => this.#usable(state, hash),
+    };
     this.#tokens = {
-      owners: owners(), type: destinations, collection: tokenHashes, field: "destinationId", valid: reachable,
+      owners: owners(), type: destinations, collection: tokenHashes, field: "destinationId",
+      valid: ({ state }, hash) => reachable(state, hash),
     };
     this.#senderTokens = {
-      owners: owners(), type: senders, collection: senderTokenHashes, field: "senderId", valid: reachable,
+      owners: owners(), type: senders, collection: senderTokenHashes, field: "senderId",
+      valid: ({ state, revision }, hash) => {
+        const sender = reachable(state, hash);
+        return sender && { ...sender, revision };
+      },
     };
   }
 
@@ -103,7 +113,7 @@ export class Directory {
   }
 
   /** The sender whose ingest token has this hash, or undefined. */
-  senderByToken(hash: string): Sender | undefined | Promise<Sender | undefined> {
+  senderByToken(hash: string): SenderAt | undefined | Promise<SenderAt | undefined> {
     return this.#find(this.#senderTokens, hash);
   }
 
@@ -119,26 +129,28 @@ export class Directory {
     );
   }
 
-  #find<Owner>(secrets: Secrets<Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {
+  #find<State, Owner>(secrets: Secrets<State, Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {
     const { owners, type, valid } = secrets;
     const id = owners.get(hash);
     const cached = id === undefined ? undefined : this.#parts.aggregates.peek(type, id);
-    return cached ? valid(cached.state, hash) : this.#read(secrets, hash);
+    return cached ? valid(cached, hash) : this.#read(secrets, hash);
   }
 
-  async #read<Owner>(secrets: Secrets<Owner>, hash: string): Promise<Owner | undefined> {
+  async #read<State, Owner>(secrets: Secrets<State, Owner>, hash: string): Promise<Owner | undefined> {
     const { owners, type, valid } = secrets;
     const known = owners.get(hash);
-    if (known !== undefined) return valid((await this.#parts.aggregates.read(type, known)).state, hash);
+    if (known !== undefined) return valid(await this.#parts.aggregates.read(type, known), hash);
     const id = await this.#ownerOf(secrets, hash);
     if (id === undefined) return undefined;
     // The read models may have heard of a new token before this process has.
-    const { state } = await this.#parts.aggregates.current(type, id);
+    const owner = await this.#parts.aggregates.current(type, id);
     owners.set(hash, id);
-    return valid(state, hash);
+    return valid(owner, hash);
   }
 
-  async #ownerOf<Owner>({ owners, collection, field }: Secrets<Owner>, hash: string): Promise<string | undefined> {
+  async #ownerOf<State, Owner>(
+    { owners, collection, field }: Secrets<State, Owner>, hash: string,
+  ): Promise<string | undefined> {
     const lookUp = async () => (await this.#parts.readModels.get(collection.name, hash))?.[field] as string | undefined;
     return (await lookUp()) ?? this.#parts.freshness.ask(async () => owners.get(hash) ?? lookUp());
   }

@@ -84,7 +84,8 @@ export class Ingest {
     const facts = decide(undefined, {
       type: "Accept",
       event: {
-        eventId, tenantId, destinationId: destination.id, apiKeyId: key.id, senderId: sender?.id ?? null,
+        eventId, tenantId, destinationId: destination.id, apiKeyId: key.id,
+        senderId: sender?.id ?? null, senderRevision: sender?.revision ?? null,
         idempotencyKey: idempotencyKey ?? null, payload, original: sender?.mapping ? received : null,
       },
       at,

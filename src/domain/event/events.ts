@@ -69,6 +69,8 @@ export type WebhookEvent =
         destinationId: string;
         apiKeyId: string;
         senderId: string | null;
+        /** The revision of the sender's stream that it was accepted under; null also in facts that did not say. */
+        senderRevision: number | null;
         idempotencyKey: string | null;
         /** The very text to deliver; its UTF-8 bytes are the bytes received. */
         payload: string;

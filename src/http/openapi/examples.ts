@@ -219,6 +219,7 @@ export const fact = {
     destinationId,
     apiKeyId: apiKey.id,
     senderId: null,
+    senderRevision: null,
     idempotencyKey: event.idempotencyKey,
     payload: event.payload,
     original: null,

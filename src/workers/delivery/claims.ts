@@ -175,7 +175,7 @@ function fresh(item: FirstAttempt): Known | undefined {
   const { acceptedAt: at, causationId, correlationId } = item;
   const state = evolve(undefined, {
     type: "EventAccepted",
-    data: { ...item, apiKeyId: "", senderId: null, original: null, at },
+    data: { ...item, apiKeyId: "", senderId: null, senderRevision: null, original: null, at },
   });
   return state && { state, revision: item.revision, causationId, correlationId };
 }

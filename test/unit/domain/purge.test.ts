@@ -51,8 +51,8 @@ describe("what a purge took", () => {
   const accepted = (n: number): Placed => ({
     type: "EventAccepted",
     data: {
-      eventId, tenantId, destinationId, apiKeyId: "k", senderId: null, idempotencyKey: null, payload: "{}",
-      original: null, at,
+      eventId, tenantId, destinationId, apiKeyId: "k", senderId: null, senderRevision: null,
+      idempotencyKey: null, payload: "{}", original: null, at,
     },
     position: position(n),
   });

@@ -201,6 +201,7 @@ describe("webhook event, against a model", () => {
           ...ids,
           apiKeyId: "k",
           senderId: null,
+          senderRevision: null,
           idempotencyKey: null,
           payload: "{}",
           original: null,

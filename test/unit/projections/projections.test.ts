@@ -89,6 +89,7 @@ const accepted: WebhookEvent = {
     destinationId,
     apiKeyId: keyId,
     senderId: null,
+    senderRevision: null,
     idempotencyKey: "order-1",
     payload: '{"secret":"payload"}',
     original: null,

@@ -29,6 +29,7 @@ async function acceptedAt(times: readonly number[]): Promise<InMemoryReadModels>
         destinationId: idOf("destination", n % 2),
         apiKeyId: idOf("key", 0),
         senderId: null,
+        senderRevision: null,
         idempotencyKey: null,
         payload: "{}",
         original: null,

@@ -79,7 +79,8 @@ const kinds: Kinds = {
   DestinationRegistered: { ...destination, url: s, serverRateLimit: n, auth: "object?", ingestTokenHash: s },
   DestinationUrlChanged: { ...destination, url: s },
   EventAccepted: {
-    ...event, apiKeyId: s, senderId: "string?", idempotencyKey: "string?", payload: s, original: "string?", at: s,
+    ...event, apiKeyId: s, senderId: "string?", senderRevision: "number?", idempotencyKey: "string?", payload: s,
+    original: "string?", at: s,
   },
   EventCancelled: { ...moved, reason: s },
   EventReplayed: { ...moved, nextAttemptAt: s },
@@ -239,6 +240,15 @@ describe("event schemas", () => {
       expect(now.data).to.deep.equal(isLost ? { ...data, durationMs: null, requestHeaders: null } : data);
     }
     expect(examples.map(({ data }) => data["reason"])).to.include("outcome unknown").and.include("timeout");
+  });
+
+  it("brought up to date, have events accepted under no revision of a sender that is known", () => {
+    const examples = read("examples/EventAccepted.v1.json") as readonly Example[];
+    for (const example of examples) {
+      const data = { ...example.data, senderRevision: null };
+      expect(decode(example)).to.deep.include({ event: { type: "EventAccepted", data } });
+    }
+    expect(examples.map(({ data }) => typeof data["senderId"])).to.include("string");
   });
 
   it("brought up to date, have circuits' facts come of no event that is known", () => {

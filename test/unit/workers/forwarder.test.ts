@@ -80,6 +80,7 @@ describe("forwarder", () => {
     const [tenantId, destinationId] = [randomUUID(), randomUUID()];
     const accepted = {
       eventId: claimed, tenantId, destinationId, apiKeyId: randomUUID(), senderId: null,
+      senderRevision: null,
       idempotencyKey: null, payload: "{}", original: null, at,
     };
     const started = {

@@ -55,7 +55,8 @@ export const senderDescriptions: Descriptions = {
     tag,
     summary: "List a sender's history",
     description:
-      "Any role. Each change of its name, destination, mapping and status: what it became, by whom and when. Of the " +
+      "Any role. Each change of its name, destination, mapping and status: what it became, by whom and when. The " +
+      "`senderRevision` of an accepted event is the `revision` of the newest fact it was accepted under. Of the " +
       "ingest token only that it was replaced is shown. Stays readable when the sender is deleted.\n\n" +
       typesOf("sender"),
     parameters: { id },
