@@ -112,7 +112,10 @@ function sweeperRole(parts: DeliveryParts): Role {
   const forgetter = new Forgetter(parts);
   // Each by itself: one that fails must not hold up the others.
   const members: readonly Role[] = [
-    repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.sweep()),
+    repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.wakeForRetries()),
+    repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.wakeForCircuits()),
+    repeating(parts, { name: "sweeper", everyMs: 3_000, firstMs: 200 }, () => sweeper.wakeForAnything()),
+    repeating(parts, { name: "sweeper", everyMs: 60_000, firstMs: 200 }, () => sweeper.wakeDeleted()),
     repeating(parts, { name: "sweeper", everyMs: 1_000 }, () => lost.giveUp()),
     repeating(parts, { name: "cleaner", everyMs: 500 }, (isOver) => purger.run(isOver)),
     repeating(parts, { name: "retention", everyMs: 60_000, firstMs: 500 }, (isOver) => retention.run(isOver)),

@@ -4,52 +4,60 @@ import { logStart } from "../ports/event-store.ts";
 import type { WorkQueue } from "../ports/work-queue.ts";
 
 const overlapMs = 1_000;
-const everythingEveryMs = 3_000;
-const deletedEveryMs = 60_000;
 /** First attempts are on their way through the queue; one that waits longer than this was left to the due index. */
 const firstAttemptGraceMs = 1_000;
 
 interface SweeperParts {
-  readonly dueIndex: DueIndex;
+  readonly dueIndex: Pick<
+    DueIndex, "destinationsWithRetriesDue" | "circuitsDue" | "destinationsWithWorkDue" | "deletedDestinations"
+  >;
   readonly queue: Pick<WorkQueue, "publish">;
   readonly clock: Clock;
 }
 
 /**
- * Makes sure that no destination is forgotten: wakes those whose retries became due, whose circuit's timer ended,
- * whose work was dropped by the queue, or that were deleted before all their events were cancelled.
+ * Makes sure that no destination is forgotten. Each kind of wake-up is a look of its own, to be repeated by itself: one
+ * that takes long, or fails, then holds up no other.
  */
 export class Sweeper {
   readonly #parts: SweeperParts;
   #sweptTo: number;
-  #everythingAt = -Infinity;
-  #deletedAt = -Infinity;
 
   constructor(parts: SweeperParts) {
     this.#parts = parts;
     this.#sweptTo = parts.clock.now();
   }
 
-  /** Wakes each destination that has something to do now. */
-  async sweep(): Promise<void> {
-    const { dueIndex, clock, queue } = this.#parts;
+  /** Wakes destinations with retries that became due since this was last done. */
+  async wakeForRetries(): Promise<void> {
+    const { dueIndex, clock } = this.#parts;
     const now = clock.now();
-    const monotonic = clock.monotonic();
     // The index lags the log by moments, and a clock that was set back must hide nothing.
     const since = Math.min(this.#sweptTo, now) - overlapMs;
-    const due = new Set(await dueIndex.destinationsWithRetriesDue(since, now));
-    for (const destination of await dueIndex.circuitsDue(now)) due.add(destination);
-    if (monotonic - this.#everythingAt >= everythingEveryMs) {
-      for (const destination of await dueIndex.destinationsWithWorkDue(now - firstAttemptGraceMs)) due.add(destination);
-      this.#everythingAt = monotonic;
-    }
-    if (monotonic - this.#deletedAt >= deletedEveryMs) {
-      for (const destination of await dueIndex.deletedDestinations()) due.add(destination);
-      this.#deletedAt = monotonic;
-    }
-    if (due.size > 0) {
-      await queue.publish([...due].map((destinationId) => ({ kind: "wake", destinationId, position: logStart })));
-    }
+    await this.#wake(await dueIndex.destinationsWithRetriesDue(since, now));
     this.#sweptTo = now;
+  }
+
+  /** Wakes destinations whose circuit's timer, or whose probe's lease, is over. */
+  async wakeForCircuits(): Promise<void> {
+    const { dueIndex, clock } = this.#parts;
+    await this.#wake(await dueIndex.circuitsDue(clock.now()));
+  }
+
+  /** Wakes destinations with any work due, also such as the queue or an earlier wake-up lost. */
+  async wakeForAnything(): Promise<void> {
+    const { dueIndex, clock } = this.#parts;
+    await this.#wake(await dueIndex.destinationsWithWorkDue(clock.now() - firstAttemptGraceMs));
+  }
+
+  /** Wakes destinations that were deleted before all their events were cancelled. */
+  async wakeDeleted(): Promise<void> {
+    await this.#wake(await this.#parts.dueIndex.deletedDestinations());
+  }
+
+  async #wake(destinations: Iterable<string>): Promise<void> {
+    const items = Array.from(destinations, (destinationId) =>
+      ({ kind: "wake", destinationId, position: logStart } as const));
+    if (items.length > 0) await this.#parts.queue.publish(items);
   }
 }

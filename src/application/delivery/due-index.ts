@@ -1,4 +1,3 @@
-import pLimit from "p-limit";
 import { destinations, destinationStatus } from "../../../projections/destinations/destinations.ts";
 import { leases, waiting, type LeaseDocument, type WaitingDocument } from "../../../projections/due/due.ts";
 import { accepted, events, eventsOrdered } from "../../../projections/events/events.ts";
@@ -89,9 +88,7 @@ export class DueIndex {
    * that are Inactive or Suspended.
    */
   async longestDue(now: number): Promise<string | null> {
-    const places = [...await this.destinationsWithWorkDue(now)];
-    const some = pLimit(askedAtOnce);
-    const times = await some.map(places, (destinationId) => this.#dueSince(destinationId, now));
+    const times = await ofEach(await this.destinationsWithWorkDue(now), (place) => this.#dueSince(place, now));
     return times.filter((at) => at !== null).sort()[0] ?? null;
   }
 
@@ -104,8 +101,7 @@ export class DueIndex {
   /** Destinations that were deleted while events of theirs wait for a retry, due or not: those are to be cancelled. */
   async deletedDestinations(): Promise<readonly string[]> {
     const places = await this.#all({ collection: waiting.name }, "destinationId");
-    const some = pLimit(askedAtOnce);
-    const documents = await some.map(places, (destinationId) => this.#readModels.get(destinations.name, destinationId));
+    const documents = await ofEach(places, (place) => this.#readModels.get(destinations.name, place));
     return places.filter((_, at) => documents[at] === null);
   }
 
@@ -161,6 +157,17 @@ export class DueIndex {
   #all(selection: Selection, field: string): Promise<readonly string[]> {
     return everyValue(this.#readModels, selection, field);
   }
+}
+
+/** What is known of each place, in their order. Asks nothing more once an answer failed to come. */
+async function ofEach<Known>(
+  places: Iterable<string>, ask: (place: string) => Promise<Known>,
+): Promise<readonly Known[]> {
+  const [all, known] = [[...places], [] as Known[]];
+  for (let at = 0; at < all.length; at += askedAtOnce) {
+    known.push(...await Promise.all(all.slice(at, at + askedAtOnce).map(ask)));
+  }
+  return known;
 }
 
 function pendingOf({ destinationId, tenantId }: WorkOf) {

@@ -1,6 +1,9 @@
 import { expect } from "chai";
+import { waiting } from "../../../projections/due/due.ts";
 import { deliveryRoles, type DeliveryParts } from "../../../src/composition/delivery.ts";
 import { streams } from "../../../src/domain/streams.ts";
+import type { Selection } from "../../../src/ports/read-models.ts";
+import type { WorkItem } from "../../../src/ports/work-queue.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
@@ -33,6 +36,39 @@ describe("the role of the sweeper", () => {
     await eventually(async () => (await relay.store.readStream(streams.event(lost))).map(({ type }) => type),
       (types) => types.includes("DeliveryFailed"));
     expect(refused).to.be.greaterThan(0);
+    await role?.stop(0);
+    await relay.close();
+  });
+
+  it("wakes for retries while its other looks fail, or do not end", async () => {
+    const relay = await ManualRelay.open();
+    const { owner, tenantId } = await createTenant(relay.api.url);
+    const target = await openIngest(owner.client, tenantId);
+    await relay.deliveries.fail(await relay.accept(target), 10);
+    await relay.drained();
+    relay.clock.advance(60_000);
+    const { models } = relay;
+    const answer = Promise.withResolvers<null>();
+    const readModels = {
+      find: models.find.bind(models),
+      get: () => answer.promise,
+      distinct: async (selection: Selection, field: string, options: { readonly limit: number }) => {
+        if (selection.collection !== waiting.name) throw new Error("no answer");
+        return models.distinct(selection, field, options);
+      },
+    };
+    const woken: string[] = [];
+    const publish = async (items: readonly WorkItem[]) => void woken.push(...items.map((item) => item.destinationId));
+    const { services, world } = relay.api;
+    const parts = {
+      ...world, readModels, queue: { publish }, shared: { queue: true }, retry: { scheduleMs: [60_000], jitter: 0 },
+      purge: services.commands.purge, forgetting: services.forgetting, logger: quiet, metrics: uncounted,
+      rotation: { finish: async () => ({ rewrapped: 0, left: 0 }) },
+    } as unknown as DeliveryParts;
+    const [role] = deliveryRoles(parts, new Set(["sweeper"]));
+    void role?.start();
+    await eventually(async () => woken, (destinations) => destinations.includes(target.destinationId));
+    answer.resolve(null);
     await role?.stop(0);
     await relay.close();
   });

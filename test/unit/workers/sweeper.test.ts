@@ -11,7 +11,6 @@ import { Claims } from "../../../src/workers/delivery/claims.ts";
 import { DeliveryWorker } from "../../../src/workers/delivery/delivery-worker.ts";
 import { Sweeper } from "../../../src/workers/sweeper.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { ManualClock } from "../../support/manual-clock.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
@@ -37,20 +36,16 @@ describe("sweeper", () => {
     return { eventId, destinationId };
   };
 
-  it("wakes a deleted destination of which an event waits, when it starts and every minute", async () => {
+  it("wakes a deleted destination of which an event waits", async () => {
     const { destinationId } = await leftWaiting();
     const woken: string[] = [];
     const publish = async (items: readonly WorkItem[]) => void woken.push(...items.map((item) => item.destinationId));
-    const clock = new ManualClock();
-    const sweeper = new Sweeper({ dueIndex: new DueIndex(relay.models), queue: { publish }, clock });
-    await sweeper.sweep();
+    const sweeper = new Sweeper({ dueIndex: new DueIndex(relay.models), queue: { publish }, clock: relay.clock });
+    await sweeper.wakeForRetries();
+    await sweeper.wakeForAnything();
+    expect(woken).to.deep.equal([]);
+    await sweeper.wakeDeleted();
     expect(woken).to.deep.equal([destinationId]);
-    clock.advance(59_999);
-    await sweeper.sweep();
-    expect(woken).to.have.length(1);
-    clock.advance(1);
-    await sweeper.sweep();
-    expect(woken).to.deep.equal([destinationId, destinationId]);
   });
 
   it("has a worker that knows nothing of the deletion cancel what waits", async () => {
@@ -67,7 +62,7 @@ describe("sweeper", () => {
     };
     const laneParts = { ...parts, log: relay.store, dueIndex, claims: new Claims(parts), attempts };
     const worker: DeliveryWorker = new DeliveryWorker(queue, new FirstAttempts(), laneParts);
-    await new Sweeper({ dueIndex, queue, clock: relay.clock }).sweep();
+    await new Sweeper({ dueIndex, queue, clock: relay.clock }).wakeDeleted();
     await eventually(async () => (await loadWebhook(relay.store, eventId)).state?.status,
       (status) => status === "Cancelled");
     await worker.stop(0);
@@ -76,51 +71,58 @@ describe("sweeper", () => {
   describe("in time", () => {
     let asked: string[];
     let failing: boolean;
-    let wall: { now: number; monotonic: number };
+    let wall: number;
     let sweeper: Sweeper;
     beforeEach(() => {
-      [asked, failing, wall] = [[], false, { now: 100_000, monotonic: 0 }];
-      const clock = { now: () => wall.now, monotonic: () => wall.monotonic } as Clock;
+      [asked, failing, wall] = [[], false, 100_000];
+      const clock = { now: () => wall } as Clock;
       const dueIndex = {
         destinationsWithRetriesDue: async (from: number, to: number) => {
           asked.push(`retries ${from} to ${to}`);
-          return new Set<string>();
+          return new Set(["one"]);
         },
         circuitsDue: async (now: number) => {
           asked.push(`circuits ${now}`);
-          if (failing) throw new Error("down");
           return [];
         },
-        destinationsWithWorkDue: async (before: number) => {
-          asked.push(`work ${before}`);
+        destinationsWithWorkDue: async (until: number) => {
+          asked.push(`work ${until}`);
           return new Set<string>();
         },
         deletedDestinations: async () => [],
-      } as Partial<DueIndex> as DueIndex;
-      sweeper = new Sweeper({ dueIndex, clock, queue: { publish: async () => expect.fail("nothing is due") } });
+      };
+      const publish = async () => {
+        if (failing) throw new Error("down");
+      };
+      sweeper = new Sweeper({ dueIndex, clock, queue: { publish } });
     });
 
-    const sweptAfter = async (ms: number, setBackMs = 0) => {
-      wall.now += ms - setBackMs;
-      wall.monotonic += ms;
+    const retriesAfter = async (ms: number) => {
+      wall += ms;
       asked.length = 0;
-      await sweeper.sweep().catch(() => asked.push("failed"));
+      await sweeper.wakeForRetries().catch(() => asked.push("failed"));
       return asked;
     };
 
-    it("looks at everything at first and every 3 s, and each time at what became due since the last", async () => {
-      expect(await sweptAfter(0)).to.deep.equal(["retries 99000 to 100000", "circuits 100000", "work 99000"]);
-      expect(await sweptAfter(2_999)).to.deep.equal(["retries 99000 to 102999", "circuits 102999"]);
-      expect(await sweptAfter(1)).to.deep.equal(["retries 101999 to 103000", "circuits 103000", "work 102000"]);
+    it("looks at retries that became due since the last time", async () => {
+      expect(await retriesAfter(0)).to.deep.equal(["retries 99000 to 100000"]);
+      expect(await retriesAfter(3_000)).to.deep.equal(["retries 99000 to 103000"]);
+      expect(await retriesAfter(1)).to.deep.equal(["retries 102000 to 103001"]);
     });
 
-    it("looks again at what a sweep that failed was to look at, and back where the clock was set back", async () => {
-      await sweptAfter(0);
+    it("looks again at those it could not wake, and back where the clock was set back", async () => {
+      await retriesAfter(0);
       failing = true;
-      expect(await sweptAfter(1_000)).to.deep.equal(["retries 99000 to 101000", "circuits 101000", "failed"]);
+      expect(await retriesAfter(1_000)).to.deep.equal(["retries 99000 to 101000", "failed"]);
       failing = false;
-      expect(await sweptAfter(1_000)).to.deep.equal(["retries 99000 to 102000", "circuits 102000"]);
-      expect(await sweptAfter(0, 50_000)).to.deep.equal(["retries 51000 to 52000", "circuits 52000"]);
+      expect(await retriesAfter(1_000)).to.deep.equal(["retries 99000 to 102000"]);
+      expect(await retriesAfter(-50_000)).to.deep.equal(["retries 51000 to 52000"]);
+    });
+
+    it("leaves first attempts a second to come through the queue", async () => {
+      await sweeper.wakeForAnything();
+      await sweeper.wakeForCircuits();
+      expect(asked).to.deep.equal(["work 99000", "circuits 100000"]);
     });
   });
 });

@@ -225,6 +225,28 @@ describe("the due index", () => {
     expect(await index.deletedDestinations()).to.deep.equal([gone.destinationId]);
   });
 
+  it("asks after no more destinations once an answer has failed to come", async () => {
+    await hold(Array.from({ length: 100 }, (_, n): Known => ({
+      id: eventIdOf(start, keyOfEvent(idOf("event", n))), place: { ...places[0]!, destinationId: idOf("many", n) },
+      status: "WaitingRetry", acceptedMs: 0, dueMs: 0,
+    })));
+    let asked = 0;
+    const failing = {
+      distinct: models.distinct.bind(models),
+      get: async () => {
+        asked += 1;
+        throw new Error("no answer");
+      },
+    } as unknown as ReadModels;
+    for (const ask of ["deletedDestinations", "longestDue"] as const) {
+      asked = 0;
+      const problem = await new DueIndex(failing)[ask](start + 1).then(() => null, (error: unknown) => error);
+      expect(problem).to.be.an("error");
+      await new Promise(setImmediate);
+      expect(asked).to.be.within(1, 8);
+    }
+  });
+
   it("does not count what nobody can read as due longest", async () => {
     const [place] = places as [Known["place"]];
     const events = [0, 1].map((n): Known => ({
