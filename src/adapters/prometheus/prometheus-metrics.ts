@@ -155,8 +155,13 @@ export class PrometheusMetrics implements Metrics {
   ): void {
     if (!read) return;
     const trouble = () => this.trouble("metric not readable");
+    // One that takes longer than a scrape waits is waited for by the next: begun anew each time they would pile up.
+    let underWay: ReturnType<typeof reading> | null = null;
     const reading = async () => read();
-    const inTime = () => within(this.#clock, readingTimeoutMs, reading()).catch((): typeof late => late);
+    const shared = () => underWay ??= reading().finally(() => {
+      underWay = null;
+    });
+    const inTime = () => within(this.#clock, readingTimeoutMs, shared()).catch((): typeof late => late);
     new Gauge({
       name, help, labelNames: label ? [label] : [], registers: [this.#registry],
       async collect() {

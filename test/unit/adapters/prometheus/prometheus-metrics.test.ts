@@ -95,6 +95,26 @@ describe("Prometheus metrics", () => {
     }
   });
 
+  it("waits once more for a reading that outlasts a scrape, and begins no other meanwhile", async () => {
+    const clock = new ManualClock();
+    const metrics = new PrometheusMetrics("1.2.3", clock);
+    const readings: PromiseWithResolvers<number>[] = [];
+    metrics.watch({ oldestDueSeconds: () => (readings.push(Promise.withResolvers()), readings.at(-1)!.promise) });
+    const late = samples(metrics);
+    await turn();
+    clock.advance(1_000);
+    expect((await late).has("relay_oldest_due_seconds")).to.equal(false);
+    const next = samples(metrics);
+    await turn();
+    readings[0]?.resolve(3);
+    expect((await next).get("relay_oldest_due_seconds")).to.equal(3);
+    expect(readings).to.have.length(1);
+    const anew = samples(metrics);
+    await turn();
+    readings[1]?.resolve(4);
+    expect((await anew).get("relay_oldest_due_seconds")).to.equal(4);
+  });
+
   it("leaves a gauge out whose reading fails or takes too long, and says so", async () => {
     const clock = new ManualClock();
     const metrics = new PrometheusMetrics("1.2.3", clock);
