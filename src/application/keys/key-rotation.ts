@@ -1,5 +1,6 @@
 import { wrappedKeys } from "../../../projections/wrapped-keys/wrapped-keys.ts";
 import { masterKeyIdOf, type PlatformEvent } from "../../domain/platform/platform.ts";
+import { Refusal } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import { decide } from "../../domain/tenant/decide.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
@@ -127,20 +128,20 @@ export class KeyRotation {
 
   async #rewrap(tenantId: string): Promise<"rewrapped" | "left" | "none"> {
     const { aggregates, sealing, clock } = this.#parts;
-    const { state } = await aggregates.current(tenants, tenantId);
-    if (!state || masterKeyIdOf(state.dataKey) === this.#current) return "none";
-    const from = state.dataKey;
-    const place = places.dataKey(tenantId);
-    let dataKey: string;
     try {
-      dataKey = sealing.wrap(sealing.unwrap(from, place), place);
+      const { state } = await aggregates.current(tenants, tenantId);
+      if (!state || masterKeyIdOf(state.dataKey) === this.#current) return "none";
+      const from = state.dataKey;
+      const place = places.dataKey(tenantId);
+      const dataKey = sealing.wrap(sealing.unwrap(from, place), place);
+      const command = { type: "RewrapDataKey", from, dataKey, at: timestampNow(clock) } as const;
+      await aggregates.change(tenants, tenantId, this.#origin(), (current) => current ? decide(current, command) : []);
+      return "rewrapped";
     } catch (error) {
-      if (!(error instanceof Unsealable)) throw error;
+      // One tenant whose key does not open, or whose record cannot be read, must not hold up the others.
+      if (!(error instanceof Unsealable) && !(error instanceof Refusal)) throw error;
       return "left";
     }
-    const command = { type: "RewrapDataKey", from, dataKey, at: timestampNow(clock) } as const;
-    await aggregates.change(tenants, tenantId, this.#origin(), (current) => current ? decide(current, command) : []);
-    return "rewrapped";
   }
 
   /** False where another process was first. */
