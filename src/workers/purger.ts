@@ -5,28 +5,27 @@ import { purges as tenantPurges } from "../application/aggregate-types.ts";
 import type { Aggregates } from "../application/aggregates.ts";
 import { recordUse } from "../application/ingest/key-use.ts";
 import type { Origin } from "../application/origin.ts";
+import { Repeats } from "../application/repeats.ts";
 import { documentOf, pagesOf } from "../application/scans.ts";
 import { decide, noPurges } from "../domain/purges/purges.ts";
+import { Refusal } from "../domain/refusal.ts";
 import { streams } from "../domain/streams.ts";
-import type { Clock } from "../ports/clock/clock.ts";
 import { sleep } from "../ports/clock/sleep.ts";
 import { timestampNow } from "../ports/clock/timestamp-now.ts";
 import { noStream, RevisionConflict, type EventStore, type LogEntry, type Position } from "../ports/event-store.ts";
 import type { ReadModels } from "../ports/read-models.ts";
-import type { Logger } from "../ports/telemetry.ts";
+import type { Instruments } from "../ports/telemetry.ts";
 
 /** Streams deleted before another purge has its turn. */
 const pageSize = 500;
 /** Deletions under way at once: enough to share commits, few enough to leave the log to others. */
 const together = 50;
-const atOnce = 100;
+const purgesAtOnce = 100;
 
-interface PurgerParts {
+interface PurgerParts extends Instruments {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly readModels: ReadModels;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 /**
@@ -38,9 +37,11 @@ export class Purger {
   readonly #parts: PurgerParts;
   /** The last event of each purge that was looked at. */
   readonly #cursors = new Map<string, string>();
+  readonly #stuck: Repeats;
 
   constructor(parts: PurgerParts) {
     this.#parts = parts;
+    this.#stuck = new Repeats(parts.clock);
   }
 
   /** Works until nothing is left to do, or until it is over. */
@@ -51,20 +52,39 @@ export class Purger {
 
   /** Does a part of the work of each purge there is, unless it is over before; resolves false when there was none. */
   async step(isOver: () => boolean): Promise<boolean> {
-    const found = await this.#parts.readModels.find({
-      collection: purges.name,
-      where: { hiding: false, completed: false },
-      order: { field: purges.key, descending: false },
-      limit: atOnce,
-    });
+    const where = { hiding: false, completed: false };
     let worked = false;
-    for (const purge of found as readonly PurgeDocument[]) {
-      if (isOver() || !(await this.#settle())) return worked;
-      if (!(await this.#isUnderWay(purge))) continue;
-      await this.#work(purge);
-      worked = true;
+    for await (const page of pagesOf(this.#parts.readModels, purges, { where, size: purgesAtOnce })) {
+      for (const purge of page) {
+        if (isOver() || !(await this.#settle())) return worked;
+        if (await this.#tryToWork(purge)) worked = true;
+      }
     }
     return worked;
+  }
+
+  /** Whether there was anything to do. */
+  async #tryToWork(purge: PurgeDocument): Promise<boolean> {
+    try {
+      if (!(await this.#isUnderWay(purge))) return false;
+      await this.#work(purge);
+      return true;
+    } catch (error) {
+      // One whose tenant's record cannot be read must not hold up the others.
+      if (!(error instanceof Refusal)) throw error;
+      this.#tellOfStuck(purge, error);
+      return false;
+    }
+  }
+
+  #tellOfStuck({ id: purgeId, tenantId }: PurgeDocument, error: Refusal): void {
+    const { logger, metrics } = this.#parts;
+    metrics.trouble("cleaner");
+    this.#stuck.tell(
+      purgeId,
+      () => logger.warn({ err: error, purgeId, tenantId }, "a purge cannot go on; it is tried again"),
+      (purgeId, times) => logger.warn({ purgeId, times }, "a purge still cannot go on"),
+    );
   }
 
   #settle(): Promise<boolean> {
@@ -142,8 +162,17 @@ export class Purger {
     const pages = pagesOf(this.#parts.readModels, apiKeys, { where: { tenantId }, size: pageSize });
     for await (const page of pages) {
       for (const { id, lastUsedAt } of page) {
-        if (lastUsedAt !== null) await recordUse(this.#parts, id, lastUsedAt, origin);
+        if (lastUsedAt !== null) await this.#recordUse(id, lastUsedAt, origin);
       }
+    }
+  }
+
+  async #recordUse(keyId: string, usedAt: string, origin: Origin): Promise<void> {
+    try {
+      await recordUse(this.#parts, keyId, usedAt, origin);
+    } catch (error) {
+      // Of a key whose record cannot be read nothing can be recorded.
+      if (!(error instanceof Refusal)) throw error;
     }
   }
 

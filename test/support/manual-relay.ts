@@ -17,7 +17,7 @@ import { InMemoryEventStore } from "./in-memory-event-store.ts";
 import { InMemoryReadModels } from "./in-memory-read-models.ts";
 import { Deliveries } from "./outcomes.ts";
 import { projectorOf } from "./projector.ts";
-import { quiet } from "./telemetry.ts";
+import { quiet, uncounted } from "./telemetry.ts";
 
 /** Read models whose writes fail now and then, before or after they did what they should, and may be held up. */
 class FailingReadModels extends InMemoryReadModels {
@@ -142,7 +142,7 @@ export class ManualRelay {
   }
 
   newPurger(): void {
-    this.purger = new Purger({ ...this.api.world, logger: quiet });
+    this.purger = new Purger({ ...this.api.world, logger: quiet, metrics: uncounted });
   }
 
   newRunner(models: InMemoryReadModels): ProjectionRunner {

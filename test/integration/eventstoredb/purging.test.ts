@@ -16,7 +16,7 @@ import { timestamp } from "../../../src/domain/time.ts";
 import { Purger } from "../../../src/workers/purger.ts";
 import { failureOf } from "../../contract/event-store/harness.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
-import { quiet } from "../../support/telemetry.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 import { Bench } from "./bench.ts";
 
 describe("a purge of what EventStoreDB holds", () => {
@@ -45,7 +45,7 @@ describe("a purge of what EventStoreDB holds", () => {
     const purge = { id: purgeId, tenantId, ...filter, position, upTo: told.upTo, hiding: false, completed: false };
     await readModels.amend([create(purges, purge), create(purging, { eventId, purgeId })]);
 
-    const purger = new Purger({ store, aggregates, readModels, clock, logger: quiet });
+    const purger = new Purger({ store, aggregates, readModels, clock, logger: quiet, metrics: uncounted });
     while ((await aggregates.current(tenantPurges, tenantId)).state?.underWay.length) await purger.step(() => false);
 
     const left = async () => {

@@ -18,7 +18,7 @@ import { http } from "../../support/http.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualRelay, never } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
-import { quiet } from "../../support/telemetry.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("in the middle of a purge", () => {
   let relay: ManualRelay;
@@ -371,7 +371,7 @@ describe("in the middle of a purge", () => {
         return found;
       },
     } as Partial<ReadModels> as ReadModels;
-    await new Purger({ ...relay.api.world, readModels, logger: quiet }).run(never);
+    await new Purger({ ...relay.api.world, readModels, logger: quiet, metrics: uncounted }).run(never);
     const completed = async () =>
       (await relay.store.readStream(`purges-${tenant.tenantId}`)).filter(({ type }) => type === "PurgeCompleted");
     expect(await completed()).to.deep.equal([]);
