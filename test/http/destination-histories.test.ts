@@ -121,7 +121,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
     await tell(id, failure, failure);
     engines.clock.advance(300_000);
     const leaseUntil = timestamp(api.world.clock.now() + 30_000);
-    await tell(id, { type: "ClaimProbe", eventId: nowhere, leaseUntil, leaseOver: false }, success);
+    await tell(id, { type: "ClaimProbe", eventId: nowhere, leaseUntil, lost: null }, success);
     const { items } = await factsOf(id, "/circuit/history");
     const openUntil = items[1]?.data["openUntil"];
     expect(Date.parse(String(openUntil))).to.be.within(before + 300_000, api.world.clock.now());

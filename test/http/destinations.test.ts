@@ -335,7 +335,7 @@ describeOnEngines("destinations", (freshEngines) => {
     await tellCircuit(api.world, ids, failure, failure, failure);
     const openUntil = (await api.world.aggregates.current(circuits, id)).state?.openUntil;
     engines.clock.advance(300_000);
-    await tellCircuit(api.world, ids, { type: "HalfOpen", leaseOver: false });
+    await tellCircuit(api.world, ids, { type: "HalfOpen", lost: null });
     for (const _twice of [1, 2]) await one.owner.client.patch(path(id), { status: "active" });
     expect(lines()).to.deep.equal([
       { ...ids, failures: 2, openUntil, message: "circuit opened" },

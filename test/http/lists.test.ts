@@ -207,7 +207,7 @@ describeOnEngines("lists", (freshEngines) => {
         await owner.client.patch(`/api/v1/destinations/${id}`, { status: "inactive" });
       }
       engines.clock.advance(300_000);
-      await tellCircuit(api.world, { destinationId: halfOpen, tenantId }, { type: "HalfOpen", leaseOver: false });
+      await tellCircuit(api.world, { destinationId: halfOpen, tenantId }, { type: "HalfOpen", lost: null });
       const table = { Active: [active, halfOpen], Inactive: [off, offAndOpen], Suspended: [suspended] };
       for (const [status, wanted] of Object.entries(table)) {
         for (const sort of destinationSortFields) {

@@ -238,7 +238,7 @@ const delivery: readonly Bug[] = [
     breaks: "one probe at a time",
     changes: [{
       file: "src/domain/circuit/circuit.ts",
-      from: "(state.probe && !command.leaseOver)) return [];\n      return fact(\"CircuitProbe",
+      from: "stands(state.probe, command.lost)) return [];\n      return fact(\"CircuitProbe",
       to: "false) return [];\n      return fact(\"CircuitProbe",
     }],
     tests: ["test/unit/domain/circuit.test.ts", "test/unit/domain/circuit-model.test.ts"],

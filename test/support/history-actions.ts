@@ -198,21 +198,26 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
       reason: number % 2 ? "requested" : "destination deleted",
       at: past.at,
     }),
-  claimProbe: (past, { which }) =>
-    past.circuit(past.anyDestination(which), {
+  claimProbe: (past, { which }) => {
+    const destinationId = past.anyDestination(which);
+    past.circuit(destinationId, {
       type: "ClaimProbe",
       eventId: idOf("event", which),
       leaseUntil: timestamp(past.now + 20_000),
-      leaseOver: true,
+      lost: past.circuits.get(destinationId)?.probe ?? null,
       at: past.at,
-    }),
+    });
+  },
   releaseProbe: (past, { which }) => {
     const destinationId = past.anyDestination(which);
     const probe = past.circuits.get(destinationId)?.probe;
     if (probe) past.circuit(destinationId, { type: "ReleaseProbe", probe, at: past.at });
   },
-  halfOpen: (past, { which }) =>
-    past.circuit(past.anyDestination(which), { type: "HalfOpen", leaseOver: true, at: past.at }),
+  halfOpen: (past, { which }) => {
+    const destinationId = past.anyDestination(which);
+    const lost = past.circuits.get(destinationId)?.probe ?? null;
+    past.circuit(destinationId, { type: "HalfOpen", lost, at: past.at });
+  },
   close: (past, { which }) => past.circuit(past.anyDestination(which), { type: "Close", at: past.at }),
   open: (past, { which }) =>
     past.circuit(past.anyDestination(which), {

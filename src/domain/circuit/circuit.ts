@@ -66,18 +66,18 @@ export type CircuitCommand =
     }
   /** An attempt succeeded, though this may not be written yet: failures are no longer consecutive. */
   | { readonly type: "EndCount"; readonly eventId: string; readonly at: Timestamp }
-  /** `leaseOver`: the claimer saw the standing probe's lease run out. */
+  /** `lost`: a probe whose lease the claimer saw run out. */
   | {
       readonly type: "ClaimProbe";
       readonly eventId: string;
       readonly leaseUntil: Timestamp;
-      readonly leaseOver: boolean;
+      readonly lost: Probe | null;
       readonly at: Timestamp;
     }
   /** The claimed probe found nothing to try. Another may have taken its place since, with the same event. */
   | { readonly type: "ReleaseProbe"; readonly probe: Probe; readonly at: Timestamp }
   /** The timer ended and nothing is held. */
-  | { readonly type: "HalfOpen"; readonly leaseOver: boolean; readonly at: Timestamp }
+  | { readonly type: "HalfOpen"; readonly lost: Probe | null; readonly at: Timestamp }
   /** A person set the destination active. */
   | { readonly type: "Close"; readonly at: Timestamp };
 
@@ -107,13 +107,13 @@ export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] 
     case "EndCount":
       return state.position === "Closed" && state.failures > 0 ? fact("CircuitCounted", { failures: 0 }) : [];
     case "ClaimProbe": {
-      if (!mayProbe(state, command.at) || (state.probe && !command.leaseOver)) return [];
+      if (!mayProbe(state, command.at) || stands(state.probe, command.lost)) return [];
       return fact("CircuitProbeClaimed", { probe: { eventId: command.eventId, leaseUntil: command.leaseUntil } });
     }
     case "ReleaseProbe":
       return isSame(state.probe, command.probe) ? fact("CircuitProbeReleased", { probe: null }) : [];
     case "HalfOpen":
-      if (state.position !== "Open" || !mayProbe(state, command.at) || (state.probe && !command.leaseOver)) return [];
+      if (state.position !== "Open" || !mayProbe(state, command.at) || stands(state.probe, command.lost)) return [];
       return fact("CircuitHalfOpened", { position: "HalfOpen", openUntil: null, probe: null });
     case "Close":
       return state.position === "Closed" && state.failures === 0 ? [] : fact("CircuitClosed", closed);
@@ -123,6 +123,11 @@ export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] 
 function eventIdOf(command: CircuitCommand): string | null {
   if (command.type === "ReleaseProbe") return command.probe.eventId;
   return "eventId" in command ? command.eventId : null;
+}
+
+/** Another may have replaced the lost one since. */
+function stands(probe: Probe | null, lost: Probe | null): boolean {
+  return probe !== null && !(lost && isSame(probe, lost));
 }
 
 /** Whether two are one claim: an event may be claimed as a probe more than once. */

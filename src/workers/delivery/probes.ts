@@ -47,8 +47,8 @@ export class Probes {
     const { clock, claims } = this.#parts;
     const at = timestampNow(clock);
     const leaseUntil = timestamp(millis(at) + claims.leaseMs);
-    const leaseOver = circuit.probe !== null;
-    const claimed = await this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, leaseOver, at });
+    const lost = circuit.probe;
+    const claimed = await this.#change(circuit, eventId, { type: "ClaimProbe", eventId, leaseUntil, lost, at });
     return claimed ? { eventId, leaseUntil } : null;
   }
 
@@ -62,8 +62,7 @@ export class Probes {
   async idle(circuit: Circuit): Promise<boolean> {
     if (circuit.position !== "Open") return circuit.probe !== null && this.release(circuit, circuit.probe);
     const at = timestampNow(this.#parts.clock);
-    const leaseOver = circuit.probe !== null;
-    return this.#change(circuit, circuit.destinationId, { type: "HalfOpen", leaseOver, at });
+    return this.#change(circuit, circuit.destinationId, { type: "HalfOpen", lost: circuit.probe, at });
   }
 
   async #change(circuit: Circuit, correlationId: string, change: CircuitCommand): Promise<boolean> {

@@ -198,8 +198,8 @@ export const decisions: readonly PlantedBug[] = [
     name: "a closed circuit is probed",
     breaks: "only what is not closed is probed",
     file: circuit,
-    from: "if (!mayProbe(state, command.at) || (state.probe && !command.leaseOver)) return [];",
-    to: "if (state.probe && !command.leaseOver) return [];",
+    from: "if (!mayProbe(state, command.at) || stands(state.probe, command.lost)) return [];",
+    to: "if (stands(state.probe, command.lost)) return [];",
   },
   {
     name: "a circuit is half-opened whatever it is",

@@ -89,17 +89,18 @@ function step(model: Model, { do: action, event }: Step, now: number): boolean {
 
 function command({ do: action, event: eventId }: Step, model: Model, now: number): CircuitCommand {
   const at = timestamp(now);
-  const leaseOver = model.probe !== null && now >= model.probe.until;
+  const probe = model.probe && { eventId: model.probe.event, leaseUntil: timestamp(model.probe.until) };
+  const lost = model.probe && now >= model.probe.until ? probe : null;
   switch (action) {
     case "succeed":
     case "fail":
       return { type: "Record", late: false, ok: action === "succeed", eventId, maxTrys, timerS: timerMs / 1000, at };
     case "claim":
-      return { type: "ClaimProbe", eventId, leaseUntil: timestamp(now + leaseMs), leaseOver, at };
+      return { type: "ClaimProbe", eventId, leaseUntil: timestamp(now + leaseMs), lost, at };
     case "release":
       return { type: "ReleaseProbe", probe: { eventId, leaseUntil: timestamp(model.probe?.until ?? now) }, at };
     case "half-open":
-      return { type: "HalfOpen", leaseOver, at };
+      return { type: "HalfOpen", lost, at };
     case "activate":
       return { type: "Close", at };
   }

@@ -29,11 +29,11 @@ const record = (ok: boolean, eventId: string, seconds: number, maxTrys = 3): Cir
   timerS: 300,
   at: t(seconds),
 });
-const claim = (eventId: string, seconds: number, leaseOver = false): CircuitCommand => ({
+const claim = (eventId: string, seconds: number, lost: Probe | null = null): CircuitCommand => ({
   type: "ClaimProbe",
   eventId,
   leaseUntil: t(seconds + 20),
-  leaseOver,
+  lost,
   at: t(seconds),
 });
 const release = (claimed: Probe | null, seconds: number): CircuitCommand => ({
@@ -41,9 +41,9 @@ const release = (claimed: Probe | null, seconds: number): CircuitCommand => ({
   probe: claimed ?? probe("none", seconds),
   at: t(seconds),
 });
-const halfOpen = (seconds: number, leaseOver = false): CircuitCommand => ({
+const halfOpen = (seconds: number, lost: Probe | null = null): CircuitCommand => ({
   type: "HalfOpen",
-  leaseOver,
+  lost,
   at: t(seconds),
 });
 const close = (seconds: number): CircuitCommand => ({ type: "Close", at: t(seconds) });
@@ -155,9 +155,9 @@ describe("circuit", () => {
     it("has no probe and no half", () => {
       for (const past of [[], [counted]]) {
         given(past)
-          .when(claim(e1, 1, true))
+          .when(claim(e1, 1, probe(e1, 1)))
           .changesNothing();
-        given(past).when(halfOpen(1, true)).changesNothing();
+        given(past).when(halfOpen(1, probe(e1, 1))).changesNothing();
         given(past).when(release(probe(e1, 1), 1)).changesNothing();
       }
     });
@@ -179,11 +179,11 @@ describe("circuit", () => {
     });
 
     it("lets no probe go before the timer ended, whatever is said of leases", () => {
-      for (const leaseOver of [true, false]) {
+      for (const lost of [probe(e1, 1), null]) {
         given([opened])
-          .when(claim(e1, 301.999, leaseOver))
+          .when(claim(e1, 301.999, lost))
           .changesNothing();
-        given([opened]).when(halfOpen(301.999, leaseOver)).changesNothing();
+        given([opened]).when(halfOpen(301.999, lost)).changesNothing();
       }
     });
 
@@ -221,7 +221,7 @@ describe("circuit", () => {
 
     it("is half-open already", () => {
       given([half]).when(halfOpen(310)).changesNothing();
-      given([halfClaimed]).when(halfOpen(400, true)).changesNothing();
+      given([halfClaimed]).when(halfOpen(400, halfClaimed.data.probe)).changesNothing();
     });
 
     it("closes when a person sets the destination active", () => {
@@ -260,11 +260,11 @@ describe("circuit", () => {
       });
 
       it(`is replaced in ${where} circuit once its lease is over, and then counts no more`, () => {
-        const spec = given([past]).when(claim(e2, 400, true));
+        const spec = given([past]).when(claim(e2, 400, past.data.probe));
         spec.givesTypes("CircuitProbeClaimed");
         expect(spec.state().probe).to.deep.equal(probe(e2, 400));
         const state = folded(circuit, [past]);
-        const replaced = decide(state, claim(e2, 400, true));
+        const replaced = decide(state, claim(e2, 400, past.data.probe));
         for (const ok of [true, false])
           given(replaced)
             .when(record(ok, e1, 401))
@@ -274,14 +274,20 @@ describe("circuit", () => {
 
       it(`stands in ${where} circuit though an earlier one with the same event is given back`, () => {
         const state = folded(circuit, [past]);
-        const replaced = decide(state, claim(e1, 400, true));
+        const replaced = decide(state, claim(e1, 400, past.data.probe));
         given(replaced).when(release(past.data.probe, 401)).changesNothing();
+      });
+
+      it(`stands in ${where} circuit where it has replaced the one that is seen lost`, () => {
+        const replaced = [past, ...decide(folded(circuit, [past]), claim(e2, 400, past.data.probe))];
+        given(replaced).when(claim(e1, 401, past.data.probe)).changesNothing();
+        given(replaced).when(halfOpen(401, past.data.probe)).changesNothing();
       });
     }
 
     it("that was lost with nothing held makes the circuit half-open", () => {
       given([openClaimed])
-        .when(halfOpen(400, true))
+        .when(halfOpen(400, openClaimed.data.probe))
         .gives(fact("CircuitHalfOpened", { position: "HalfOpen", failures: 3 }, 400));
     });
   });

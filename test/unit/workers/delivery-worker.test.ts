@@ -125,7 +125,7 @@ describe("a delivery worker", () => {
     const staged = await stage(relay);
     await staged.tell(attemptEnded(another, false));
     relay.clock.advance(301_000);
-    await staged.tell({ type: "HalfOpen", leaseOver: false });
+    await staged.tell({ type: "HalfOpen", lost: null });
     const ids = [await staged.post(), await staged.post()];
     const { entries } = await relay.store.readLog(logStart, 1_000);
     const items = entries.flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []));
@@ -145,7 +145,7 @@ describe("a delivery worker", () => {
     await tell(attemptEnded(another, false));
     await until(() => isHeld(aggregates, destinationId));
     relay.clock.advance(301_000);
-    await tell({ type: "HalfOpen", leaseOver: false });
+    await tell({ type: "HalfOpen", lost: null });
     await until(() => !isHeld(aggregates, destinationId));
     ids.push(await staged.post());
     expect(await staged.begun(ids[1]!)).to.deep.equal(["EventAccepted"]);
@@ -224,7 +224,7 @@ describe("a delivery worker", () => {
     const staged = await stage(relay);
     await staged.tell(attemptEnded(another, false));
     relay.clock.advance(301_000);
-    await staged.tell({ type: "HalfOpen", leaseOver: false });
+    await staged.tell({ type: "HalfOpen", lost: null });
     const ids = [await staged.post(), await staged.post()];
     await relay.store.deleteStream(streams.event(ids[0]!));
     staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
