@@ -43,7 +43,7 @@ export interface Ended {
 
 /** What came of writing an outcome into its event's stream. */
 interface Written extends Recorded {
-  /** Whether the event had gone on without this outcome. */
+  /** Whether the attempt had been given up. */
   readonly late: boolean;
   /** What this origin wrote of it, as far as anybody knows. */
   readonly facts: readonly WebhookEvent[];
@@ -184,9 +184,9 @@ export class Recording {
   }
 }
 
-/** Whether an event in this state has gone on without the outcome of the attempt. */
+/** Whether the attempt was given up before. */
 function isLate(state: WebhookState, attempt: number): boolean {
-  return state?.status !== "Processing" || attempt !== state.attempts;
+  return !state?.open.includes(attempt);
 }
 
 /** Whether an attempt's newest outcome is an earlier try's, whether it was late, and what of it is of its origin. */

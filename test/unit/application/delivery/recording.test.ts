@@ -1,11 +1,14 @@
 import { expect } from "chai";
 import { circuits } from "../../../../src/application/aggregate-types.ts";
+import { outcomeUnknown } from "../../../../src/application/delivery/outcome.ts";
 import { Outcomes } from "../../../../src/application/delivery/recording.ts";
 import { loadWebhook } from "../../../../src/application/events/webhooks.ts";
 import type { CircuitEvent } from "../../../../src/domain/circuit/circuit.ts";
 import { streams } from "../../../../src/domain/streams.ts";
+import { timestamp } from "../../../../src/domain/time.ts";
 import { LogUnavailable, type RecordedEvent } from "../../../../src/ports/event-store.ts";
 import { createTenant, openIngest } from "../../../support/accounts.ts";
+import { tellCircuit } from "../../../support/circuits.ts";
 import { ManualRelay } from "../../../support/manual-relay.ts";
 import { refusal, success } from "../../../support/outcomes.ts";
 
@@ -47,4 +50,31 @@ describe("outcomes", () => {
     const eventIds = facts.map(({ data }) => (data as CircuitEvent["data"]).eventId);
     expect(eventIds).to.deep.equal([failed.state.id, succeeded.state.id]);
   });
+
+  for (const [outcome, position] of [[success, "Closed"], [refusal, "Open"]] as const) {
+    it(`of a probe make its circuit ${position} though an earlier attempt settled its event meanwhile`, async () => {
+      const { clock, api: { world, url } } = relay;
+      const { tenantId, owner } = await createTenant(url, { maxTrys: 2, circuitBreakerTimer: 300 });
+      const target = await openIngest(owner.client, tenantId);
+      const outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
+      const startOf = async (eventId: string) => {
+        await relay.deliveries.start(eventId);
+        const { state, revision } = await loadWebhook(relay.store, eventId);
+        return { known: { state: state!, revision }, attempt: state!.attempts, origin };
+      };
+      const circuit = async () => (await world.aggregates.current(circuits, target.destinationId)).state;
+      const eventId = await relay.accept(target);
+      const first = await startOf(eventId);
+      await outcomes.recording({ ...first, outcome: outcomeUnknown }).finish();
+      await outcomes.recording({ ...await startOf(await relay.accept(target)), outcome: refusal }).finish();
+      clock.advance(300_000);
+      const leaseUntil = timestamp(clock.now() + 20_000);
+      await tellCircuit(world, { ...target, tenantId }, { type: "ClaimProbe", eventId, leaseUntil, lost: null });
+      const probe = await startOf(eventId);
+      await outcomes.recording({ ...first, outcome: success }).finish();
+      expect(await circuit()).to.deep.include({ position: "Open", probe: { eventId, leaseUntil } });
+      await outcomes.recording({ ...probe, outcome }).finish();
+      expect(await circuit()).to.deep.include({ position, probe: null });
+    });
+  }
 });
