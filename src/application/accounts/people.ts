@@ -1,4 +1,5 @@
 import type { PersonEvent } from "../../domain/person/person.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
@@ -47,10 +48,10 @@ export class People {
     this.#keys.set(userId, key);
   }
 
-  /** Seals an address for its person. Throws where the person was deleted. */
+  /** Seals an address for its person. Throws a Refusal (not-found) where the person was deleted. */
   async seal(tenant: KeyedTenant, userId: string, email: string): Promise<string> {
     const key = await this.#key(tenant, userId);
-    if (!key) throw new Error(`person ${userId} has no key`);
+    if (!key) refuse("not-found", "user not found");
     return this.#parts.sealing.seal(email, key, places.email(tenant.id, userId));
   }
 

@@ -7,6 +7,7 @@ import { People } from "../../../../src/application/accounts/people.ts";
 import { tenants } from "../../../../src/application/aggregate-types.ts";
 import { PlatformKeys } from "../../../../src/application/keys/platform-keys.ts";
 import { Vault } from "../../../../src/application/keys/vault.ts";
+import { Refusal } from "../../../../src/domain/refusal.ts";
 import { Unsealable } from "../../../../src/ports/sealing.ts";
 import { createTenant, createUser } from "../../../support/accounts.ts";
 import { startApi, type TestApi } from "../../../support/api.ts";
@@ -89,6 +90,8 @@ describe("people", () => {
     expect(state && (await fresh().people.open(state, user.id, sealed))).to.equal(user.email);
     expect((await owner.client.delete(`/api/v1/users/${user.id}`)).status).to.equal(204);
     expect(state && (await fresh().people.open(state, user.id, sealed))).to.equal(null);
+    const problem = state && await fresh().people.seal(state, user.id, user.email).catch((error: unknown) => error);
+    expect(problem).to.be.instanceOf(Refusal).and.include({ kind: "not-found" });
     expect(await emailsOf(tenantId)).to.deep.equal([owner.email, null]);
   });
 
