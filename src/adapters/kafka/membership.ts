@@ -42,6 +42,8 @@ export class Membership {
   #session: GroupSession;
   #memberId: string | undefined;
   #assigned: readonly number[] = [];
+  /** How many the topic had at the last join. */
+  #partitions = 0;
   #countPartitions: () => number = () => 0;
   /** Next offset to commit of each partition. */
   readonly #uncommitted = new Map<number, string>();
@@ -156,9 +158,13 @@ export class Membership {
     this.#joined = true;
     const mine = new Set(assigned);
     // Counted only now: while it joined, the topic may have turned out to have more.
-    const partitions = this.#countPartitions();
-    logger.info({ partitions: this.#assigned, of: partitions }, "work queue: share taken");
-    this.#taker.reassign((destinationId) => !mine.has(partitionOf(destinationId, partitions)), this.#session);
+    this.#partitions = this.#countPartitions();
+    logger.info({ partitions: this.#assigned, of: this.#partitions }, "work queue: share taken");
+    this.#taker.reassign((destinationId) => !mine.has(this.#partitionOf(destinationId)), this.#session);
+  }
+
+  #partitionOf(destinationId: string): number {
+    return partitionOf(destinationId, this.#partitions);
   }
 
   #newSession(ageMs: number): GroupSession {
@@ -174,7 +180,9 @@ export class Membership {
     const { batch } = payload;
     // A batch fetched before a rebalance may come after it.
     if (this.#ended || !this.#assigned.includes(batch.partition)) return;
-    const items = batch.messages.flatMap((message) => this.#read(message, batch.partition));
+    // What was published when the topic had fewer is another member's now, which finds it in the due index.
+    const items = batch.messages.flatMap((message) => this.#read(message, batch.partition))
+      .filter(({ destinationId }) => this.#partitionOf(destinationId) === batch.partition);
     if (items.length > 0) this.#taker.take(items, this.#session);
     const last = batch.lastOffset();
     payload.resolveOffset(last);
