@@ -71,15 +71,23 @@ export class EventStoreDb implements EventStore {
 
   async readStream(stream: string, options: ReadOptions = {}): Promise<readonly LogEntry[]> {
     this.#requireOpen();
-    const { backwards = false } = options;
-    if (options.limit === 0) return [];
+    const { backwards = false, from, limit = Infinity } = options;
+    if (limit === 0) return [];
     const records = await this.#guarded("read", () => readRecords(
       this.#connection, readStreamRequest(stream, { ...options, backwards }), this.#tuning.readMs,
     ));
     // What precedes a fence was deleted.
     const fence = backwards ? records.findIndex(isFence) : records.findLastIndex(isFence);
+    const isEndSeen = backwards ? from === undefined : records.length < limit;
+    if (records.length > 0 && fence < 0 && !isEndSeen && await this.#endsWithFence(stream)) return [];
     const shown = fence < 0 ? records : backwards ? records.slice(0, fence) : records.slice(fence + 1);
     return shown.filter((record) => !isSystem(record)).map((record) => entryOf(this.#codec, record));
+  }
+
+  async #endsWithFence(stream: string): Promise<boolean> {
+    const request = readStreamRequest(stream, { limit: 1, backwards: true });
+    const [last] = await this.#guarded("read", () => readRecords(this.#connection, request, this.#tuning.readMs));
+    return last !== undefined && isFence(last);
   }
 
   async deleteStream(stream: string, expected?: number): Promise<void> {
