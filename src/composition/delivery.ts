@@ -76,9 +76,9 @@ function wholeDelivery(parts: DeliveryParts): Role {
       await forwarding.start();
     },
     stop: async (patienceMs) => {
-      // First of all, so that it does not count as forwarded what no worker takes any more.
-      await forwarding.stop(patienceMs);
-      await Promise.all([sweeping.stop(patienceMs), worker.stop(patienceMs)]);
+      // First, so that it does not count as forwarded what no worker takes any more. Not waited for: its checkpoint may
+      // take long to be stored, and another process delivers once the lease is over.
+      await Promise.all([forwarding.stop(patienceMs), sweeping.stop(patienceMs), worker.stop(patienceMs)]);
     },
   };
 }

@@ -1,6 +1,11 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
+import { EmbeddedQueue } from "../../../src/adapters/embedded-queue/embedded-queue.ts";
+import { FirstAttempts } from "../../../src/application/delivery/first-attempts.ts";
 import { deliveryRoles, type DeliveryParts } from "../../../src/composition/delivery.ts";
 import { processRoles, type ProcessRole } from "../../../src/config/config.ts";
+import { logStart } from "../../../src/ports/event-store.ts";
+import type { QueueSession, WorkConsumer, WorkItem } from "../../../src/ports/work-queue.ts";
 import { Leadership } from "../../../src/workers/leadership.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
@@ -27,5 +32,34 @@ describe("the roles of delivery", () => {
     const ownQueue = { ...allShared, queue: false };
     expect(rolesOf(ownQueue, ...processRoles)).to.deep.equal(["delivery"]);
     expect(rolesOf(ownQueue, "api")).to.deep.equal([]);
+  });
+
+  it("end the worker's term without waiting for the forwarder's checkpoint", async () => {
+    const stored = Promise.withResolvers<void>();
+    const queue = new EmbeddedQueue();
+    let session: QueueSession | undefined;
+    const parts = {
+      shared: { log: false, readModels: false, queue: false }, owner: "one", clock: new ManualClock(), logger: quiet,
+      metrics: uncounted, ids: { uuid: () => "one" }, firstAttempts: new FirstAttempts(),
+      state: { get: async () => [null] },
+      store: { head: async () => logStart, subscribe: () => ({ stop: () => stored.promise }) },
+      queue: {
+        publish: (items: readonly WorkItem[]) => queue.publish(items),
+        consume: (consumer: WorkConsumer) => queue.consume({
+          take: (items, current) => consumer.take(items, current),
+          reassign: (isLost, current) => {
+            session = current;
+            consumer.reassign(isLost, current);
+          },
+        }),
+      },
+    };
+    const [role] = deliveryRoles(parts as unknown as DeliveryParts, new Set(["delivery"]));
+    await role?.start();
+    const stopping = role?.stop(0);
+    await turn();
+    expect(session).to.include({ alive: false });
+    stored.resolve();
+    await stopping;
   });
 });
