@@ -54,11 +54,11 @@ export class Forwarder {
   }
 
   async #forward(entries: readonly LogEntry[], upTo: Position): Promise<void> {
-    const begun = new Set(entries.filter(({ type }) => type === "DeliveryAttemptStarted").map(({ stream }) => stream));
-    const items = entries.flatMap((entry) => {
-      const done = entry.unreadable !== undefined || (entry.type === "EventAccepted" && begun.has(entry.stream));
-      return done ? [] : workOf(entry);
-    });
+    const readable = entries.filter((entry) => entry.unreadable === undefined);
+    // By id: a purged event's stream may begin again with another one.
+    const begun = new Set(readable.filter(({ type }) => type === "DeliveryAttemptStarted").map(eventIdOf));
+    const items = readable.flatMap((entry) =>
+      entry.type === "EventAccepted" && begun.has(eventIdOf(entry)) ? [] : workOf(entry));
     if (items.length > 0) await this.#parts.queue.publish(items);
     this.#checkpoint = upTo;
     const now = this.#parts.clock.monotonic();
@@ -66,6 +66,10 @@ export class Forwarder {
     this.#savedAt = now;
     await this.#parts.state.put(checkpointKey, upTo, null);
   }
+}
+
+function eventIdOf({ data }: RecordedEvent): string {
+  return (data as { readonly eventId: string }).eventId;
 }
 
 /** The work items an entry of the log calls for. */

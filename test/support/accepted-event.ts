@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import { streams } from "../../src/domain/streams.ts";
 import { noStream, type EventStore } from "../../src/ports/event-store.ts";
 
-/** Appends the acceptance, at `at`, of an event with ids that nothing else has; answers its own. */
-export async function acceptEvent(log: Pick<EventStore, "append">, at: string): Promise<string> {
-  const eventId = randomUUID();
+/** Appends the acceptance, at `at`, of an event, with ids that nothing else has but for its own; answers that. */
+export async function acceptEvent(
+  log: Pick<EventStore, "append">, at: string, eventId: string = randomUUID(),
+): Promise<string> {
   const data = {
     eventId, tenantId: randomUUID(), destinationId: randomUUID(), apiKeyId: randomUUID(), senderId: null,
     senderRevision: null, idempotencyKey: null, payload: "{}", original: null, at,

@@ -318,7 +318,7 @@ export const delivery: readonly PlantedBug[] = [
     name: "what was accepted counts as begun",
     breaks: "nothing is overdue",
     file: "src/workers/forwarder.ts",
-    from: "entry.type === \"EventAccepted\" && begun.has(entry.stream)",
+    from: "entry.type === \"EventAccepted\" && begun.has(eventIdOf(entry))",
     to: "entry.type === \"EventAccepted\"",
   },
   {

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { eventIdOf, keyOfEvent } from "../../../src/domain/event/event-id.ts";
 import { streams } from "../../../src/domain/streams.ts";
-import { noStream } from "../../../src/ports/event-store.ts";
+import { noStream, type LogEntry } from "../../../src/ports/event-store.ts";
 import { ExpiringStateUnavailable } from "../../../src/ports/expiring-state.ts";
 import { QueueUnavailable, type WorkItem } from "../../../src/ports/work-queue.ts";
 import { Forwarder } from "../../../src/workers/forwarder.ts";
@@ -43,6 +44,22 @@ describe("forwarder", () => {
     return forwarder;
   };
   const accept = () => acceptEvent(log, at);
+  /** Appends an event's acceptance with the claim of its first attempt. */
+  const acceptClaimed = async (eventId: string) => {
+    const ids = { eventId, tenantId: randomUUID(), destinationId: randomUUID() };
+    const accepted = {
+      ...ids, apiKeyId: randomUUID(), senderId: null, senderRevision: null, idempotencyKey: null, payload: "{}",
+      original: null, at,
+    };
+    const started = {
+      ...ids, acceptedAt: at, from: "Pending", to: "Processing", at, attempt: 1, leaseUntil: at, worker: randomUUID(),
+      url: "https://example.com/", authType: null, destinationRevision: 0, secretFingerprint: "f", probe: false,
+    };
+    await log.append(streams.event(eventId), noStream, [
+      { id: randomUUID(), event: { type: "EventAccepted", data: accepted }, metadata },
+      { id: randomUUID(), event: { type: "DeliveryAttemptStarted", data: started }, metadata },
+    ]);
+  };
   const all = (count: number) => eventually(async () => published, ({ length }) => length >= count);
 
   it("publishes what was accepted since it last ran, and what it may have published already", async () => {
@@ -76,26 +93,28 @@ describe("forwarder", () => {
 
   it("publishes nothing for an event whose first attempt was claimed by the append that accepted it", async () => {
     const forwarder = await open();
-    const claimed = randomUUID();
-    const [tenantId, destinationId] = [randomUUID(), randomUUID()];
-    const accepted = {
-      eventId: claimed, tenantId, destinationId, apiKeyId: randomUUID(), senderId: null,
-      senderRevision: null,
-      idempotencyKey: null, payload: "{}", original: null, at,
-    };
-    const started = {
-      eventId: claimed, tenantId, destinationId, acceptedAt: at, from: "Pending", to: "Processing", at, attempt: 1,
-      leaseUntil: at, worker: randomUUID(), url: "https://example.com/", authType: null, destinationRevision: 0,
-      secretFingerprint: "f", probe: false,
-    };
-    await log.append(streams.event(claimed), noStream, [
-      { id: randomUUID(), event: { type: "EventAccepted", data: accepted }, metadata },
-      { id: randomUUID(), event: { type: "DeliveryAttemptStarted", data: started }, metadata },
-    ]);
+    await acceptClaimed(randomUUID());
     const after = await accept();
     await all(1);
     await forwarder.stop();
     expect(published).to.deep.equal([after]);
+  });
+
+  it("publishes an event whose stream another one had that was tried and purged, told of both at once", async () => {
+    const key = keyOfEvent(randomUUID());
+    const [first, second] = [eventIdOf(Date.parse(at), key), eventIdOf(Date.parse(at) + 1, key)];
+    const told: LogEntry[] = [];
+    await acceptClaimed(first);
+    told.push(...await log.readStream(streams.event(first)));
+    await log.deleteStream(streams.event(first));
+    await acceptEvent(log, at, second);
+    told.push(...await log.readStream(streams.event(second)));
+    log.subscribe = (_options, handle) => {
+      const handled = handle(told, told.at(-1)!.position);
+      return { stop: async () => void await handled };
+    };
+    await (await open()).stop();
+    expect(published).to.deep.equal([second]);
   });
 
   it("wakes a destination whose limit was changed: no attempt need end before there is room", async () => {
