@@ -222,6 +222,27 @@ describeOnEngines("bulk replay", (freshEngines) => {
     expect(await statuses()).to.deep.equal(["CriticalFailure", "Pending"]);
   });
 
+  it("leaves the events of a destination whose record cannot be read as they are", async () => {
+    const damaged = await openIngest(one.owner.client, one.tenantId);
+    await givenUp(damaged);
+    await givenUp();
+    const { store } = engines;
+    const read = store.readStream.bind(store);
+    store.readStream = async (stream, options) => {
+      const entries = await read(stream, options);
+      return stream === streams.destination(damaged.destinationId) ? entries.map(spoiled) : entries;
+    };
+    const fresh = await startApi(engines);
+    try {
+      const elsewhere = one.developer.client.at(fresh.url);
+      expect(await outcome({}, elsewhere)).to.deep.equal({ matched: 2, replayed: 1 });
+    } finally {
+      Reflect.deleteProperty(store, "readStream");
+      await fresh.close();
+    }
+    expect(await statuses()).to.deep.equal(["CriticalFailure", "Pending"]);
+  });
+
   it("leaves events that had very many attempts as they are", async () => {
     await deliveries.giveUpAfter((await accept()).eventId, 1_000);
     await givenUp();

@@ -62,7 +62,7 @@ export class BulkReplay {
   /**
    * Works through all that match before it answers; records what was ordered and what came of it. What another request
    * replays, or a purge takes, meanwhile is not counted as replayed; an event whose destination was deleted, or whose
-   * record cannot be read, stays as it is. Throws a Refusal (invalid, forbidden, unavailable).
+   * record or destination's cannot be read, stays as it is. Throws a Refusal (invalid, forbidden, unavailable).
    */
   async replay(caller: Caller, input: BulkReplayInput, origin: Origin): Promise<BulkReplayOutcome> {
     const { tenantId } = caller;
@@ -115,13 +115,23 @@ export class BulkReplay {
     return replayed;
   }
 
-  /** The ids of the events whose destination is still there. */
+  /** The ids of the events whose destination exists. */
   async #possible(page: readonly EventDocument[]): Promise<readonly string[]> {
-    const { aggregates } = this.#parts;
     const ids = [...new Set(page.map(({ destinationUrlId }) => destinationUrlId))];
-    const found = await Promise.all(ids.map(async (id) => (await aggregates.current(destinations, id)).state));
-    const there = new Set(found.filter((state) => state && !state.deleted).map((state) => state?.id));
+    const found = await Promise.all(ids.map((id) => this.#isThere(id)));
+    const there = new Set(ids.filter((_, at) => found[at]));
     return page.filter(({ destinationUrlId }) => there.has(destinationUrlId)).map(({ id }) => id);
+  }
+
+  /** Whether the destination exists; not where its record cannot be read. */
+  async #isThere(destinationId: string): Promise<boolean> {
+    try {
+      const { state } = await this.#parts.aggregates.current(destinations, destinationId);
+      return state !== undefined && !state.deleted;
+    } catch (error) {
+      if (error instanceof Refusal) return false;
+      throw error;
+    }
   }
 
   /** Whether it was this request that replayed the event. */
