@@ -65,6 +65,8 @@ async function serve({ config, secrets, warnings }: Settings): Promise<void> {
   // Before the start: it, too, may be told to end, and then is drained like any other.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  // The terminal was closed.
+  process.on("SIGHUP", stop);
   // A process that stayed alive, of no use, would never be restarted.
   const onFatal = (error: Error) => {
     const what = "an engine has failed; the relay must be started again";

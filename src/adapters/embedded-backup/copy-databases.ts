@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { inFile } from "../file-system/in-file.ts";
 import { sync } from "../file-system/sync.ts";
 
 /**
@@ -23,11 +24,11 @@ export function copyDatabases(names: readonly string[], from: string, to: string
 
 function copyDatabase(from: string, to: string): void {
   rmSync(to, { force: true });
-  const source = new DatabaseSync(from, { readOnly: true });
+  const source = inFile(from, () => new DatabaseSync(from, { readOnly: true }));
   try {
     // Without, the gaps of the copy's pages hold copies of rows, which nobody finds when those are deleted.
-    source.exec("PRAGMA secure_delete = ON");
-    source.prepare("VACUUM INTO ?").run(to);
+    inFile(from, () => source.exec("PRAGMA secure_delete = ON"));
+    inFile(`${from} to ${to}`, () => source.prepare("VACUUM INTO ?").run(to));
   } finally {
     source.close();
   }

@@ -71,7 +71,7 @@ export class LogFile {
     if (version !== 0 && version !== schemaVersion) {
       throw new Error(`${path} is of version ${String(version)}; this program reads version ${schemaVersion}`);
     }
-    this.#db.exec(`
+    inFile(path, () => this.#db.exec(`
       PRAGMA page_size = 8192;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
@@ -86,7 +86,7 @@ export class LogFile {
       CREATE TABLE IF NOT EXISTS segments (file TEXT PRIMARY KEY, up_to INTEGER NOT NULL) STRICT, WITHOUT ROWID;
       PRAGMA user_version = ${schemaVersion};
       COMMIT;
-    `);
+    `));
     sync(dirname(path));
     this.#insert = this.#db.prepare("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#rowHead = this.#db.prepare("SELECT stream, type FROM log WHERE sequence = ?");

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, fstatSync, openSync } from "node:fs";
 import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { makeFolder } from "../file-system/folder.ts";
 import { CommitEngine, type Outcome, type Write } from "./commit-engine.ts";
@@ -112,6 +112,8 @@ function answersTo(waiting: WaitingReads, end: number): Answer[] {
 function commit(waiting: readonly { readonly client: Client; readonly write: Write }[]): void {
   const before = engine.head;
   const outcomes = engine.commit(waiting.map(({ write }) => write));
+  // Before any is answered: nothing acknowledged may be in a file that goes with this process.
+  requireFile();
   Atomics.store(head, 0, BigInt(engine.head));
   const own = new Map<Client, number>();
   for (const [at, { client, write }] of waiting.entries()) {
@@ -146,12 +148,23 @@ function read(request: ReadRequest): Answer {
 }
 
 async function answer(client: Client, { kind, request }: OtherRequest): Promise<void> {
-  const asked = { stats, scrub: () => housekeeping.scrub(), ping: () => engine.ping() };
+  const asked = { stats, scrub: () => housekeeping.scrub(), ping };
   try {
     tell(client, { kind: "answer", request, result: await asked[kind]() });
   } catch (error) {
     tell(client, refused(request, error));
   }
+}
+
+/** Throws where the log cannot be written, or where its file is gone. */
+function ping(): void {
+  requireFile();
+  engine.ping();
+}
+
+/** A file that was removed can be written all the same, for as long as somebody has it open. */
+function requireFile(): void {
+  if (fstatSync(descriptor).nlink === 0) throw new Error(`${path} was removed while it was in use`);
 }
 
 function refused(request: number, error: unknown): Answer {
