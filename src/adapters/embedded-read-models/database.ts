@@ -23,14 +23,15 @@ const ownTables = `
 const damaged = [11, 26];
 
 /**
- * Opens the file of the read models. One that is seen to be damaged is begun anew: it is built again from the log. Most
- * damage is seen only by what reads the page that has it.
+ * Opens the file of the read models. One that is seen to be damaged is begun anew, and `onDamage` is told: it is built
+ * again from the log. Most damage is seen only by what reads the page that has it.
  */
-export function openDatabase(file: string): DatabaseSync {
+export function openDatabase(file: string, onDamage: (error: unknown) => void): DatabaseSync {
   try {
     return prepared(file);
   } catch (error) {
     if (!isDamage(error)) throw error;
+    onDamage(error);
     removeDatabase(file);
     return prepared(file);
   }

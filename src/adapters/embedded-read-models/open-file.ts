@@ -17,10 +17,10 @@ export class OpenFile {
   #stored: StoredReadModels;
   #writer: Writer;
 
-  /** Makes the file where there is none. `onTrouble`: see {@link Checkpoints}. */
-  constructor(path: string, onTrouble: (error: unknown) => void) {
+  /** Makes the file where there is none. `onTrouble`: see {@link Checkpoints}, `onDamage`: {@link openDatabase}. */
+  constructor(path: string, onTrouble: (error: unknown) => void, onDamage: (error: unknown) => void) {
     this.#path = path;
-    this.toWrite = openDatabase(path);
+    this.toWrite = openDatabase(path, onDamage);
     this.#toRead = new DatabaseSync(path, { readOnly: true });
     this.#readAhead = new ReadAhead(path);
     this.checkpoints = new Checkpoints(path, this.toWrite, onTrouble);

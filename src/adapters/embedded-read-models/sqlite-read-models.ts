@@ -42,6 +42,8 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   /** Called as damage is met, see {@link onDamage}. */
   #damageListener: (error: unknown) => void = () => undefined;
   #isDamaged = false;
+  /** What was seen of damage when the file was opened: nobody listened yet. */
+  readonly #seenAtOpening: unknown[] = [];
   /** Undefined while a reset that has removed it cannot make another. */
   #file: OpenFile | undefined;
   #scrubs: Scrubs;
@@ -59,7 +61,7 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#clock = clock;
     this.#onTrouble = onTrouble;
     this.#waiters = new Waiters(clock);
-    this.#file = new OpenFile(file, onTrouble);
+    this.#file = this.#open();
     this.#scrubs = this.#scrubsOf(this.#file);
     this.#readState(this.#file);
   }
@@ -70,11 +72,13 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   }
 
   /**
-   * Calls `listener` when a page of the file is met that is damaged. From then on there are no read models, until a
-   * {@link reset}: what is damaged shows only where it is read, and where it is not the answers may be wrong.
+   * Calls `listener` when a page of the file is met that is damaged, at once where the opening has met one. From then
+   * on there are no read models, until a {@link reset}: what is damaged shows only where it is read, and where it is
+   * not the answers may be wrong.
    */
   onDamage(listener: (error: unknown) => void): void {
     this.#damageListener = listener;
+    for (const error of this.#seenAtOpening.splice(0)) listener(error);
   }
 
   get(collection: string, key: string): Promise<Document | null> {
@@ -196,10 +200,14 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#file = undefined;
     await old?.close();
     removeDatabase(this.#path);
-    this.#file = new OpenFile(this.#path, this.#onTrouble);
+    this.#file = this.#open();
     this.#scrubs = this.#scrubsOf(this.#file);
     this.#isDamaged = false;
     return this.#file;
+  }
+
+  #open(): OpenFile {
+    return new OpenFile(this.#path, this.#onTrouble, (error) => this.#seenAtOpening.push(error));
   }
 
   #readState(file: OpenFile): void {

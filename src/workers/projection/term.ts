@@ -109,14 +109,15 @@ export class Term {
 
   async #begin(): Promise<void> {
     const { log, readModels, logger, metrics } = this.#parts;
-    const state = await readModels.state();
-    if (state?.fingerprint === fingerprint && state.checkpoint <= (await log.end())) {
+    const [state, end] = [await readModels.state(), await log.end()];
+    if (state?.fingerprint === fingerprint && state.checkpoint <= end) {
       this.#progress.reach(state.checkpoint);
       const streams = await this.#aside.load();
       await this.#purges.load();
       for (let stream = 0; stream < streams; stream += 1) metrics.trouble("stream set aside");
     } else {
       if (state) logger.warn({ checkpoint: state.checkpoint }, "read models of other kind or log: building them again");
+      else if (end !== logStart) logger.info({ upTo: end }, "no read models: building them from the log");
       await this.#reset();
     }
   }

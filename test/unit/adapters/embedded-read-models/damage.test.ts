@@ -128,7 +128,7 @@ describe("damaged read models in SQLite", () => {
     const other = new DatabaseSync(file);
     other.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
     try {
-      expect(() => openDatabase(file)).to.throw("database is locked");
+      expect(() => openDatabase(file, (error) => damages.push(error))).to.throw("database is locked");
     } finally {
       other.close();
     }
@@ -166,6 +166,7 @@ describe("damaged read models in SQLite", () => {
       copyFileSync(whole, file);
       spoil();
       open();
+      expect(damages).to.have.length(1);
       await expectNone();
       await expectBuiltAgain();
       await close();

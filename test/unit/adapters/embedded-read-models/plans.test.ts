@@ -43,7 +43,7 @@ describe("what SQLite does", () => {
   let readModels: ReadModels;
 
   before(() => {
-    database = openDatabase(":memory:");
+    database = openDatabase(":memory:", () => undefined);
     for (const definition of collections) for (const sql of schemaOf(definition)) database.exec(sql);
     // Some of each, so that every look finds something to go on with; one destination is deleted.
     for (const [status, ms, destination] of [

@@ -22,7 +22,7 @@ describe("reading ahead", () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "read-ahead-"));
     file = join(folder, "test.db");
-    database = openDatabase(file);
+    database = openDatabase(file, () => undefined);
     for (const sql of schemaOf(things)) database.exec(sql);
     for (const name of names) database.prepare("INSERT INTO c_things VALUES (?)").run(name);
   });
