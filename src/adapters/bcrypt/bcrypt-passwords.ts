@@ -74,11 +74,11 @@ export class BcryptPasswords implements Passwords {
 
   /** Room for one more of the owner's, at the cost of who has more than it will have then. Throws a Refusal. */
   #makeRoom(owner: string): void {
-    const longest = this.#queue.longest();
-    if (longest === undefined || this.#queue.waiting(longest) <= this.#queue.waiting(owner) + 1) {
+    const heaviest = this.#queue.heaviest();
+    if (heaviest === undefined || this.#queue.weight(heaviest) <= this.#queue.weight(owner) + 1) {
       refuse("unavailable", tooMany);
     }
-    this.#queue.takeNewest(longest)?.reject(new Refusal("unavailable", tooMany));
+    this.#queue.takeNewest(heaviest)?.reject(new Refusal("unavailable", tooMany));
   }
 
   #next(worker: Worker): void {

@@ -1,7 +1,15 @@
-/** Items wait by owner: owners take turns, however many items one of them has waiting. */
+/**
+ * Items wait by owner: owners take turns, however many items one of them has waiting. What an item weighs: 1, unless
+ * told otherwise.
+ */
 export class FairQueue<Item> {
+  readonly #weigh: (item: Item) => number;
   /** In the order of turns. */
   readonly #lines = new Map<string, Item[]>();
+
+  constructor(weigh: (item: Item) => number = () => 1) {
+    this.#weigh = weigh;
+  }
 
   /** How many items wait. */
   get size(): number {
@@ -13,12 +21,22 @@ export class FairQueue<Item> {
     return this.#lines.get(owner)?.length ?? 0;
   }
 
-  /** The owner with the most items waiting; undefined when nothing waits. */
-  longest(): string | undefined {
-    return [...this.#lines.keys()].reduce<string | undefined>(
-      (longest, owner) => (longest !== undefined && this.waiting(longest) >= this.waiting(owner) ? longest : owner),
-      undefined,
-    );
+  /** What all items of the owner that wait weigh together. */
+  weight(owner: string): number {
+    return (this.#lines.get(owner) ?? []).reduce((sum, item) => sum + this.#weigh(item), 0);
+  }
+
+  /** The owner whose waiting items weigh most; undefined when nothing waits. */
+  heaviest(): string | undefined {
+    let heaviest: string | undefined;
+    let most = 0;
+    for (const owner of this.#lines.keys()) {
+      const weight = this.weight(owner);
+      if (weight <= most) continue;
+      heaviest = owner;
+      most = weight;
+    }
+    return heaviest;
   }
 
   /** Puts an item behind all others of its owner; an owner without any gets the last turn. */

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import { Refusal } from "../../domain/refusal.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import { Pause } from "../../ports/clock/pause.ts";
 import type { Mapped, Mappings } from "../../ports/mapping.ts";
@@ -53,7 +53,7 @@ export class JmespathMappings implements Mappings {
   readonly #maxBytes: number;
   readonly #parts: JmespathMappingsParts;
   readonly #startPause: Pause;
-  readonly #queue = new FairQueue<Waiting>();
+  readonly #queue = new FairQueue<Waiting>(({ task }) => sizeOf(task));
   readonly #idle: MappingProcess[] = [];
   readonly #slow: LRUCache<string, true>;
   /** Tenants over whose expressions a process was lost; each is told of once in `slowForMs`. */
@@ -99,12 +99,8 @@ export class JmespathMappings implements Mappings {
   #ask(tenantId: string, task: Task): Promise<Outcome> {
     const characters = sizeOf(task);
     if (this.#closed) throw new Refusal("unavailable", "the relay is stopping");
-    if (
-      this.#queue.waiting(tenantId) >= mostWaitingOfTenant ||
-      this.#waitingCharacters + characters > mostWaitingCharacters
-    ) {
-      throw new Refusal("unavailable", tooMany);
-    }
+    if (this.#queue.waiting(tenantId) >= mostWaitingOfTenant) refuse("unavailable", tooMany);
+    while (this.#waitingCharacters + characters > mostWaitingCharacters) this.#makeRoom(tenantId, characters);
     this.#waitingCharacters += characters;
     return new Promise((resolve, reject) => {
       const patience = this.#parts.clock.schedule(patienceMs, () => this.#late(waiting));
@@ -112,6 +108,16 @@ export class JmespathMappings implements Mappings {
       this.#queue.push(tenantId, waiting);
       this.#next();
     });
+  }
+
+  /** Room for a tenant's characters, at the cost of who has more than it will have then. Throws a Refusal. */
+  #makeRoom(tenantId: string, characters: number): void {
+    const heaviest = this.#queue.heaviest();
+    if (heaviest === undefined || this.#queue.weight(heaviest) <= this.#queue.weight(tenantId) + characters) {
+      refuse("unavailable", tooMany);
+    }
+    const newest = this.#queue.takeNewest(heaviest);
+    if (newest) this.#refuse(newest, tooMany);
   }
 
   /** Gives idle processes work, and starts another where they are too few. */

@@ -260,6 +260,19 @@ describe("mappings in processes of their own", function () {
     expect(await apply(0)).to.deep.equal({ text: large });
   });
 
+  it("let nobody who asks for much keep out who asks for less", async () => {
+    const { mappings } = open();
+    const large = JSON.stringify({ n: "x".repeat(250_000) });
+    const flood = Promise.allSettled(
+      Array.from({ length: 200 }, async (_, n) => mappings.apply(`hostile ${n % 2}`, "{n: n}", large)),
+    );
+    const others = await Promise.all(Array.from({ length: 20 }, () => mappings.apply("other", "{n: n}", large)));
+    for (const outcome of others) expect(outcome).to.deep.equal({ text: large });
+    const refused = (await flood).filter((outcome) => outcome.status === "rejected");
+    expect(refused).to.have.length.within(200 - 135 + 20, 199);
+    for (const { reason } of refused) expect(reason).to.be.instanceOf(Refusal).with.property("kind", "unavailable");
+  });
+
   it("refuse what waits once they are closed, and start nothing any more", async () => {
     const { mappings } = open();
     await tidy(mappings);

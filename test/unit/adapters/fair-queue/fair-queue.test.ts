@@ -50,12 +50,21 @@ describe("the queue by owner", () => {
 
   it("knows who has most waiting, and takes the newest of that out", () => {
     const queue = queued(["a", "a1"], ["b", "b1"], ["b", "b2"], ["c", "c1"]);
-    expect([queue.size, queue.longest(), queue.takeNewest("b"), queue.takeNewest("c")]).to.deep.equal([
+    expect([queue.size, queue.heaviest(), queue.takeNewest("b"), queue.takeNewest("c")]).to.deep.equal([
       4, "b", "b2", "c1",
     ]);
-    expect([queue.size, queue.longest(), queue.takeNewest("c")]).to.deep.equal([2, "a", undefined]);
+    expect([queue.size, queue.heaviest(), queue.takeNewest("c")]).to.deep.equal([2, "a", undefined]);
     expect(taken(queue)).to.deep.equal(["a1", "b1"]);
-    expect([queue.size, queue.longest()]).to.deep.equal([0, undefined]);
+    expect([queue.size, queue.heaviest()]).to.deep.equal([0, undefined]);
+  });
+
+  it("knows whose items weigh most, whatever their number", () => {
+    const queue = new FairQueue<string>((item) => item.length);
+    for (const item of ["a", "b", "c"]) queue.push("many", item);
+    queue.push("large", "four");
+    expect([queue.heaviest(), queue.weight("large"), queue.weight("many"), queue.weight("none")]).to.deep.equal([
+      "large", 4, 3, 0,
+    ]);
   });
 
   it("forgets an owner whose only item was taken out as the newest", () => {
