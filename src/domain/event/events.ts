@@ -54,7 +54,7 @@ export type FailureReason = (typeof failureReasons)[number];
 export interface Answer {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** At most 16 KiB of the body, decoded as UTF-8 with replacement. */
+  /** At most 16 KiB of the body, decoded as UTF-8 with replacement; at most 32 KiB as JSON. */
   readonly body: string;
   readonly truncated: boolean;
 }

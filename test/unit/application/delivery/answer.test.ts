@@ -17,6 +17,21 @@ describe("kept answer", () => {
     expect(text([0x61, 0xe2, 0x82], true)).to.equal("a");
   });
 
+  it("holds 16 KiB of any text or JSON, and less of what takes more room in the log", () => {
+    const kept = (text: string, truncated = false) => keptAnswer(answer({ body: Buffer.from(text), truncated }));
+    for (const sign of ["x", "\"", "\n", "é", "語", "😀"]) {
+      const text = sign.repeat(16_384 / Buffer.byteLength(sign));
+      expect(kept(text), sign).to.include({ body: text, truncated: false });
+    }
+    for (const sign of ["\0", "\u001b", "\0😀", "\ufffd"]) {
+      const text = sign.repeat(16_384 / sign.length);
+      const { body, truncated } = kept(text);
+      expect([text.startsWith(body), truncated, body.isWellFormed()], sign).to.deep.equal([true, true, true]);
+      expect(Buffer.byteLength(JSON.stringify(body)), sign).to.be.within(32_768 - 8, 32_768 + 2);
+    }
+    expect(kept("cut", true)).to.include({ body: "cut", truncated: true });
+  });
+
   it("holds headers in lower case, within bounds", () => {
     const few = keptAnswer(answer({ headers: { "X-One": "1", date: "now" } }));
     expect(few.headers).to.deep.equal({ "x-one": "1", date: "now" });
