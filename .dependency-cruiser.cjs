@@ -25,7 +25,7 @@ const homes = {
   koa: ["src/http"],
   "lru-cache": ["src/application", "src/adapters", "src/workers"],
   mongodb: ["src/adapters/mongodb"],
-  "p-limit": ["src/adapters", "src/application/delivery", "src/workers"],
+  "p-limit": ["src/adapters", "src/application", "src/workers"],
   pino: ["src/adapters/pino"],
   "prom-client": ["src/adapters/prometheus"],
   undici: ["src/adapters/outbound"],

@@ -162,7 +162,8 @@ async function checkAttempts(node: Node, caller: Caller, model: Model): Promise<
   const own = [...model.events.values()].filter(({ tenantId, purgedAt }) =>
     tenantId === caller.tenantId && purgedAt === null);
   for (const { id, attempts } of own.filter((event) => event.attempts.length > 1).slice(0, lookedAt)) {
-    const { items } = await node.services.queries.events.attempts(caller, id, { quantity: 100, page: 1, order });
+    const page = { quantity: 100, page: 1, order };
+    const { items } = await whole(await node.services.queries.events.attempts(caller, id, page));
     const shown = items.map(({ number, outcome, statusCode }) => `${number} ${outcome} ${statusCode}`);
     const expected = attempts.slice(0, 100).map(({ number, ending }) =>
       `${number} ${ending ? (ending.ok ? "succeeded" : "failed") : "unknown"} ${ending?.statusCode ?? null}`);

@@ -118,7 +118,7 @@ export class Users {
         return this.#withEvent(caller, undefined, async (id) => {
           const event = await queries.events.get(caller, id);
           hold(event.tenantId === caller.tenantId, "no tenant sees another's", () => id);
-          await queries.events.attempts(caller, id, newestFirst);
+          await whole(await queries.events.attempts(caller, id, newestFirst));
           return event.status;
         });
       case "foreign":

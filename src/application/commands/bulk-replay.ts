@@ -62,7 +62,8 @@ export class BulkReplay {
   /**
    * Works through all that match before it answers; records what was ordered and what came of it. What another request
    * replays, or a purge takes, meanwhile is not counted as replayed; an event whose destination was deleted, or whose
-   * record or destination's cannot be read, stays as it is. Throws a Refusal (invalid, forbidden, unavailable).
+   * record or destination's cannot be read, be it for the tenant's many other reads of long ones, stays as it is. Throws
+   * a Refusal (invalid, forbidden, unavailable).
    */
   async replay(caller: Caller, input: BulkReplayInput, origin: Origin): Promise<BulkReplayOutcome> {
     const { tenantId } = caller;
@@ -108,7 +109,8 @@ export class BulkReplay {
     for await (const page of pagesOf(this.#parts.readModels, events, { ...eventsSelected(filter), size: pageSize })) {
       const work = await this.#possible(page);
       for (let at = 0; at < work.length; at += together) {
-        const done = await Promise.all(work.slice(at, at + together).map((id) => this.#replay(id, origin)));
+        const some = work.slice(at, at + together);
+        const done = await Promise.all(some.map((id) => this.#replay(filter.tenantId, id, origin)));
         replayed += done.filter(Boolean).length;
       }
     }
@@ -135,10 +137,10 @@ export class BulkReplay {
   }
 
   /** Whether it was this request that replayed the event. */
-  async #replay(id: string, origin: Origin): Promise<boolean> {
+  async #replay(tenantId: string, id: string, origin: Origin): Promise<boolean> {
     const { metrics, clock } = this.#parts;
     try {
-      const changed = await changeShown(this.#parts, id, origin, (event) =>
+      const changed = await changeShown(this.#parts, tenantId, id, origin, (event) =>
         decide(event, { type: "Replay", at: timestampNow(clock) }));
       if (changed) metrics.replayed();
       return changed !== null;

@@ -51,7 +51,7 @@ export class EventCommands {
   }
 
   async #change(caller: Caller, id: string, origin: Origin, to: string, decision: Decision): Promise<EventView> {
-    const changed = await changeShown(this.#parts, id, origin, (event) => {
+    const changed = await changeShown(this.#parts, caller.tenantId, id, origin, (event) => {
       requireOwn(event, caller, "event");
       requireRole(caller, "Developer", to);
       return decision(event);

@@ -4,14 +4,23 @@ import { isFinished, isPurged } from "../../domain/event/purge.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
-import { noStream, RevisionConflict, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
+import {
+  noStream, RevisionConflict, type EventStore, type LogEntry, type RecordedEvent,
+} from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { purges } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { idempotentKey } from "../hashing.ts";
 import { entriesOf, type Origin } from "../origin.ts";
+import { LongReads, type Turn } from "./long-reads.ts";
 
-/** A webhook event with the revision of its stream and its facts in order. */
+/** Entries that are read at once: few events have more, and so many are decoded in a few milliseconds. */
+const pageEntries = 16;
+
+/**
+ * A webhook event with the revision of its stream and its facts in order. Those beyond the first page do not say what
+ * was sent and answered, which could fill the memory: {@link wholeFact} does.
+ */
 export interface LoadedWebhook {
   readonly state: WebhookState;
   readonly revision: number;
@@ -31,7 +40,10 @@ const nothing: LoadedWebhook = { state: undefined, revision: noStream, facts: []
  * LogUnavailable, or a Refusal where it cannot be read.
  */
 export async function loadWebhook(store: EventStore, eventId: string): Promise<LoadedWebhook> {
-  const loaded = await loadStream(store, streams.event(eventId));
+  return ofEvent(eventId, await loadStream(store, streams.event(eventId)));
+}
+
+function ofEvent(eventId: string, loaded: LoadedWebhook): LoadedWebhook {
   return !loaded.state || loaded.state.id === eventId ? loaded : nothing;
 }
 
@@ -42,39 +54,92 @@ export function referencesOf(
   return { correlationId: facts[0]?.metadata.correlationId ?? event.id, causationId: facts.at(-1)?.id ?? null };
 }
 
-async function loadStream(store: EventStore, stream: string): Promise<LoadedWebhook> {
-  const entries = await store.readStream(stream);
-  let state: WebhookState;
-  for (const entry of entries) {
-    if (entry.unreadable !== undefined) throw new Refusal("unavailable", "this event's record cannot be read");
-    state = evolve(state, entry as RecordedEvent<WebhookEvent>);
+/** One page is read at once; who needs more waits for it, in the name of `asker` or else of the event's tenant. */
+async function loadStream(store: EventStore, stream: string, asker?: string): Promise<LoadedWebhook> {
+  const page = await store.readStream(stream, { limit: pageEntries });
+  const first = folded(nothing, page);
+  if (page.length < pageEntries) return first;
+  const read = (turn: Turn) => restOf(store, stream, first, turn);
+  const reads = LongReads.of(store);
+  return asker === undefined ? reads.run(first.state?.tenantId ?? stream, read) : reads.asked(asker, read);
+}
+
+/** Goes on from the first page to the end; from the beginning, where the stream is deleted meanwhile. */
+async function restOf(store: EventStore, stream: string, first: LoadedWebhook, turn: Turn): Promise<LoadedWebhook> {
+  for (let loaded = first; ;) {
+    const last = loaded.facts.at(-1);
+    const page = await turn(() => store.readStream(stream, { from: last?.revision ?? 0, limit: pageEntries }));
+    // The last fact is read again: as long as it is there, nothing before it has gone.
+    if (last && page[0]?.id !== last.id) loaded = nothing;
+    else {
+      loaded = folded(loaded, last ? page.slice(1) : page);
+      if (page.length < pageEntries) return loaded;
+    }
   }
-  const facts = entries as readonly RecordedEvent<WebhookEvent>[];
-  return { state, revision: facts.at(-1)?.revision ?? noStream, facts };
+}
+
+function folded({ state, revision, facts }: LoadedWebhook, entries: readonly LogEntry[]): LoadedWebhook {
+  const newer = entries.map(readable);
+  return {
+    state: newer.reduce(evolve, state),
+    revision: newer.at(-1)?.revision ?? revision,
+    facts: facts.length === 0 ? newer : [...facts, ...newer.map(outlined)],
+  };
+}
+
+function readable(entry: LogEntry): RecordedEvent<WebhookEvent> {
+  if (entry.unreadable !== undefined) throw new Refusal("unavailable", "this event's record cannot be read");
+  return entry as RecordedEvent<WebhookEvent>;
+}
+
+/** The fact without what was sent and answered. */
+function outlined(fact: RecordedEvent<WebhookEvent>): RecordedEvent<WebhookEvent> {
+  if (fact.type === "DeliveryFailed") return { ...fact, data: { ...fact.data, requestHeaders: null, answer: null } };
+  if (fact.type !== "DeliverySucceeded") return fact;
+  const answer = { ...fact.data.answer, headers: {}, body: "" };
+  return { ...fact, data: { ...fact.data, requestHeaders: {}, answer } };
 }
 
 /**
- * Folds the stream of a webhook event as it is shown: where a purge took the event it has no state, though its stream
- * may still be there. Throws as {@link loadWebhook} does.
+ * A fact of a loaded event with what was sent and answered, read for the tenant that asks; undefined where a purge took
+ * it meanwhile. Throws as {@link loadWebhook} does.
  */
-export async function loadShown(sources: Sources, eventId: string): Promise<LoadedWebhook> {
-  return asShown(sources, await loadWebhook(sources.store, eventId));
+export async function wholeFact(
+  store: EventStore, asker: string, { facts }: LoadedWebhook, fact: RecordedEvent<WebhookEvent>,
+): Promise<RecordedEvent<WebhookEvent> | undefined> {
+  const isOutcome = fact.type === "DeliverySucceeded" || fact.type === "DeliveryFailed";
+  const beyond = facts[pageEntries];
+  if (!isOutcome || !beyond || fact.revision < beyond.revision) return fact;
+  const { stream, revision: from, id } = fact;
+  const [entry] = await LongReads.of(store).run(asker, (turn) =>
+    turn(() => store.readStream(stream, { from, limit: 1 })));
+  return entry?.id === id ? readable(entry) : undefined;
+}
+
+/**
+ * Folds the stream of a webhook event as it is shown to a tenant: where a purge took the event it has no state, though
+ * its stream may still be there. Throws as {@link loadWebhook} does, and a Refusal (unavailable) where the tenant reads
+ * too many long ones at once.
+ */
+export async function loadShown(sources: Sources, asker: string, eventId: string): Promise<LoadedWebhook> {
+  const loaded = await loadStream(sources.store, streams.event(eventId), asker);
+  return asShown(sources, ofEvent(eventId, loaded));
 }
 
 /** The event that has the stream, as {@link loadShown} does, whatever its id is. */
-export async function loadShownOf(sources: Sources, stream: string): Promise<LoadedWebhook> {
-  return asShown(sources, await loadStream(sources.store, stream));
+export async function loadShownOf(sources: Sources, asker: string, stream: string): Promise<LoadedWebhook> {
+  return asShown(sources, await loadStream(sources.store, stream, asker));
 }
 
 /**
  * The event that has this idempotency key of the tenant's, as it is shown; undefined where there is none. Throws as
- * {@link loadWebhook} does, and an Error where another key's event has the stream.
+ * {@link loadShown} does, and an Error where another key's event has the stream.
  */
 export async function loadShownByKey(
   sources: Sources, tenantId: string, idempotencyKey: string,
 ): Promise<WebhookState> {
   const stream = streams.event(eventIdOf(0, idempotentKey(tenantId, idempotencyKey)));
-  const { state } = await loadShownOf(sources, stream);
+  const { state } = await loadShownOf(sources, tenantId, stream);
   if (state && (state.tenantId !== tenantId || state.idempotencyKey !== idempotencyKey)) {
     throw new Error(`two idempotency keys have one hash: ${stream}`);
   }
@@ -87,19 +152,19 @@ export type Decision = (event: Webhook) => readonly WebhookEvent[] | Promise<rea
 /**
  * Decides on an event as {@link loadShown} has it and appends what follows, again from its newer state when another
  * writer was first. Answers the event after the facts, and these; null where it is not there, or a purge took it in
- * between. Throws as {@link loadWebhook} and `decide` do.
+ * between. Throws as {@link loadShown} and `decide` do.
  */
 export async function changeShown(
-  parts: Sources & { readonly ids: Ids }, eventId: string, origin: Origin, decide: Decision,
+  parts: Sources & { readonly ids: Ids }, asker: string, eventId: string, origin: Origin, decide: Decision,
 ): Promise<{ readonly event: Webhook; readonly facts: readonly WebhookEvent[] } | null> {
   for (;;) {
-    const { state, revision } = await loadShown(parts, eventId);
+    const { state, revision } = await loadShown(parts, asker, eventId);
     if (!state) return null;
     const facts = await decide(state);
     try {
       await parts.store.append(streams.event(eventId), revision, entriesOf(facts, origin, parts.ids));
       // A purge that came in between took the event as it was before, if it was finished.
-      if (isFinished(state.status) && !(await loadShown(parts, eventId)).state) return null;
+      if (isFinished(state.status) && !(await loadShown(parts, asker, eventId)).state) return null;
       return { event: facts.reduce<Webhook>((event, fact) => evolve(event, fact) ?? event, state), facts };
     } catch (error) {
       // Another was first: what may be done now depends on what it did.

@@ -104,7 +104,7 @@ export class Ingest {
         claim = null;
         const duplicate = await this.#find(tenantId, idempotencyKey);
         if (duplicate) return { duplicate };
-        await this.#clear(stream, origin);
+        await this.#clear(tenantId, stream, origin);
       }
     }
   }
@@ -150,8 +150,8 @@ export class Ingest {
   }
 
   /** Lets the stream of an event begin again, where a purge took the event and only its stream is left. */
-  async #clear(stream: string, origin: Origin): Promise<void> {
-    const { state, revision, facts } = await loadShownOf(this.#parts, stream);
+  async #clear(tenantId: string, stream: string, origin: Origin): Promise<void> {
+    const { state, revision, facts } = await loadShownOf(this.#parts, tenantId, stream);
     const [accepted] = facts;
     if (state || accepted?.type !== "EventAccepted") return;
     await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);

@@ -9,11 +9,13 @@ import { requireOwn } from "../access.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { loadShown, loadShownByKey, type LoadedWebhook } from "../events/webhooks.ts";
-import { pageFrom, pageOf, sliceOf, type Page, type PageInParts, type PageRequest } from "../paging.ts";
+import { loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "../events/webhooks.ts";
+import { pageFrom, pageOf, sliceOf, type PageInParts, type PageRequest } from "../paging.ts";
 import { eventView, type AttemptView, type EventView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
 
+/** Attempts or facts that are read at once where what was sent and answered is not known yet. */
+const partSize = 4;
 /** Events whose payloads are read first, before it is known how large they are. */
 const firstEvents = 8;
 /** Characters of payloads read at once from then on, more or less. */
@@ -50,14 +52,26 @@ export class EventQueries {
   }
 
   /** Every attempt to deliver the event, first one first. Throws a Refusal (not-found, forbidden). */
-  async attempts(caller: Caller, id: string, page: PageRequest): Promise<Page<AttemptView>> {
-    return pageOf(attemptsOf((await this.#load(caller, id)).facts), page);
+  async attempts(caller: Caller, id: string, page: PageRequest): Promise<PageInParts<AttemptView>> {
+    const loaded = await this.#load(caller, id);
+    const { total, items } = pageOf(attemptsOf(loaded.facts), page);
+    const wholeOf = async ({ number }: AttemptView) => {
+      const own = loaded.facts.filter(({ data }) => "attempt" in data && data.attempt === number);
+      const facts = await Promise.all(own.map((fact) => this.#whole(caller, loaded, fact)));
+      return facts.every((fact) => fact !== undefined) ? attemptsOf(facts)[0] : undefined;
+    };
+    return { total, parts: inParts(items, wholeOf) };
   }
 
   /** Every fact of the event. Throws a Refusal (not-found, forbidden). */
-  async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
-    const { facts } = await this.#load(caller, id);
-    return pageOf(facts.map(historyItem), page);
+  async history(caller: Caller, id: string, page: PageRequest): Promise<PageInParts<HistoryItem>> {
+    const loaded = await this.#load(caller, id);
+    const { total, items } = pageOf(loaded.facts, page);
+    const wholeOf = async (outline: RecordedEvent<WebhookEvent>) => {
+      const fact = await this.#whole(caller, loaded, outline);
+      return fact && historyItem(fact);
+    };
+    return { total, parts: inParts(items, wholeOf) };
   }
 
   /**
@@ -119,11 +133,25 @@ export class EventQueries {
     return eventId === document.id ? { ...document, payload } : null;
   }
 
+  #whole(caller: Caller, loaded: LoadedWebhook, fact: RecordedEvent<WebhookEvent>) {
+    return wholeFact(this.#parts.store, caller.tenantId, loaded, fact);
+  }
+
   async #load(caller: Caller, id: string): Promise<LoadedWebhook & { readonly state: Webhook }> {
-    const loaded = await loadShown(this.#parts, id);
+    const loaded = await loadShown(this.#parts, caller.tenantId, id);
     const { state } = loaded;
     if (!state) return refuse("not-found", "event not found");
     requireOwn(state, caller, "event");
     return { ...loaded, state };
+  }
+}
+
+/** What `wholeOf` makes of the items, without those that are gone meanwhile. */
+async function* inParts<Outline, Item>(
+  items: readonly Outline[], wholeOf: (item: Outline) => Promise<Item | undefined>,
+): AsyncGenerator<readonly Item[]> {
+  for (let at = 0; at < items.length; at += partSize) {
+    const part = await Promise.all(items.slice(at, at + partSize).map(wholeOf));
+    yield part.filter((item) => item !== undefined);
   }
 }

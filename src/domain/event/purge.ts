@@ -1,6 +1,6 @@
 import type { Timestamp } from "../time.ts";
 import type { EventStatus, WebhookEvent } from "./events.ts";
-import { evolve, type Webhook, type WebhookState } from "./state.ts";
+import type { Webhook } from "./state.ts";
 
 /** Statuses in which nothing is left to do. */
 export const finishedStatuses = ["Succeeded", "CriticalFailure", "Cancelled"] as const satisfies readonly EventStatus[];
@@ -52,10 +52,11 @@ export function isMeant(
  */
 export function isPurged(purges: readonly Purge[], facts: readonly Placed[]): boolean {
   return purges.some((purge) => {
-    const earlier = facts.filter(({ position }) => position < purge.position);
-    const state = earlier.reduce<WebhookState>((folded, fact) => evolve(folded, fact), undefined);
-    if (!state || !isMeant(purge, state)) return false;
-    const finishing = earlier.findLast(({ data }) => "to" in data && data.from !== data.to);
+    const newest = facts.findLast(({ position }) => position < purge.position);
+    // Each fact but the first repeats all that a purge goes by.
+    if (!newest || !("to" in newest.data) || !isMeant(purge, { ...newest.data, status: newest.data.to })) return false;
+    const finishing = facts.findLast(({ position, data }) =>
+      position < purge.position && "to" in data && data.from !== data.to);
     return finishing !== undefined && finishing.position <= purge.upTo;
   });
 }

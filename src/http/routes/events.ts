@@ -21,11 +21,11 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
     })),
     signedInQuery("/api/v1/events/:id/attempts", lists.attempts, async (call) => ({
       status: 200,
-      body: await queries.events.attempts(call.caller, pathId(call), call.input.page),
+      page: await queries.events.attempts(call.caller, pathId(call), call.input.page),
     })),
     signedInQuery("/api/v1/events/:id/history", lists.history, async (call) => ({
       status: 200,
-      body: await queries.events.history(call.caller, pathId(call), call.input.page),
+      page: await queries.events.history(call.caller, pathId(call), call.input.page),
     })),
     signedIn("POST", "/api/v1/events/:id/replay", async (call) => ({
       status: 200,
