@@ -39,6 +39,8 @@ export class WorkWindow {
   #written = logStart;
   /** Work was let go or lost: the due index is asked before anything newer goes. */
   #held = false;
+  /** The due index held more than there was room for when it was last asked: that goes before anything newer. */
+  #moreWaits = false;
 
   constructor(destinationId: string, parts: WindowParts) {
     this.#parts = parts;
@@ -57,12 +59,12 @@ export class WorkWindow {
 
   /** Whether nothing older waits, as far as is known. */
   get clear(): boolean {
-    return !this.called && !this.#refilling && !this.#held;
+    return this.idle && !this.#looks;
   }
 
   /** Whether the due index is to be asked now. */
   get low(): boolean {
-    return !this.#refilling && this.#work.length < lowWater && (this.#held || this.#refillFrom !== undefined);
+    return !this.#refilling && this.#work.length < lowWater && this.#looks;
   }
 
   /** Takes an item in, or leaves it to the due index where there is no room. */
@@ -70,7 +72,7 @@ export class WorkWindow {
     if (item.kind === "wake") return this.#wantRefill(item.position);
     if (this.#knows(item.eventId)) return;
     this.#gone.delete(item.eventId);
-    const hasRoom = this.#work.length < windowSize && this.#parts.payloadRoom.take(item.payload);
+    const hasRoom = this.#work.length < this.#places && this.#parts.payloadRoom.take(item.payload);
     if (hasRoom) this.#push({ kind: "first", eventId: item.eventId, item });
     else this.#wantRefill(item.position);
   }
@@ -121,6 +123,7 @@ export class WorkWindow {
     try {
       await this.#refill(tenantId, dueBy, from);
     } catch (error) {
+      this.#moreWaits = false;
       // The log may have been restored from a backup since the queue was told: no index comes further than it.
       const head = await this.#parts.log.head().catch(() => from);
       this.#wantRefill(from < head ? from : head);
@@ -155,7 +158,19 @@ export class WorkWindow {
     for (const eventId of fresh.slice(0, room)) this.#push({ kind: "due", eventId });
     // Items came in meanwhile: what no longer fits must be found once more.
     if (fresh.length > room) this.#pages.startOver();
-    if (more || fresh.length > room) this.#wantRefill(position);
+    this.#moreWaits = more || fresh.length > room;
+    if (this.#moreWaits) this.#wantRefill(position);
+  }
+
+  /** Whether the due index is being asked, or is to be asked once there is room. */
+  get #looks(): boolean {
+    return this.#refilling || this.#held || this.#refillFrom !== undefined;
+  }
+
+  /** For what comes to hand: it must neither fill the window while the due index is to be asked, nor overtake. */
+  get #places(): number {
+    if (this.#moreWaits) return 0;
+    return this.#looks ? lowWater : windowSize;
   }
 
   #wantRefill(position: Position): void {

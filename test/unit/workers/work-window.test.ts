@@ -136,6 +136,53 @@ describe("a window of work", () => {
     expect([...first, ...taken()]).to.have.members([...named, "e100", "e101"]);
   });
 
+  it("sinks until it asks for what had no room, however much comes to hand", () => {
+    for (let n = 0; n <= windowSize; n += 1) window.offer(item(n));
+    for (let n = 100; n < 100 + windowSize && !window.low; n += 1) {
+      window.offer(item(n));
+      window.take();
+    }
+    expect(window.low).to.equal(true);
+    expect(taken().at(-1)).to.equal(`e${windowSize - 1}`);
+  });
+
+  it("keeps places for what it looks for, however much comes to hand meanwhile", async () => {
+    named = ["e0", "e1"];
+    window.offer(wake("1"));
+    const looking = refill();
+    for (let n = 100; n < 100 + windowSize; n += 1) window.offer(item(n));
+    await looking;
+    expect(taken()).to.include.members(named);
+  });
+
+  it("lets nothing that comes to hand overtake what the due index still had, once it was asked for that", async () => {
+    const count = windowSize + 1;
+    named = Array.from({ length: count }, (_, n) => `e${n}`);
+    window.offer(wake("1"));
+    await refill();
+    const first = taken();
+    window.offer(item(count));
+    expect([window.idle, window.low]).to.deep.equal([true, true]);
+    named = [`e${windowSize}`, `e${count}`];
+    window.hold();
+    await refill();
+    expect([...first, ...taken()]).to.deep.equal(Array.from({ length: count + 1 }, (_, n) => `e${n}`));
+    window.offer(item(count + 1));
+    expect(taken()).to.deep.equal([`e${count + 1}`]);
+  });
+
+  it("takes in what comes to hand where the due index cannot tell what is older", async () => {
+    named = Array.from({ length: windowSize + 1 }, (_, n) => `e${n}`);
+    window.offer(wake("1"));
+    await refill();
+    taken();
+    window.hold();
+    errors.push(new Error("the due index is behind"));
+    expect(await refill().catch(String)).to.equal("Error: the due index is behind");
+    window.offer(item(100));
+    expect(taken()).to.deep.equal(["e100"]);
+  });
+
   it("looks from the start for what it let go", async () => {
     named = Array.from({ length: 2 * windowSize }, (_, n) => `e${n}`);
     window.offer(wake("1"));
