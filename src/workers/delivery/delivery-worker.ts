@@ -8,6 +8,7 @@ import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../port
 import { Lane, type LaneParts } from "./lane.ts";
 import { PayloadRoom } from "./payload-room.ts";
 import type { SessionStart } from "./tenure.ts";
+import { Turns } from "./turns.ts";
 
 const idleMs = 30_000;
 const dropEveryMs = 5_000;
@@ -17,7 +18,7 @@ const atHandCharacters = 64 * 2 ** 20;
 const usualSendingCharacters = 128 * 2 ** 20;
 
 /** What the worker makes for its lanes. */
-type OfWorker = "repeats" | "payloadRoom" | "sendingRoom" | "startOf";
+type OfWorker = "repeats" | "payloadRoom" | "sendingRoom" | "startOf" | "turns";
 
 /** Hands work items to lanes, one for each destination: made when first needed, dropped when idle. */
 export class DeliveryWorker implements WorkConsumer, FirstClaimer {
@@ -25,6 +26,8 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   readonly #firstAttempts: FirstAttempts;
   readonly #parts: LaneParts;
   readonly #lanes = new Map<string, Lane>();
+  /** For lanes that have work at hand: wake-ups, which come in thousands, must not keep them waiting. */
+  readonly #firstTurns = new Turns();
   readonly #starts = new WeakMap<QueueSession, Promise<SessionStart>>();
   #consumption: { stop(): Promise<void> } | undefined;
   #idleTimer: Timer | undefined;
@@ -39,7 +42,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     this.#firstAttempts = firstAttempts;
     const startOf = (session: QueueSession) => this.#startOf(session);
     this.#parts = {
-      ...parts, repeats: new Repeats(parts.clock), startOf,
+      ...parts, repeats: new Repeats(parts.clock), startOf, turns: new Turns(),
       payloadRoom: new PayloadRoom(atHandCharacters), sendingRoom: new PayloadRoom(sendingCharacters),
     };
   }
@@ -62,13 +65,14 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   }
 
   take(items: readonly WorkItem[], session: QueueSession): void {
-    const touched = new Set<Lane>();
+    const touched = new Map<Lane, Turns>();
     for (const item of items) {
       const lane = this.#laneOf(item.destinationId);
       lane.offer(item, session);
-      touched.add(lane);
+      if (item.kind === "first") touched.set(lane, this.#firstTurns);
+      else if (!touched.has(lane)) touched.set(lane, this.#parts.turns);
     }
-    for (const lane of touched) lane.pump();
+    for (const [lane, turns] of touched) turns.take(lane);
   }
 
   claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {

@@ -13,6 +13,7 @@ import { Guard, type GuardParts } from "./guard.ts";
 import type { PayloadRoom } from "./payload-room.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
 import { Tenure, type TenureParts } from "./tenure.ts";
+import type { Turns } from "./turns.ts";
 import type { Miss, Unclaimed, Work } from "./work.ts";
 import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
 
@@ -23,6 +24,8 @@ export interface LaneParts extends GuardParts, ProbeParts, TenureParts, WindowPa
   readonly attempts: Attempts;
   /** For the payloads of attempts under way. */
   readonly sendingRoom: PayloadRoom;
+  /** For lanes that go on because of something that calls many of them at once. */
+  readonly turns: Turns;
 }
 
 /** Later than any planned attempt: everything that waits, due or not. */
@@ -61,9 +64,9 @@ export class Lane {
     this.#probes = new Probes(parts);
     this.#guard = new Guard(destinationId, parts, () => {
       this.#window.lookAgain();
-      this.pump();
+      parts.turns.take(this);
     });
-    this.#refills = new Guard(destinationId, parts, () => this.pump());
+    this.#refills = new Guard(destinationId, parts, () => parts.turns.take(this));
     this.#lastActive = parts.clock.monotonic();
   }
 
@@ -84,35 +87,39 @@ export class Lane {
     if (!start) return null;
     const { promise: outcome, resolve: settle } = Promise.withResolvers<ClaimOutcome>();
     const work = { kind: "reserved", eventId: event.id, start, outcome } as const;
-    this.#start(work, this.#attempts, () => this.#attempt(work, false));
+    void this.#start(work, this.#attempts, (onClaimed) => this.#attempt(work, false, onClaimed));
     return { entries: start.entries, settle };
   }
 
-  /** Starts what may be started. Call after offering. */
-  pump(): void {
-    if (this.#guard.paused || !this.#tenure.alive) return;
+  /**
+   * Starts what may be started. Call after offering. Resolves once that is claimed, and where nothing is at hand yet,
+   * once it was looked for; what is sent then goes on.
+   */
+  pump(): Promise<unknown> | undefined {
+    if (this.#guard.paused || !this.#tenure.alive) return undefined;
     const destination = this.#parts.aggregates.peek(destinations, this.#destinationId);
     const circuit = this.#parts.aggregates.peek(circuits, this.#destinationId);
     if (!this.#tenure.known || !destination || !circuit) {
-      this.#load();
+      return this.#load();
     } else if (destination.state?.deleted) {
       // Nothing is sent: what is still under way at the receiver holds up no cancellation.
       const room = () => windowSize - this.#cancellations.size;
-      this.#flow(destination.state, room, (work) => this.#start(work, this.#cancellations, () => this.#cancel(work)));
+      return this.#flow(
+        destination.state, room, (work) => this.#start(work, this.#cancellations, () => this.#cancel(work)));
     } else if (this.#told && isHeldUp(destination.state, circuit.state)) {
-      this.#load();
+      return this.#load();
     } else if (!destination.state?.active) {
       this.#window.hold();
-    } else {
-      this.#obey(circuit.state ?? newCircuit(this.#destinationId, destination.state.tenantId), destination.state);
+      return undefined;
     }
+    return this.#obey(circuit.state ?? newCircuit(this.#destinationId, destination.state.tenantId), destination.state);
   }
 
   /** The destination stays this worker's, under a new membership. */
   carryOn(session: QueueSession): void {
     if (this.#tenure.session === undefined) return;
     this.#tenure.join(session);
-    this.pump();
+    this.#parts.turns.take(this);
   }
 
   /** Nothing more is started until the destination comes back to this worker; what is under way goes on. */
@@ -131,14 +138,14 @@ export class Lane {
     await Promise.allSettled([...this.#attempts, ...this.#cancellations, this.#probing]);
   }
 
-  #load(): void {
-    if (this.#loading) return;
+  #load(): Promise<unknown> | undefined {
+    if (this.#loading) return undefined;
     this.#loading = true;
-    void this.#guard.run(async () => {
+    return this.#guard.run(async () => {
       const { aggregates, clock } = this.#parts;
       const foreignMs = this.#tenure.known ? 0 : await this.#tenure.learn();
       // Once the last of them is over, nothing else would say that there is room.
-      if (foreignMs > 0) clock.schedule(foreignMs, () => this.pump());
+      if (foreignMs > 0) clock.schedule(foreignMs, () => void this.pump());
       if (this.#told) await this.#lookAnew();
       else {
         await aggregates.read(destinations, this.#destinationId);
@@ -146,7 +153,7 @@ export class Lane {
       }
     }).then(() => {
       this.#loading = false;
-      this.pump();
+      return this.pump();
     });
   }
 
@@ -163,35 +170,43 @@ export class Lane {
     }
   }
 
-  #obey(circuit: Circuit, destination: Destination): void {
+  #obey(circuit: Circuit, destination: Destination): Promise<unknown> | undefined {
     if (circuit.position === "Closed") {
       // Its attempt may go on: it is one like any other, and must not keep the next opening waiting for its probe.
       this.#probing = undefined;
       const room = () => this.#room(destination.serverRateLimit);
-      this.#flow(destination, room, (work) => this.#start(work, this.#attempts, () => this.#attempt(work, false)));
-      return;
+      return this.#flow(destination, room, (work) =>
+        this.#start(work, this.#attempts, (onClaimed) => this.#attempt(work, false, onClaimed)));
     }
-    if (this.#probing) return;
+    if (this.#probing) return undefined;
     this.#window.hold();
-    if (!mayProbe(circuit, timestampNow(this.#parts.clock))) return;
+    if (!mayProbe(circuit, timestampNow(this.#parts.clock))) return undefined;
     // What was under way when the circuit opened may outlast its timer.
-    if (this.#room(destination.serverRateLimit) <= 0) return;
-    const probing = this.#guard.run(() => this.#probe(circuit)).then((moved) => {
+    if (this.#room(destination.serverRateLimit) <= 0) return undefined;
+    const { promise: claimed, resolve } = Promise.withResolvers<void>();
+    const probing = this.#guard.run(() => this.#probe(circuit, resolve)).then((moved) => {
+      resolve();
       if (this.#probing === probing) this.#probing = undefined;
-      if (moved || this.#window.called) this.pump();
+      if (moved || this.#window.called) void this.pump();
     });
     this.#probing = probing;
+    return claimed;
   }
 
-  #flow({ tenantId, deleted }: Destination, room: () => number, start: (work: Unclaimed) => void): void {
+  #flow(
+    { tenantId, deleted }: Destination, room: () => number, start: (work: Unclaimed) => Promise<unknown>,
+  ): Promise<unknown> | undefined {
+    let claimed: Promise<unknown> | undefined;
     while (room() > 0) {
       const work = this.#window.take();
       if (!work) break;
-      start(work);
+      claimed = start(work);
     }
-    if (!this.#window.low || this.#refills.paused) return;
+    if (!this.#window.low || this.#refills.paused) return claimed;
     const dueBy = deleted ? endOfTime : this.#parts.clock.now();
-    void this.#refills.run(() => this.#window.refill(tenantId, dueBy)).then(() => this.pump());
+    const refilled = this.#refills.run(() => this.#window.refill(tenantId, dueBy)).then(() => this.pump());
+    // What is at hand waits for no look: the due index may be behind.
+    return claimed ?? (this.#window.idle ? refilled : undefined);
   }
 
   /** How many more attempts the limit, and the memory for their payloads, allow now. */
@@ -209,13 +224,23 @@ export class Lane {
     return this.#room(destination.serverRateLimit);
   }
 
-  #start(work: Work, underWay: Set<Promise<unknown>>, task: () => Promise<Miss | undefined>): void {
-    void this.#track(work, underWay, () => this.#guard.run(task)).then(() => this.pump());
+  /** Resolves once the task has called back, or ended. */
+  #start(
+    work: Work, underWay: Set<Promise<unknown>>, task: (claimed: () => void) => Promise<Miss | undefined>,
+  ): Promise<void> {
+    const { promise: claimed, resolve } = Promise.withResolvers<void>();
+    void this.#track(work, underWay, () => this.#guard.run(() => task(resolve))).then(() => {
+      resolve();
+      void this.pump();
+    });
+    return claimed;
   }
 
-  async #attempt(work: Work, probe: boolean): Promise<Miss | undefined> {
+  /** Calls `onClaimed` before anything is sent. */
+  async #attempt(work: Work, probe: boolean, onClaimed: () => void): Promise<Miss | undefined> {
     const { claims, attempts, sendingRoom } = this.#parts;
     const claimed = await claims.claim(work, probe, () => this.#tenure.mayClaim);
+    onClaimed();
     if (typeof claimed === "string") return claimed;
     this.#window.written(claimed.position);
     const { payload } = claimed.state;
@@ -241,22 +266,24 @@ export class Lane {
    * Tries the destination with one event, the oldest held; with nothing held it becomes Active, still
    * half-open. Resolves false when there was nothing to be done now.
    */
-  async #probe(circuit: Circuit): Promise<boolean> {
+  async #probe(circuit: Circuit, onClaimed: () => void): Promise<boolean> {
     if (this.#probes.stands(circuit)) return false;
     const { session } = this.#tenure;
     const work = await this.#window.oldest(circuit);
     // The search may have outlasted the membership: then the destination's new owner probes it.
     if (this.#tenure.session !== session || !session?.alive) return true;
-    return work ? this.#probeWith(work, circuit) : this.#probes.idle(circuit);
+    return work ? this.#probeWith(work, circuit, onClaimed) : this.#probes.idle(circuit);
   }
 
-  async #probeWith(work: Unclaimed, circuit: Circuit): Promise<boolean> {
+  async #probeWith(work: Unclaimed, circuit: Circuit, onClaimed: () => void): Promise<boolean> {
     const probe = await this.#probes.claim(circuit, work.eventId);
     if (!probe) return false;
     const { state } = await this.#parts.aggregates.read(destinations, this.#destinationId);
     // Inactive or deleted since: the event waits, or is cancelled, as any other.
     const mayGo = state?.active && !state.deleted;
-    const miss = mayGo ? await this.#track(work, this.#attempts, () => this.#attempt(work, true)) : "nothing to do";
+    const miss = mayGo
+      ? await this.#track(work, this.#attempts, () => this.#attempt(work, true, onClaimed))
+      : "nothing to do";
     if (miss) await this.#probes.release(circuit, probe);
     return true;
   }

@@ -142,8 +142,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a start that fails is nobody's to hear of",
     breaks: "no rejection goes unhandled",
     file: "src/workers/delivery/lane.ts",
-    from: "void this.#track(work, underWay, () => this.#guard.run(task)).then(() => this.pump());",
-    to: "void this.#track(work, underWay, task).then(() => this.pump());",
+    from: "void this.#track(work, underWay, () => this.#guard.run(() => task(resolve))).then(() => {",
+    to: "void this.#track(work, underWay, () => task(resolve)).then(() => {",
   },
   {
     name: "a list waits for what never comes",

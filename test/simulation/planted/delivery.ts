@@ -255,7 +255,7 @@ export const delivery: readonly PlantedBug[] = [
     name: "a probe goes beyond the limit",
     breaks: "a destination's limit is kept",
     file: lane,
-    from: "if (this.#room(destination.serverRateLimit) <= 0) return;",
+    from: "if (this.#room(destination.serverRateLimit) <= 0) return undefined;",
     to: "",
     weather: {
       processes: 1, operations: 2_500, activeMs: 40_000, moody: 1, moodEveryMs: 1_000, crashEveryMs: Infinity,
@@ -268,8 +268,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a lane goes on after its session",
     breaks: "only who has a destination claims its attempts",
     file: lane,
-    from: "if (this.#guard.paused || !this.#tenure.alive) return;",
-    to: "if (this.#guard.paused || !this.#tenure.session) return;",
+    from: "if (this.#guard.paused || !this.#tenure.alive) return undefined;",
+    to: "if (this.#guard.paused || !this.#tenure.session) return undefined;",
   },
   {
     name: "a lane that lost its destination keeps its work",
@@ -291,7 +291,7 @@ export const delivery: readonly PlantedBug[] = [
     breaks: "nothing goes to an inactive or deleted destination",
     file: lane,
     from: "() => this.#cancel(work)));",
-    to: "() => this.#attempt(work, false)));",
+    to: "(onClaimed) => this.#attempt(work, false, onClaimed)));",
   },
   {
     name: "what is forgotten counts as deleted",

@@ -1,0 +1,124 @@
+import { expect } from "chai";
+import type { Outcome } from "../../../src/application/delivery/outcome.ts";
+import { LogUnavailable, logStart } from "../../../src/ports/event-store.ts";
+import type { WorkItem } from "../../../src/ports/work-queue.ts";
+import { workOf } from "../../../src/workers/forwarder.ts";
+import { createTenant, openIngest } from "../../support/accounts.ts";
+import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
+import { http } from "../../support/http.ts";
+import { ManualRelay } from "../../support/manual-relay.ts";
+import { success } from "../../support/outcomes.ts";
+import { until, workerOf } from "../../support/staged-worker.ts";
+
+const atOnce = 64;
+const waiting = 6;
+const another = "0193a1b2-0000-7000-8000-00000000ffff";
+/** Of a lane whose log is away. */
+const pauseMs = 1_000;
+
+describe("a delivery worker with many destinations that are called at once", () => {
+  let relay: ManualRelay;
+  let tenantId: string;
+  let working: ReturnType<typeof workerOf>;
+  /** What calls for each destination's event. */
+  let firsts: WorkItem[];
+  /** Which events were sent, each with what has its receiver answer. */
+  let sent: Map<string, () => void>;
+
+  beforeEach(async () => {
+    relay = await ManualRelay.open();
+    const { owner, ...tenant } = await createTenant(relay.api.url);
+    ({ tenantId } = tenant);
+    for (let n = 0; n < atOnce + waiting; n += 1) {
+      const { path, apiKey } = await openIngest(owner.client, tenantId);
+      const { status } = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      expect(status).to.equal(202);
+    }
+    await relay.drained();
+    const { entries } = await relay.store.readLog(logStart, 10_000);
+    firsts = entries.flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []))
+      .filter(({ kind }) => kind === "first");
+    sent = new Map();
+    working = workerOf(relay, ({ webhook }) => new Promise<Outcome>((resolve) => {
+      sent.set(webhook.id, () => resolve(success));
+    }));
+    await working.worker.start();
+  });
+  afterEach(async () => {
+    for (const answer of sent.values()) answer();
+    await working.worker.stop(60_000);
+    await relay.close();
+  });
+
+  const wakes = () => firsts.map(({ destinationId }) => ({ kind: "wake", destinationId, position: logStart }) as const);
+  const take = (items: readonly WorkItem[]) => working.worker.take(items, working.session);
+
+  /** What the log does with claims from now on; whose come to it. */
+  function claimsMeet(answer: () => Promise<void>): ReadonlySet<string> {
+    const met = new Set<string>();
+    relay.store.beforeAppend = (stream, entries) => {
+      if (entries[0]?.event.type !== "DeliveryAttemptStarted") return;
+      met.add(stream);
+      return answer();
+    };
+    return met;
+  }
+
+  it("sends to them all, though no receiver answers", async () => {
+    take(wakes());
+    await until(() => sent.size === firsts.length);
+  });
+
+  it("tries them all whose circuits are half-open, though no receiver answers", async () => {
+    const tell = async (command: Parameters<typeof tellCircuit>[2]) => {
+      for (const { destinationId } of firsts) await tellCircuit(relay.api.world, { tenantId, destinationId }, command);
+    };
+    await tell(attemptEnded(another, false));
+    relay.clock.advance(301_000);
+    await tell({ type: "HalfOpen", leaseOver: false });
+    take(wakes());
+    await until(() => sent.size === firsts.length);
+  });
+
+  for (const [title, before, call] of [
+    ["were woken", async () => undefined, () => take(wakes())],
+    ["stay under a new membership", async () => working.worker.take(wakes(), { alive: false }),
+      () => working.worker.reassign(() => false, working.session)],
+    ["have paused while the log was away", async () => {
+      claimsMeet(() => Promise.reject(new LogUnavailable("away")));
+      take(wakes());
+      await until(() => working.clock.pending.filter((ms) => ms === pauseMs).length === firsts.length);
+    }, () => working.clock.advance(pauseMs)],
+  ] as const) it(`has the claims of some answered before the next ask for work, where they ${title}`, async () => {
+    await before();
+    const answered = Promise.withResolvers<void>();
+    const claims = claimsMeet(() => answered.promise);
+    call();
+    await until(() => claims.size >= atOnce);
+    for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+    expect([claims.size, sent.size]).to.deep.equal([atOnce, 0]);
+    answered.resolve();
+    await until(() => sent.size === firsts.length);
+  });
+
+  it("lets one go whose event is at hand, while others that were woken wait their turn", async () => {
+    const answered = Promise.withResolvers<void>();
+    const claims = claimsMeet(() => answered.promise);
+    take(wakes().slice(1));
+    await until(() => claims.size === atOnce);
+    take(firsts.slice(0, 1));
+    await until(() => claims.size === atOnce + 1);
+    answered.resolve();
+    await until(() => sent.size === firsts.length);
+  });
+
+  it("sends what is at hand while the due index does not answer", async () => {
+    take(wakes().slice(0, 1));
+    await until(() => sent.size === 1);
+    // What an earlier owner left, which the due index would tell, is over.
+    working.clock.advance(21_000);
+    relay.models.caughtUp = () => new Promise(() => undefined);
+    take([...wakes(), ...firsts].filter(({ destinationId }) => destinationId !== firsts[0]?.destinationId));
+    await until(() => sent.size === firsts.length);
+  });
+});
