@@ -11,7 +11,7 @@ export interface Patience {
   readonly headers: number;
   /** For a whole request. */
   readonly request: number;
-  /** For taking any more of an answer. */
+  /** For taking any more of an answer; up to twice as long, as Node's timer starts again if some of it was taken. */
   readonly answer: number;
   readonly checkEvery: number;
   /** For the first bytes of a connection, and each next piece of a plain request; then the others count. */
@@ -20,7 +20,7 @@ export interface Patience {
 
 /** How long a connection may stay idle between requests; longer than a load balancer's own 60 s. */
 const keepAliveMs = 65_000;
-const usualPatience: Patience = { headers: 10_000, request: 30_000, answer: 30_000, checkEvery: 1_000, silence: 500 };
+const usualPatience: Patience = { headers: 10_000, request: 30_000, answer: 15_000, checkEvery: 1_000, silence: 500 };
 const headerBytes = 16_384;
 
 /** What is hardly HTTP, by the code of the parser's error. */

@@ -19,7 +19,7 @@ export interface PlainHost {
   readonly keepAliveMs: number;
   /** How long the first bytes of a connection, or the next piece of a request, may be missing, milliseconds. */
   readonly silenceMs: number;
-  /** How long a client may take nothing more of its last answer, milliseconds. */
+  /** How long a client may take nothing more of its last answer, milliseconds; up to twice that, by Node's timer. */
   readonly answerMs: number;
   /** Whether an answer given now is to be its connection's last. */
   closing(): boolean;
