@@ -4,6 +4,7 @@ import { plainText, send, sendUnasked } from "./answers/send.ts";
 import type { PlainHost } from "./ingest/plain-connection.ts";
 import { PlainServer } from "./ingest/plain-server.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
+import { Turns } from "./turns.ts";
 
 /** How long clients may take, milliseconds. One that is slower is cut off; in what it sends, by `checkEvery` late. */
 export interface Patience {
@@ -45,7 +46,8 @@ export interface ServerParts {
 export function createHttpServer(
   app: RequestListener, ids: Ids, { plain, patience = usualPatience }: ServerParts = {},
 ): Server {
-  const serve = (request: IncomingMessage, response: ServerResponse) => {
+  const turns = new Turns();
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
     // Until its answer begins a client may be silent for as long as that takes.
     response.on("timeout", () => {
@@ -55,6 +57,9 @@ export function createHttpServer(
       send(response, 400, plainText, "Host: is required", requestIdOf(request, ids));
     } else app(request, response);
   };
+  const refuseExpectation = (request: IncomingMessage, response: ServerResponse) =>
+    send(response, 417, plainText, "Expect: must be 100-continue", requestIdOf(request, ids));
+  const serve = turns.serve.bind(turns, answer);
   const options = {
     keepAliveTimeout: keepAliveMs,
     headersTimeout: patience.headers,
@@ -73,13 +78,10 @@ export function createHttpServer(
   server.timeout = patience.answer;
   // The body's reader says "continue" once it is known that the body is wanted.
   server.on("checkContinue", serve);
-  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
-    send(response, 417, plainText, "Expect: must be 100-continue", requestIdOf(request, ids));
-  });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable) return void socket.destroy();
+  server.on("checkExpectation", turns.serve.bind(turns, refuseExpectation));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => turns.refuse(socket, () => {
     const [status, text] = unparsable[error.code ?? ""] ?? [400, "the request is not HTTP/1.1 that can be read"];
-    sendUnasked(socket, status, text, ids.uuid());
-  });
+    if (socket.writable) sendUnasked(socket, status, text, ids.uuid());
+  }));
   return server;
 }

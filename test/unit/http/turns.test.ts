@@ -1,0 +1,349 @@
+import { once } from "node:events";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
+import { expect } from "chai";
+import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
+import { createHttpServer, type Patience } from "../../../src/http/server.ts";
+
+/** So long that a slow machine is no slow client. */
+const patient: Patience = { silence: 20_000, headers: 30_000, request: 30_000, answer: 30_000, checkEvery: 20 };
+const pieceBytes = 65_536;
+
+describe("requests that one connection sends without waiting for answers", () => {
+  let server: Server;
+  /** What has begun, by path. */
+  let begun: Map<string, { readonly request: IncomingMessage; readonly response: ServerResponse }>;
+  let sockets: Socket[];
+
+  beforeEach(async () => {
+    sockets = [];
+    await listen(patient);
+  });
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+    close();
+  });
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  const listen = async (patience: Patience) => {
+    begun = new Map();
+    server = createHttpServer((request, response) => {
+      begun.set(request.url!, { request, response });
+    }, new SystemIds(), { patience }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+  };
+  /** For the rest of a test. */
+  const listenImpatiently = async (patience: Partial<Patience>) => {
+    close();
+    await listen({ ...patient, ...patience });
+  };
+
+  const get = (path: string, ...headers: string[]) =>
+    [`GET ${path} HTTP/1.1`, "Host: relay", ...headers, "", ""].join("\r\n");
+  const post = (path: string, body: string, ...headers: string[]) =>
+    [`POST ${path} HTTP/1.1`, "Host: relay", ...headers, `Content-Length: ${body.length}`, "", body].join("\r\n");
+
+  /** A connection, its end in the server, and what came back so far. */
+  const opened = async () => {
+    const socket = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1", allowHalfOpen: true });
+    sockets.push(socket);
+    const [accepted] = (await once(server, "connection")) as [Socket];
+    let text = "";
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1"))).on("error", () => undefined);
+    const until = async (done: () => boolean) => {
+      while (!done() && !socket.readableEnded && !socket.destroyed) await turn();
+      return text;
+    };
+    return {
+      socket, accepted,
+      /** Resolves to all that came, once that is at its end. */
+      received: (wanted: string) => until(() => text.slice(-1_000).includes(wanted)),
+      /** Resolves to all that came, once the server has ended the connection. */
+      ended: () => until(() => false),
+    };
+  };
+  const answer = (path: string, text = `answer to ${path}`) => begun.get(path)!.response.end(text);
+  const whenBegun = async (path: string) => {
+    while (!begun.has(path)) await turn();
+    return begun.get(path)!;
+  };
+  const whenRead = async (accepted: Socket, bytes: number) => {
+    while (accepted.bytesRead < bytes) await turn();
+  };
+  const paths = () => [...begun.keys()];
+  const told = (received: string) =>
+    [...received.matchAll(/HTTP\/1\.1 (\d+)|answer to (\/[a-z]+)/g)].map(([, status, path]) => path ?? Number(status));
+
+  describe("have their turns", () => {
+    it("one after the other, each begun when the answer before it is finished", async () => {
+      const { socket, received } = await opened();
+      socket.write(get("/a") + post("/b", "{}") + get("/c"));
+      for (const [at, path] of ["/a", "/b", "/c"].entries()) {
+        await whenBegun(path);
+        expect(paths()).to.have.length(at + 1);
+        answer(path);
+        expect(told(await received(`answer to ${path}`))).to.have.length(2 * (at + 1));
+      }
+      expect(told(await received("answer to /c"))).to.deep.equal([200, "/a", 200, "/b", 200, "/c"]);
+    });
+
+    it("only once the client has taken the answer before", async () => {
+      const { socket, accepted } = await opened();
+      socket.pause();
+      socket.write(get("/large") + get("/next"));
+      const { response } = await whenBegun("/large");
+      answer("/large", "a".repeat(20_000_000));
+      while (!response.writableEnded || accepted.writableLength === 0) await turn();
+      expect(paths()).to.deep.equal(["/large"]);
+      socket.resume();
+      await whenBegun("/next");
+      expect(response.writableFinished).to.equal(true);
+    });
+
+    it("and no more are read while one waits, even as the client takes the answer before", async () => {
+      const { socket, accepted, received } = await opened();
+      socket.write(get("/streamed") + get("/next"));
+      const { response } = await whenBegun("/streamed");
+      await whenRead(accepted, get("/streamed").length + get("/next").length);
+      socket.write(get("/more", `X-Filling: ${"a".repeat(8_000)}`).repeat(200));
+      for (let turns = 0; turns < 100; turns += 1) await turn();
+      expect(accepted.bytesRead).to.be.below(2 * pieceBytes);
+      for (let pieces = 0; pieces < 20; pieces += 1) {
+        if (!response.write("a".repeat(500_000))) await once(response, "drain");
+      }
+      expect(accepted.bytesRead).to.be.below(3 * pieceBytes);
+      answer("/streamed");
+      await received("answer to /streamed");
+      answer("/next");
+      await whenBegun("/more");
+    });
+
+    it("and no more are read until the last that waits begins", async () => {
+      const { socket, accepted, received } = await opened();
+      const requests = Array.from({ length: 300 }, (_, n) => get(`/${n}`, `X-Filling: ${"a".repeat(2_000)}`));
+      socket.write(requests.join(""));
+      for (const at of requests.keys()) {
+        await whenBegun(`/${at}`);
+        expect(accepted.bytesRead).to.be.below((at + 1) * requests[at]!.length + 2 * pieceBytes);
+        answer(`/${at}`);
+      }
+      await received("answer to /299");
+    });
+
+    it("but none where the connection closes meanwhile", async () => {
+      const { socket, accepted } = await opened();
+      socket.write(get("/a") + get("/b"));
+      const { response } = await whenBegun("/a");
+      const closed = once(response, "close");
+      accepted.destroy();
+      await closed;
+      response.end();
+      await turn();
+      expect(paths()).to.deep.equal(["/a"]);
+    });
+
+    it("but none where an answer is the connection's last", async () => {
+      const { socket, accepted, ended } = await opened();
+      socket.write(get("/a", "Connection: close") + get("/b"));
+      await whenBegun("/a");
+      answer("/a");
+      expect(told(await ended())).to.deep.equal([200, "/a"]);
+      expect([accepted.errored, ...paths()]).to.deep.equal([null, "/a"]);
+    });
+
+    it("and the body of one that waits is left where it is until then", async () => {
+      const { socket, accepted, received } = await opened();
+      const body = "b".repeat(5_000_000);
+      socket.write(get("/a") + post("/b", body));
+      await whenBegun("/a");
+      for (let turns = 0; turns < 100; turns += 1) await turn();
+      expect(accepted.bytesRead).to.be.below(3 * pieceBytes);
+      answer("/a");
+      const { request } = await whenBegun("/b");
+      let size = 0;
+      for await (const chunk of request) size += (chunk as Buffer).length;
+      expect(size).to.equal(body.length);
+      answer("/b");
+      await received("answer to /b");
+    });
+
+    it("and so does one that expects something first", async () => {
+      const { socket, received } = await opened();
+      const expecting = once(server, "checkExpectation") as Promise<[IncomingMessage, ServerResponse]>;
+      socket.write(get("/a") + post("/b", "", "Expect: wonders") + post("/c", "", "Expect: 100-continue"));
+      const [, refusal] = await expecting;
+      await turn();
+      expect([refusal.headersSent, ...paths()]).to.deep.equal([false, "/a"]);
+      answer("/a");
+      const { response } = await whenBegun("/c");
+      response.writeContinue();
+      answer("/c");
+      expect(told(await received("answer to /c"))).to.deep.equal([200, "/a", 417, 100, 200, "/c"]);
+    });
+
+    it("and that keeps nothing on the connection", async () => {
+      const { socket, accepted, received } = await opened();
+      const listeners = () => accepted.eventNames().map((name) => [name, accepted.listenerCount(name)]);
+      const round = async (path: string) => {
+        socket.write(get("/a") + get("/b") + get(path));
+        for (const each of ["/a", "/b", path]) {
+          await whenBegun(each);
+          answer(each);
+        }
+        await received(`answer to ${path}`);
+        begun.clear();
+      };
+      await round("/first");
+      const before = listeners();
+      await round("/second");
+      expect(listeners()).to.deep.equal(before);
+    });
+
+    it("or lose the connection, where too many wait", async () => {
+      const { socket, accepted } = await opened();
+      const closed = new Promise((resolve) => accepted.once("close", resolve));
+      socket.write(get("/a") + get("/b").repeat(257));
+      await closed;
+      expect(paths()).to.deep.equal(["/a"]);
+    });
+
+    it("until the server closes: the next is told so, the others never begin", async () => {
+      const { socket, ended } = await opened();
+      socket.write(get("/a") + get("/b") + get("/c"));
+      await whenBegun("/a");
+      const closed = once(server, "close");
+      server.close();
+      server.closeIdleConnections();
+      answer("/a");
+      await whenBegun("/b");
+      answer("/b");
+      const received = await ended();
+      expect(told(received)).to.deep.equal([200, "/a", 200, "/b"]);
+      expect(received).to.match(/\r\nConnection: keep-alive\r\n[^]*\r\nConnection: close\r\n/);
+      expect(paths()).to.deep.equal(["/a", "/b"]);
+      await closed;
+    });
+  });
+
+  describe("followed by what cannot be read", () => {
+    it("are answered, then that is told 400 and the connection ends", async () => {
+      const { socket, ended } = await opened();
+      socket.write(`${get("/a")}${post("/b", "{}")}  `);
+      for (const path of ["/a", "/b"]) {
+        await whenBegun(path);
+        answer(path);
+      }
+      expect(told(await ended())).to.deep.equal([200, "/a", 200, "/b", 400]);
+    });
+
+    it("and were answered before are told 400, too", async () => {
+      const { socket, received, ended } = await opened();
+      socket.write(get("/a"));
+      await whenBegun("/a");
+      answer("/a");
+      await received("answer to /a");
+      socket.write("garbage\r\n\r\n");
+      expect(told(await ended())).to.deep.equal([200, "/a", 400]);
+    });
+
+    it("are answered whole where an answer has begun", async () => {
+      const { socket, ended } = await opened();
+      socket.write(get("/a"));
+      const { response } = await whenBegun("/a");
+      response.write("answer ");
+      socket.write("garbage\r\n\r\n");
+      await once(server, "clientError");
+      response.end("to /a");
+      const received = await ended();
+      expect(received).to.match(/answer \r\n5\r\nto \/a\r\n0\r\n\r\nHTTP\/1\.1 400 /);
+    });
+
+    it("are answered, then what came too slowly is told 408, and is not served if it comes after all", async () => {
+      await listenImpatiently({ headers: 100 });
+      const { socket, ended } = await opened();
+      socket.write(get("/a") + get("/late").slice(0, -2));
+      const { response } = await whenBegun("/a");
+      response.write("answer ");
+      await once(server, "clientError");
+      const { bytesRead } = response.socket!;
+      socket.write(`\r\n${get("/later")}`);
+      await whenRead(response.socket!, bytesRead + 1);
+      response.end("to /a");
+      expect((await ended()).match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 200", "HTTP/1.1 408"]);
+      expect(paths()).to.deep.equal(["/a"]);
+    });
+
+    it("are answered, then that is told once, however often more of it comes", async () => {
+      const { socket, ended } = await opened();
+      socket.write(get("/a"));
+      const { response } = await whenBegun("/a");
+      const listeners = [];
+      for (let times = 0; times < 3; times += 1) {
+        socket.write("garbage\r\n\r\n");
+        await once(server, "clientError");
+        listeners.push(response.listenerCount("close"));
+      }
+      expect(new Set(listeners).size).to.equal(1);
+      answer("/a");
+      expect(told(await ended())).to.deep.equal([200, "/a", 400]);
+    });
+
+    it("are answered, then a waiting request with a body that cannot be read, in its place", async () => {
+      const { socket, ended } = await opened();
+      socket.write(`${get("/a")}${get("/b")}${get("/broken").slice(0, -2)}Transfer-Encoding: chunked\r\n\r\nno length`);
+      for (const path of ["/a", "/b"]) {
+        await whenBegun(path);
+        answer(path);
+      }
+      expect(told(await ended())).to.deep.equal([200, "/a", 200, "/b", 400]);
+      expect(paths()).to.deep.equal(["/a", "/b"]);
+    });
+
+    it("are waited for no longer than their client takes what is there", async () => {
+      await listenImpatiently({ answer: 100 });
+      const { socket, accepted } = await opened();
+      socket.pause();
+      socket.write(`${get("/large")}garbage\r\n\r\n`);
+      await whenBegun("/large");
+      const closed = new Promise((resolve) => accepted.once("close", resolve));
+      answer("/large", "a".repeat(20_000_000));
+      await closed;
+    });
+  });
+
+  describe("of which one itself cannot be read to its end", () => {
+    const chunked = get("/broken").replace("\r\n\r\n", "\r\nTransfer-Encoding: chunked\r\n\r\n");
+
+    it("are told so in its place, where it has no answer yet", async () => {
+      const { socket, ended } = await opened();
+      socket.write(`${chunked}1\r\na\r\n`);
+      await whenBegun("/broken");
+      socket.write("no length\r\n");
+      expect(told(await ended())).to.deep.equal([400]);
+    });
+
+    it("break off where its answer has begun", async () => {
+      const { socket, ended } = await opened();
+      socket.write(`${chunked}1\r\na\r\n`);
+      const { response } = await whenBegun("/broken");
+      response.write("answer ");
+      socket.write("no length\r\n");
+      const received = await ended();
+      expect(received).to.match(/^HTTP\/1\.1 200 /).and.not.to.include("HTTP/1.1 400");
+      expect(received.endsWith("0\r\n\r\n")).to.equal(false);
+    });
+
+    it("end without a second answer where it was answered before", async () => {
+      const { socket, received, ended } = await opened();
+      socket.write(`${chunked}1\r\na\r\n`);
+      await whenBegun("/broken");
+      answer("/broken");
+      await received("answer to /broken");
+      socket.write("no length\r\n");
+      expect(told(await ended())).to.deep.equal([200, "/broken"]);
+    });
+  });
+});
