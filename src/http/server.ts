@@ -74,6 +74,8 @@ export function createHttpServer(
       ...plain, ids, keepAliveMs, answerMs: patience.answer, silenceMs: patience.silence,
     })
     : createServer(options, serve);
+  // Who sends no more may wait for answers. Node's documentation and types leave it out.
+  Object.assign(server, { httpAllowHalfOpen: true });
   // Set for the connection, which costs less than for each of its answers.
   server.timeout = patience.answer;
   // The body's reader says "continue" once it is known that the body is wanted.

@@ -226,6 +226,17 @@ describe("requests that one connection sends without waiting for answers", () =>
       expect(paths()).to.deep.equal(["/a", "/b"]);
       await closed;
     });
+
+    it("also where the client has ended its half meanwhile, and the connection ends with the last", async () => {
+      const { socket, ended } = await opened();
+      socket.end(get("/a") + get("/b"));
+      for (const path of ["/a", "/b"]) {
+        await whenBegun(path);
+        answer(path);
+      }
+      expect(told(await ended())).to.deep.equal([200, "/a", 200, "/b"]);
+      await once(socket, "close");
+    });
   });
 
   describe("followed by what cannot be read", () => {
