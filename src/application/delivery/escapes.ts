@@ -3,6 +3,8 @@ export interface View {
   readonly text: string;
   /** Where in the text as it was written each character begins; at last, where the last one ends. */
   readonly origins: Uint32Array;
+  /** How many escapes were read to make it of the view that it is upon. */
+  readonly escapes: number;
 }
 
 /** How an encoding writes what it may not write as it is. */
@@ -33,7 +35,10 @@ const encodings: readonly Encoding[] = [
   {
     sign: "%",
     escapes: /%(?:[0-7][0-9a-f]|[cd][0-9a-f]%[89ab][0-9a-f]|e[0-9a-f](?:%[89ab][0-9a-f]){2}|f[0-7](?:%[89ab][0-9a-f]){3}|([0-9a-f]?$|[c-f][0-9a-f](?:%[89ab][0-9a-f]){0,2}(?:%[89ab]?)?$))/gi,
-    read: (escape) => Buffer.from(escape.replaceAll("%", ""), "hex").toString(),
+    read: (escape) => {
+      if (escape.length === 3) return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+      return Buffer.from(escape.replaceAll("%", ""), "hex").toString();
+    },
   },
   // HTML and XML.
   {
@@ -51,37 +56,45 @@ const encodings: readonly Encoding[] = [
 /** A form within JSON, JSON within JSON, JSON on a page. */
 const layers = 2;
 
-/** A text as it is, and as it reads by each encoding, and by each upon each. */
-export function viewsOf(text: string): readonly View[] {
+/**
+ * A text as it is, and as it reads by each encoding, and by each upon each, but for those that find no escape in it.
+ * Made as they are asked for: each takes time.
+ */
+export function* viewsOf(text: string): Generator<View> {
   const origins = new Uint32Array(text.length + 1);
   for (let index = 1; index <= text.length; index += 1) origins[index] = index;
-  let latest: readonly View[] = [{ text, origins }];
-  const views = [...latest];
+  let latest: readonly View[] = [{ text, origins, escapes: 0 }];
+  yield* latest;
   for (let layer = 0; layer < layers; layer += 1) {
-    latest = latest.flatMap((view) =>
-      encodings.filter(({ sign }) => view.text.includes(sign)).map((encoding) => unescaped(view, encoding)));
-    views.push(...latest);
+    const upon: View[] = [];
+    for (const view of latest) {
+      for (const encoding of encodings.filter(({ sign }) => view.text.includes(sign))) {
+        const read = unescaped(view, encoding);
+        if (read.escapes === 0) continue;
+        yield read;
+        upon.push(read);
+      }
+    }
+    latest = upon;
   }
-  return views;
 }
 
 function unescaped(view: View, { escapes, read }: Encoding): View {
   const origins = new Uint32Array(view.text.length + 1);
+  let count = 0;
   let from = 0;
   let to = 0;
   const keepUpTo = (end: number) => {
-    origins.set(view.origins.subarray(from, end), to);
-    to += end - from;
-    from = end;
+    for (; from < end; from += 1, to += 1) origins[to] = view.origins[from] ?? 0;
   };
   const text = view.text.replace(escapes, (escape: string, cutOff: string | undefined, at: number) => {
     const meaning = cutOff === undefined ? read(escape) : "";
+    count += 1;
     keepUpTo(at);
-    origins.fill(view.origins[at] ?? 0, to, to + meaning.length);
-    to += meaning.length;
+    for (const end = to + meaning.length; to < end; to += 1) origins[to] = view.origins[at] ?? 0;
     from += escape.length;
     return meaning;
   });
   keepUpTo(view.text.length + 1);
-  return { text, origins: origins.subarray(0, to) };
+  return { text, origins: origins.subarray(0, to), escapes: count };
 }

@@ -5,40 +5,19 @@ const mask = "***";
 /** Shorter ones would be found everywhere, and are guessed anyway. */
 const leastLength = 4;
 
-/** A secret as it may be written but for escapes. */
-interface Form {
-  readonly text: string;
-  /** The longest part of it that no encoding escapes, and where that begins: what to look for first. */
-  readonly anchor: string;
-  readonly anchorAt: number;
-  /**
-   * Whether no escape can stand for its first and last character, nor for any of its signs, and no other can begin
-   * within it: as it is it is whole.
-   */
-  readonly whole: boolean;
-  /** How many characters it has at most with escapes. */
-  readonly room: number;
-  /** See {@link bordersOf}. */
-  readonly borders: Uint32Array;
-}
-
-/** From where to where in a text. */
-type Span = readonly [from: number, to: number];
-
 /**
  * An answer without the secrets that its receiver was shown: some receivers send back what they got, and answers are
- * kept in the log and shown to every role. Found as they are and in base64, each also with the escapes of JSON, URLs,
- * forms and HTML; at the end of a body that was cut off, the beginning of one too.
+ * kept in the log and shown to every role. Found as they are and in base64,
+ * each also with the escapes of JSON, URLs, forms and HTML; at the end of a body that was cut off, the beginning of one
+ * too. Of an answer that would take long to read, each text that may hold a secret is masked as a whole.
  */
 export function maskedAnswer(answer: Answer, secrets: readonly string[]): Answer {
   const texts = new Set(secrets.filter(({ length }) => length >= leastLength).flatMap(textsOf));
   if (texts.size === 0) return answer;
-  const forms = [...texts].map(formOf);
-  const masked = (text: string) => without(text, spansIn(text, forms));
-  const headers = Object.entries(answer.headers).map(([name, value]) => [masked(name), masked(value)] as const);
-  const { body } = answer;
-  const cut = answer.truncated ? beginningsAtEnd(body, forms) : [];
-  return { ...answer, headers: Object.fromEntries(headers), body: without(body, [...spansIn(body, forms), ...cut]) };
+  const search = new Search([...texts]);
+  const headers = Object.entries(answer.headers)
+    .map(([name, value]) => [search.masked(name), search.masked(value)] as const);
+  return { ...answer, headers: Object.fromEntries(headers), body: search.masked(answer.body, answer.truncated) };
 }
 
 function textsOf(secret: string): string[] {
@@ -53,116 +32,122 @@ function textsOf(secret: string): string[] {
   return [...texts, ...texts.map((text) => text.toLowerCase())];
 }
 
+/** A secret as it may be written but for escapes. */
+interface Form {
+  readonly text: string;
+  /** The first of the longest parts of it that no encoding escapes: where it is not, the form is not. */
+  readonly anchor: string;
+  /** How many characters it has at most with escapes. */
+  readonly room: number;
+}
+
 /** More characters than two encodings, one upon the other, make of one. */
 const longestEscape = 24;
+/** Longer ones would be no rarer, and may take the square of their length to search for. */
+const longestAnchor = 16;
 
 function formOf(text: string): Form {
-  const runs = text.match(/[A-Za-z0-9]+/g) ?? [];
-  const anchor = runs.reduce((longest, run) => (run.length > longest.length ? run : longest), "");
-  const unescaped = runs.reduce((sum, { length }) => sum + length, 0);
-  const borders = bordersOf(text);
-  return {
-    text,
-    anchor,
-    anchorAt: text.indexOf(anchor),
-    whole: /^[A-Za-z0-9][^\\%&]*[A-Za-z0-9]$/.test(text) && borders.at(-1) === 0,
-    room: unescaped + longestEscape * (text.length - unescaped),
-    borders,
-  };
-}
-
-/** Where the forms are. Reading escapes takes time: it is done around anchors only, and few answers have any. */
-function spansIn(text: string, forms: readonly Form[]): Span[] {
-  const spans: Span[] = [];
-  const suspect: Span[] = [];
-  for (const { text: form, anchor, anchorAt, whole, room } of forms) {
-    // Without an anchor (a secret of signs alone) it may be anywhere.
-    if (anchor === "") suspect.push([0, text.length]);
-    else {
-      for (let at = text.indexOf(anchor); at !== -1; at = text.indexOf(anchor, at + anchor.length)) {
-        const from = at - anchorAt;
-        if (whole && text.startsWith(form, from)) spans.push([from, from + form.length]);
-        // The next anchor may begin within this one.
-        else suspect.push([Math.max(0, at - room), at + anchor.length + room]);
-      }
-    }
-  }
-  for (const [start, end] of united(suspect)) {
-    const views = viewsOf(text.slice(start, end));
-    for (const form of forms.filter((one) => one.text.length <= end - start)) {
-      for (const view of views) spans.push(...occurrences(view, form, start));
-    }
-  }
-  return spans;
-}
-
-function occurrences({ text, origins }: View, form: Form, start: number): Span[] {
-  const spans: Span[] = [];
-  let length = 0;
+  let [anchorAt, anchorLength, run, signs] = [0, 0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
-    length = extended(length, text.charCodeAt(at), form);
-    if (length < form.text.length) continue;
-    spans.push([start + (origins[at + 1 - length] ?? 0), start + (origins[at + 1] ?? 0)]);
-    length = form.borders[length - 1] ?? 0;
+    run = isUnescaped(text.charCodeAt(at)) ? run + 1 : 0;
+    if (run === 0) signs += 1;
+    if (run > anchorLength && run <= longestAnchor) {
+      anchorLength = run;
+      anchorAt = at + 1 - run;
+    }
   }
-  return spans;
+  const anchor = text.slice(anchorAt, anchorAt + anchorLength);
+  return { text, anchor, room: text.length - signs + longestEscape * signs };
+}
+
+/** Whether it is a letter or a digit of ASCII. */
+function isUnescaped(char: number): boolean {
+  const letter = char | 0x20;
+  return (letter >= 0x61 && letter <= 0x7a) || (char >= 0x30 && char <= 0x39);
 }
 
 /**
- * For each beginning of a form: how much of its end is a shorter one. With that, after Knuth, Morris and Pratt, a text
- * is searched in one pass: otherwise some forms take the square of their length, and both they and the text are whoever
- * runs the receiver's to choose.
+ * How much of one answer is read, in characters of views and forms: who runs the receiver may make both the answer and
+ * the secrets such as take long, and meanwhile nobody is served. A page that is full of escapes takes most of it.
  */
-function bordersOf(text: string): Uint32Array {
-  const borders = new Uint32Array(text.length);
-  for (let at = 1; at < text.length; at += 1) {
-    borders[at] = extended(borders[at - 1] ?? 0, text.charCodeAt(at), { text, borders });
+const mostEffort = 400_000;
+/** What else takes time, in characters of views that are made and searched meanwhile. */
+const effortOfView = ({ text, escapes }: View) => 256 + text.length + 32 * escapes;
+const effortOfComparing = (form: string) => 8 + form.length / 8;
+
+/** Hashes of so many bits; each of the {@link leastLength} characters hashed moves those before it up by its share. */
+const hashBits = 12;
+const hashOnto = (hash: number, char: number) => ((hash << (hashBits / leastLength)) ^ char) & ((1 << hashBits) - 1);
+
+function hashOfStart({ text }: Form): number {
+  let hash = 0;
+  for (let at = 0; at < leastLength; at += 1) hash = hashOnto(hash, text.charCodeAt(at));
+  return hash;
+}
+
+/** Looks for secrets in the texts of one answer. */
+class Search {
+  readonly #anchors: ReadonlySet<string>;
+  readonly #mostRoom: number;
+  /** Forms by the hash of their first characters; and which hashes those are, as every character asks. */
+  readonly #forms: ReadonlyMap<number, readonly Form[]>;
+  readonly #isStart = new Uint8Array(1 << hashBits);
+  #effortLeft = mostEffort;
+
+  constructor(texts: readonly string[]) {
+    const forms = texts.map(formOf);
+    for (const { text } of forms) this.#effortLeft -= text.length;
+    this.#anchors = new Set(forms.map(({ anchor }) => anchor));
+    this.#mostRoom = Math.max(...forms.map(({ room }) => room));
+    this.#forms = Map.groupBy(forms, hashOfStart);
+    for (const hash of this.#forms.keys()) this.#isStart[hash] = 1;
   }
-  return borders;
+
+  /** The text with each stretch of secrets masked, or all that would take too long to read. */
+  masked(text: string, cutOff = false): string {
+    const start = this.#suspectFrom(text, cutOff);
+    const suspect = text.slice(start);
+    const hidden = new Uint8Array(suspect.length);
+    for (const view of suspect === "" ? [] : viewsOf(suspect)) {
+      this.#effortLeft -= effortOfView(view);
+      this.#hide(hidden, view, cutOff);
+      if (this.#effortLeft < 0) return text.slice(0, start) + mask;
+    }
+    return text.slice(0, start) + without(suspect, hidden);
+  }
+
+  /** From where on there may be secrets. Reading escapes takes time, and few answers have any anchor. */
+  #suspectFrom(text: string, cutOff: boolean): number {
+    for (const anchor of this.#anchors) if (text.includes(anchor)) return 0;
+    return cutOff ? Math.max(0, text.length - this.#mostRoom) : text.length;
+  }
+
+  /** Marks what a view shows of secrets: forms, and at the end of what is cut off the beginnings of forms. */
+  #hide(hidden: Uint8Array, { text, origins }: View, cutOff: boolean): void {
+    let hash = 0;
+    for (let end = 0; end < text.length && this.#effortLeft >= 0; end += 1) {
+      hash = hashOnto(hash, text.charCodeAt(end));
+      if (this.#isStart[hash] === 0) continue;
+      const at = end + 1 - leastLength;
+      for (const { text: form } of this.#forms.get(hash) ?? []) {
+        const shown = text.slice(at, at + form.length);
+        this.#effortLeft -= effortOfComparing(shown);
+        if ((cutOff || shown.length === form.length) && shown === form.slice(0, shown.length)) {
+          hidden.fill(1, origins[at], origins[at + shown.length]);
+        }
+      }
+    }
+  }
 }
 
-/** How long a beginning of the form ends with this character, where one of `length` ends before it. */
-function extended(length: number, char: number, { text, borders }: Pick<Form, "text" | "borders">): number {
-  let before = length;
-  while (before > 0 && text.charCodeAt(before) !== char) before = borders[before - 1] ?? 0;
-  return text.charCodeAt(before) === char ? before + 1 : 0;
-}
-
-/** The beginnings of forms at a text's very end, with or without escapes. */
-function beginningsAtEnd(text: string, forms: readonly Form[]): Span[] {
-  const start = Math.max(0, text.length - Math.max(...forms.map(({ room }) => room)));
-  return viewsOf(text.slice(start)).flatMap((view) => {
-    const most = Math.max(...forms.map((form) => beginningAtEnd(view.text, form)));
-    const from = start + (view.origins[view.text.length - most] ?? 0);
-    return most === 0 ? [] : [[from, text.length] as const];
-  });
-}
-
-/** How many characters at a text's very end are the beginning of a form. */
-function beginningAtEnd(text: string, form: Form): number {
-  let length = 0;
-  for (let at = 0; at < text.length; at += 1) length = extended(length, text.charCodeAt(at), form);
-  return length < leastLength ? 0 : length;
-}
-
-/** The text with each stretch of spans masked. */
-function without(text: string, spans: readonly Span[]): string {
+/** The text with each stretch of what is hidden masked. */
+function without(text: string, hidden: Uint8Array): string {
   let kept = "";
   let end = 0;
-  for (const [from, to] of united(spans)) {
+  for (let from = hidden.indexOf(1); from !== -1; from = hidden.indexOf(1, end)) {
     kept += text.slice(end, from) + mask;
-    end = to;
+    const next = hidden.indexOf(0, from);
+    end = next === -1 ? text.length : next;
   }
   return kept + text.slice(end);
-}
-
-/** The spans in their order, those that touch or overlap as one. */
-function united(spans: readonly Span[]): Span[] {
-  const apart: Span[] = [];
-  for (const [from, to] of spans.toSorted((a, b) => a[0] - b[0])) {
-    const last = apart.at(-1);
-    if (last && from <= last[1]) apart[apart.length - 1] = [last[0], Math.max(last[1], to)];
-    else apart.push([from, to]);
-  }
-  return apart;
 }
