@@ -7,9 +7,9 @@ const leastLength = 4;
 
 /**
  * An answer without the secrets that its receiver was shown: some receivers send back what they got, and answers are
- * kept in the log and shown to every role. Found as they are and in base64,
- * each also with the escapes of JSON, URLs, forms and HTML; at the end of a body that was cut off, the beginning of one
- * too. Of an answer that would take long to read, each text that may hold a secret is masked as a whole.
+ * kept in the log and shown to every role. Found as they are, in base64, and with UTF-8 and Latin-1 taken for each
+ * other, each also with the escapes of JSON, URLs, forms and HTML; at the end of a body that was cut off, the beginning
+ * of one too. Of an answer that would take long to read, each text that may hold a secret is masked as a whole.
  */
 export function maskedAnswer(answer: Answer, secrets: readonly string[]): Answer {
   const texts = new Set(secrets.filter(({ length }) => length >= leastLength).flatMap(textsOf));
@@ -27,7 +27,13 @@ function textsOf(secret: string): string[] {
     secret, bytes.toString(), base64, base64.replace(/=+$/, ""), bytes.toString("base64url"),
     // As HTML forms write spaces.
     secret.replaceAll(" ", "+"),
+    // UTF-8 that is read as Latin-1: as headers are here, and credentials by some receivers.
+    bytes.toString("latin1"),
   ];
+  // Latin-1 that is read as UTF-8, as bodies are here. Where hardly more than replacement characters remain, it tells
+  // nothing, and would be found in whatever is no text.
+  const misread = Buffer.from(secret, "latin1").toString();
+  if (misread.replaceAll("\uFFFD", "").length >= leastLength) texts.push(misread);
   // HTTP/1.1 has names of headers in any case; they are kept in lower case.
   return [...texts, ...texts.map((text) => text.toLowerCase())];
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { keptBodyBytes } from "../../../../src/application/delivery/answer.ts";
+import { keptAnswer, keptBodyBytes } from "../../../../src/application/delivery/answer.ts";
 import { maskedAnswer } from "../../../../src/application/delivery/masking.ts";
 import { authHeader, bearer } from "../../../../src/application/delivery/request.ts";
 
@@ -12,6 +12,7 @@ const hex = (char: string, width: number) => char.charCodeAt(0).toString(16).pad
 const lowerPercents = (text: string) => text.replace(/%../g, (escape) => escape.toLowerCase());
 const inForm = (text: string) => new URLSearchParams({ "": text }).toString().slice(1);
 const json = (text: string) => JSON.stringify(text).slice(1, -1);
+const asLatin1 = (text: string) => Buffer.from(text).toString("latin1");
 const html = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 /** How answers write what they echo. */
 const encoders: Readonly<Record<string, (text: string) => string>> = {
@@ -36,6 +37,8 @@ const encoders: Readonly<Record<string, (text: string) => string>> = {
   "lower-case form": (text) => lowerPercents(inForm(text)),
   "a form in JSON": (text) => json(inForm(text)),
   "a form in a form": (text) => inForm(inForm(text)),
+  "UTF-8 read as Latin-1": asLatin1,
+  "JSON of UTF-8 read as Latin-1": (text) => json(asLatin1(text)),
 };
 
 describe("an answer that sends a secret back", () => {
@@ -124,6 +127,23 @@ describe("an answer that sends a secret back", () => {
   it("shows no end of an escape in which a secret seems to end", () => {
     expect(maskedAnswer(answer("§aa&amp;a§"), ["aa&a"]).body).to.equal("§***§");
     expect(maskedAnswer(answer("§key%2525§"), ["key%25"]).body).to.equal("§***§");
+  });
+
+  it("is kept without it where its headers are UTF-8 and its body is Latin-1", () => {
+    const { secrets } = authHeader({ type: "BasicAuth", username: "björn", password: "pässwörd-geheim" });
+    const said = "björn, not pässwörd-geheim";
+    const { headers, body } = keptAnswer({
+      answered: true, statusCode: 401, truncated: false,
+      headers: { "X-User": asLatin1(said) }, body: Buffer.from(said, "latin1"),
+    });
+    expect(maskedAnswer(answer(body, false, headers), secrets)).to.deep.equal(
+      answer("***, not ***", false, { "x-user": "***, not ***" }),
+    );
+  });
+
+  it("is kept with characters that are no text where hardly another character of a secret would remain", () => {
+    const { body } = maskedAnswer(answer("\uFFFD".repeat(9) + "abc"), ["äöüßäöü", "üüüüabc"]);
+    expect(body).to.equal("\uFFFD".repeat(9) + "abc");
   });
 
   const everyEscape = "\\\\u005c%255c&#37;41&amp;#92;";
