@@ -75,7 +75,7 @@ describe("a delivery worker with many destinations that are called at once", () 
     };
     await tell(attemptEnded(another, false));
     relay.clock.advance(301_000);
-    await tell({ type: "HalfOpen", leaseOver: false });
+    await tell({ type: "HalfOpen", lost: null });
     take(wakes());
     await until(() => sent.size === firsts.length);
   });
