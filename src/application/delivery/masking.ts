@@ -133,8 +133,8 @@ class Search {
     let hash = 0;
     for (let end = 0; end < text.length && this.#effortLeft >= 0; end += 1) {
       hash = hashOnto(hash, text.charCodeAt(end));
-      if (this.#isStart[hash] === 0) continue;
       const at = end + 1 - leastLength;
+      if (at < 0 || this.#isStart[hash] === 0) continue;
       for (const { text: form } of this.#forms.get(hash) ?? []) {
         const shown = text.slice(at, at + form.length);
         this.#effortLeft -= effortOfComparing(shown);

@@ -91,6 +91,14 @@ describe("an answer that sends a secret back", () => {
     expect(maskedAnswer(answer(body), ["sk/live+4f9a"]).body).to.equal(body.replace("sk\\/live+4f9a", "***"));
   });
 
+  it("is kept whole where its body was cut off and nothing of one is in it, however it begins", () => {
+    const all = Array.from({ length: 0x5f }, (_, char) => String.fromCharCode(0x20 + char));
+    for (const start of [...all, ...all.flatMap((one) => all.map((other) => one + other))]) {
+      const body = `${start} is how it begins`;
+      expect(maskedAnswer(answer(body, true), ["D(@xsecret"]).body).to.equal(body);
+    }
+  });
+
   it("is kept without the beginning of one where its body was cut off, and only there", () => {
     expect(maskedAnswer(answer(`said ${secret.slice(0, 9)}`, true), [secret]).body).to.equal("said ***");
     expect(maskedAnswer(answer(`said ${secret.slice(0, 9)}`), [secret]).body).to.equal(`said ${secret.slice(0, 9)}`);
