@@ -101,7 +101,7 @@ describe("SIGTERM to the real process", function () {
 
     const ended = relay.sigterm();
     await eventually(() => refusal(), (code) => code === "ECONNREFUSED");
-    for (const again of ["SIGTERM", "SIGINT"] as const) relay.signal(again);
+    for (const again of ["SIGTERM", "SIGINT", "SIGHUP"] as const) relay.signal(again);
     socket.write(body.slice(10));
     const text = await answer;
     expect(text).to.match(/^HTTP\/1.1 202 /);
