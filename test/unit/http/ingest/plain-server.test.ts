@@ -8,6 +8,7 @@ import type { IngestAnswer, IngestRequest } from "../../../../src/http/ingest/an
 import { createHttpServer, type Patience } from "../../../../src/http/server.ts";
 import { heldBytes } from "../../../support/heap.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { eventually } from "../../../support/relay.ts";
 
 /** So long that a slow machine is no slow client. */
 const patient: Patience = { silence: 20_000, headers: 30_000, request: 30_000, answer: 30_000, checkEvery: 20 };
@@ -345,7 +346,8 @@ describe("a connection to ingest", () => {
     }
     expect(byNode.length).to.equal(connections.length);
     plain = [];
-    expect((heldBytes() - before) / connections.length).to.be.below(text.length / 2);
+    // What the runtime itself frees, it may free a little later.
+    await eventually(async () => (heldBytes() - before) / connections.length, (each) => each < text.length / 2);
   });
 
   it("is told a last answer that is refused for its size", async () => {
