@@ -267,9 +267,9 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a lane goes on after its session",
     breaks: "only who has a destination claims its attempts",
-    file: lane,
-    from: "if (this.#guard.paused || !this.#tenure.alive) return undefined;",
-    to: "if (this.#guard.paused || !this.#tenure.session) return undefined;",
+    file: "src/workers/delivery/tenure.ts",
+    from: "return this.#session?.alive ?? false;",
+    to: "return this.#session !== undefined;",
   },
   {
     name: "a lane that lost its destination keeps its work",
