@@ -1,10 +1,13 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { waiting } from "../../../projections/due/due.ts";
+import { events } from "../../../projections/events/events.ts";
 import { deliveryRoles, type DeliveryParts } from "../../../src/composition/delivery.ts";
 import { streams } from "../../../src/domain/streams.ts";
 import type { Selection } from "../../../src/ports/read-models.ts";
 import type { WorkItem } from "../../../src/ports/work-queue.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
@@ -71,5 +74,38 @@ describe("the role of the sweeper", () => {
     answer.resolve(null);
     await role?.stop(0);
     await relay.close();
+  });
+
+  it("looks for deleted destinations when it starts and every minute, for any work every 3 s", async () => {
+    const clock = new ManualClock();
+    let looks = { deleted: 0, any: 0 };
+    const readModels = {
+      find: async () => [],
+      distinct: async ({ collection, where, range }: Selection) => {
+        if (collection === waiting.name && !range) looks.deleted += 1;
+        if (collection === events.name && where?.["status"] === "Pending" && range?.to !== undefined) looks.any += 1;
+        return [];
+      },
+    };
+    const parts = {
+      clock, readModels, shared: { queue: true }, logger: quiet, metrics: uncounted,
+      forgetting: { overdue: async () => [] }, rotation: { finish: async () => ({ rewrapped: 0, left: 0 }) },
+    } as unknown as DeliveryParts;
+    const [role] = deliveryRoles(parts, new Set(["sweeper"]));
+    const after = async (ms: number) => {
+      looks = { deleted: 0, any: 0 };
+      clock.advance(ms);
+      for (let n = 0; n < 20; n += 1) await turn();
+      return looks;
+    };
+    void role?.start();
+    await after(0);
+    expect(await after(199)).to.deep.equal({ deleted: 0, any: 0 });
+    expect(await after(1)).to.deep.equal({ deleted: 1, any: 1 });
+    expect(await after(2_999)).to.deep.equal({ deleted: 0, any: 0 });
+    expect(await after(1)).to.deep.equal({ deleted: 0, any: 1 });
+    expect(await after(56_999)).to.include({ deleted: 0 });
+    expect(await after(1)).to.include({ deleted: 1 });
+    await role?.stop(0);
   });
 });
