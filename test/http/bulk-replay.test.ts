@@ -6,7 +6,7 @@ import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
 import { http, shaped } from "../support/http.ts";
 import { Deliveries } from "../support/outcomes.ts";
-import { spoiled } from "../support/spoiled.ts";
+import { spoilReads } from "../support/spoiled.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
 
@@ -190,17 +190,12 @@ describeOnEngines("bulk replay", (freshEngines) => {
     await givenUp();
     await outcome();
     await givenUp();
-    const { store } = engines;
-    const read = store.readStream.bind(store);
-    store.readStream = async (stream, options) => {
-      const entries = await read(stream, options);
-      return stream === streams.replays(one.tenantId) ? entries.map(spoiled) : entries;
-    };
+    const mend = spoilReads(engines.store, ({ stream }) => stream === streams.replays(one.tenantId));
     try {
       const elsewhere = one.developer.client.at(processes[1].url);
       expect(await outcome({}, elsewhere)).to.deep.equal({ matched: 1, replayed: 1 });
     } finally {
-      Reflect.deleteProperty(store, "readStream");
+      mend();
     }
     expect(await recorded()).to.deep.equal([
       ["ReplayOrdered", 1], ["ReplayCompleted", 1], ["ReplayOrdered", 1], ["ReplayCompleted", 1],
@@ -226,18 +221,13 @@ describeOnEngines("bulk replay", (freshEngines) => {
     const damaged = await openIngest(one.owner.client, one.tenantId);
     await givenUp(damaged);
     await givenUp();
-    const { store } = engines;
-    const read = store.readStream.bind(store);
-    store.readStream = async (stream, options) => {
-      const entries = await read(stream, options);
-      return stream === streams.destination(damaged.destinationId) ? entries.map(spoiled) : entries;
-    };
+    const mend = spoilReads(engines.store, ({ stream }) => stream === streams.destination(damaged.destinationId));
     const fresh = await startApi(engines);
     try {
       const elsewhere = one.developer.client.at(fresh.url);
       expect(await outcome({}, elsewhere)).to.deep.equal({ matched: 2, replayed: 1 });
     } finally {
-      Reflect.deleteProperty(store, "readStream");
+      mend();
       await fresh.close();
     }
     expect(await statuses()).to.deep.equal(["CriticalFailure", "Pending"]);

@@ -7,7 +7,7 @@ import { createUser, freshEmail, openAccount, openIngest, password, type Account
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
 import { http } from "../support/http.ts";
-import { spoiled } from "../support/spoiled.ts";
+import { spoilReads } from "../support/spoiled.ts";
 
 describe("when engines fail", () => {
   let engines: InMemoryEngines;
@@ -144,9 +144,7 @@ describe("when a record can no longer be read", () => {
     api = await startApi(engines);
     one = await openAccount(api.url);
     // What was folded from it before is at hand still.
-    const read = engines.store.readStream.bind(engines.store);
-    engines.store.readStream = async (name, options) => (await read(name, options))
-      .map((entry) => (entry.type === "UserCreated" ? spoiled(entry) : entry));
+    spoilReads(engines.store, ({ type }) => type === "UserCreated");
   });
   after(() => api.close());
   afterEach(() => expect(api.errors).to.deep.equal([]));

@@ -4,7 +4,7 @@ import { Purger } from "../../../src/workers/purger.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { ManualRelay, never } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
-import { spoiled } from "../../support/spoiled.ts";
+import { spoilReads } from "../../support/spoiled.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("purger", () => {
@@ -49,15 +49,12 @@ describe("purger", () => {
       const { models, store } = relay;
       const all = [await purged(), await purged(), await purged()].sort((a, b) => a.tenantId < b.tenantId ? -1 : 1);
       await eventually(() => models.count({ collection: "purges", where: { hiding: false } }), (count) => count === 3);
-      const read = store.readStream.bind(store);
-      store.readStream = async (stream, options) => {
-        const found = await read(stream, options);
-        return isSpoiled(stream) ? found.map(spoiled) : found;
-      };
+      const mend = spoilReads(store, ({ stream }) => isSpoiled(stream));
       await relay.purger.run(never);
       await relay.drained();
       await relay.purger.run(never);
-      const facts = await Promise.all(all.map(({ eventId }) => read(streams.event(eventId))));
+      mend();
+      const facts = await Promise.all(all.map(({ eventId }) => store.readStream(streams.event(eventId))));
       return all.filter((_, at) => facts[at]!.length > 0).map(({ tenantId }) => tenantId);
     };
 

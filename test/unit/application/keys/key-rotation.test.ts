@@ -11,7 +11,7 @@ import { Vault } from "../../../../src/application/keys/vault.ts";
 import { createTenant } from "../../../support/accounts.ts";
 import { startApi } from "../../../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
-import { spoiled } from "../../../support/spoiled.ts";
+import { spoilReads } from "../../../support/spoiled.ts";
 
 const ids = new SystemIds();
 const going = () => false;
@@ -82,15 +82,10 @@ describe("master key rotation", () => {
   });
 
   it("leaves a tenant whose record cannot be read, and re-wraps the others", async () => {
-    const { store } = engines;
     const [damaged] = known.map(({ tenantId }) => `tenant-${tenantId}`).sort();
-    const read = store.readStream.bind(store);
-    store.readStream = async (stream, options) => {
-      const found = await read(stream, options);
-      return stream === damaged ? found.map(spoiled) : found;
-    };
+    const mend = spoilReads(engines.store, ({ stream }) => stream === damaged);
     expect(await rotate()).to.deep.equal({ rewrapped: 2, left: 1, through: false });
-    store.readStream = read;
+    mend();
     expect(await rotate()).to.deep.equal({ rewrapped: 1, left: 0, through: true });
     await requireRotated();
   });
