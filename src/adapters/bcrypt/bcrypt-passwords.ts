@@ -74,11 +74,8 @@ export class BcryptPasswords implements Passwords {
 
   /** Room for one more of the owner's, at the cost of who has more than it will have then. Throws a Refusal. */
   #makeRoom(owner: string): void {
-    const heaviest = this.#queue.heaviest();
-    if (heaviest === undefined || this.#queue.weight(heaviest) <= this.#queue.weight(owner) + 1) {
-      refuse("unavailable", tooMany);
-    }
-    this.#queue.takeNewest(heaviest)?.reject(new Refusal("unavailable", tooMany));
+    const dropped = this.#queue.takeForRoom(owner, 1) ?? refuse("unavailable", tooMany);
+    dropped.reject(new Refusal("unavailable", tooMany));
   }
 
   #next(worker: Worker): void {

@@ -71,6 +71,16 @@ export class FairQueue<Item> {
     return item;
   }
 
+  /**
+   * Takes out the newest item of the owner whose items weigh most, to make room for one that weighs `weight`; undefined
+   * where they weigh no more than those of its own owner will then.
+   */
+  takeForRoom(owner: string, weight: number): Item | undefined {
+    const heaviest = this.heaviest();
+    if (heaviest === undefined || this.weight(heaviest) <= this.weight(owner) + weight) return undefined;
+    return this.takeNewest(heaviest);
+  }
+
   /** Takes an item out; false where it does not wait. */
   remove(owner: string, item: Item): boolean {
     const line = this.#lines.get(owner);

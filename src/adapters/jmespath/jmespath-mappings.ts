@@ -112,12 +112,7 @@ export class JmespathMappings implements Mappings {
 
   /** Room for a tenant's characters, at the cost of who has more than it will have then. Throws a Refusal. */
   #makeRoom(tenantId: string, characters: number): void {
-    const heaviest = this.#queue.heaviest();
-    if (heaviest === undefined || this.#queue.weight(heaviest) <= this.#queue.weight(tenantId) + characters) {
-      refuse("unavailable", tooMany);
-    }
-    const newest = this.#queue.takeNewest(heaviest);
-    if (newest) this.#refuse(newest, tooMany);
+    this.#refuse(this.#queue.takeForRoom(tenantId, characters) ?? refuse("unavailable", tooMany), tooMany);
   }
 
   /** Gives idle processes work, and starts another where they are too few. */
