@@ -72,10 +72,10 @@ export class Books implements CallWatcher {
     return event;
   }
 
-  /** Told of every fact as it becomes durable: who claims an attempt must have the destination to itself. */
+  /** Told of every fact as it becomes durable: who claims an attempt or a probe must have the destination to itself. */
   claimed(entries: readonly RecordedEvent[], by: SimulatedProcess): void {
     for (const { type, data } of entries) {
-      if (type !== "DeliveryAttemptStarted") continue;
+      if (type !== "DeliveryAttemptStarted" && type !== "CircuitProbeClaimed") continue;
       const { eventId, destinationId } = data as { readonly eventId: string; readonly destinationId: string };
       const until = this.#queue.hadUntil(by, destinationId);
       hold(until >= this.#now() - this.#claimMs, "only who has a destination claims its attempts",

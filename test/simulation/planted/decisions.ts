@@ -207,5 +207,9 @@ export const decisions: readonly PlantedBug[] = [
     file: circuit,
     from: "if (state.position !== \"Open\" || !mayProbe(state, command.at) ||",
     to: "if (",
+    weather: {
+      processes: 3, operations: 300, activeMs: 60_000, rebalanceEveryMs: 1_000, moody: 0.5, moodEveryMs: 1_500,
+      log: { usualMs: 1, slow: 0.2, slowMs: 1_500, failBefore: 0, failAfter: 0 },
+    },
   },
 ];

@@ -1,69 +1,37 @@
 import { once } from "node:events";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { connect, type AddressInfo, type Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
-import { createHttpServer, type Patience } from "../../../src/http/server.ts";
+import { createHttpServer } from "../../../src/http/server.ts";
+import { WrittenRequests } from "../../support/written-requests.ts";
 
-/** So long that a slow machine is no slow client. */
-const patient: Patience = { silence: 20_000, headers: 30_000, request: 30_000, answer: 30_000, checkEvery: 20 };
 const pieceBytes = 65_536;
 
 describe("requests that one connection sends without waiting for answers", () => {
-  let server: Server;
+  let requests: WrittenRequests;
   /** What has begun, by path. */
   let begun: Map<string, { readonly request: IncomingMessage; readonly response: ServerResponse }>;
-  let sockets: Socket[];
 
   beforeEach(async () => {
-    sockets = [];
-    await listen(patient);
-  });
-  afterEach(() => {
-    for (const socket of sockets) socket.destroy();
-    close();
-  });
-  const close = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-  const listen = async (patience: Patience) => {
     begun = new Map();
-    server = createHttpServer((request, response) => {
+    requests = await WrittenRequests.to((patience) => createHttpServer((request, response) => {
       begun.set(request.url!, { request, response });
-    }, new SystemIds(), { patience }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-  };
-  /** For the rest of a test. */
-  const listenImpatiently = async (patience: Partial<Patience>) => {
-    close();
-    await listen({ ...patient, ...patience });
-  };
+    }, new SystemIds(), { patience }));
+  });
+  afterEach(() => requests.close());
 
   const get = (path: string, ...headers: string[]) =>
     [`GET ${path} HTTP/1.1`, "Host: relay", ...headers, "", ""].join("\r\n");
   const post = (path: string, body: string, ...headers: string[]) =>
     [`POST ${path} HTTP/1.1`, "Host: relay", ...headers, `Content-Length: ${body.length}`, "", body].join("\r\n");
 
-  /** A connection, its end in the server, and what came back so far. */
   const opened = async () => {
-    const socket = connect({ port: (server.address() as AddressInfo).port, host: "127.0.0.1", allowHalfOpen: true });
-    sockets.push(socket);
-    const [accepted] = (await once(server, "connection")) as [Socket];
-    let text = "";
-    socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1"))).on("error", () => undefined);
-    const until = async (done: () => boolean) => {
-      while (!done() && !socket.readableEnded && !socket.destroyed) await turn();
-      return text;
-    };
-    return {
-      socket, accepted,
-      /** Resolves to all that came, once that is at its end. */
-      received: (wanted: string) => until(() => text.slice(-1_000).includes(wanted)),
-      /** Resolves to all that came, once the server has ended the connection. */
-      ended: () => until(() => false),
-    };
+    const connection = await requests.opened();
+    /** Resolves to all that came, once that is at its end. */
+    const received = (wanted: string) => connection.until((text) => text.slice(-1_000).includes(wanted));
+    return { ...connection, received };
   };
   const answer = (path: string, text = `answer to ${path}`) => begun.get(path)!.response.end(text);
   const whenBegun = async (path: string) => {
@@ -172,7 +140,7 @@ describe("requests that one connection sends without waiting for answers", () =>
 
     it("and so does one that expects something first", async () => {
       const { socket, received } = await opened();
-      const expecting = once(server, "checkExpectation") as Promise<[IncomingMessage, ServerResponse]>;
+      const expecting = once(requests.server, "checkExpectation") as Promise<[IncomingMessage, ServerResponse]>;
       socket.write(get("/a") + post("/b", "", "Expect: wonders") + post("/c", "", "Expect: 100-continue"));
       const [, refusal] = await expecting;
       await turn();
@@ -214,9 +182,9 @@ describe("requests that one connection sends without waiting for answers", () =>
       const { socket, ended } = await opened();
       socket.write(get("/a") + get("/b") + get("/c"));
       await whenBegun("/a");
-      const closed = once(server, "close");
-      server.close();
-      server.closeIdleConnections();
+      const closed = once(requests.server, "close");
+      requests.server.close();
+      requests.server.closeIdleConnections();
       answer("/a");
       await whenBegun("/b");
       answer("/b");
@@ -266,19 +234,19 @@ describe("requests that one connection sends without waiting for answers", () =>
       const { response } = await whenBegun("/a");
       response.write("answer ");
       socket.write("garbage\r\n\r\n");
-      await once(server, "clientError");
+      await once(requests.server, "clientError");
       response.end("to /a");
       const received = await ended();
       expect(received).to.match(/answer \r\n5\r\nto \/a\r\n0\r\n\r\nHTTP\/1\.1 400 /);
     });
 
     it("are answered, then what came too slowly is told 408, and is not served if it comes after all", async () => {
-      await listenImpatiently({ headers: 100 });
+      await requests.toImpatient({ headers: 100 });
       const { socket, ended } = await opened();
       socket.write(get("/a") + get("/late").slice(0, -2));
       const { response } = await whenBegun("/a");
       response.write("answer ");
-      await once(server, "clientError");
+      await once(requests.server, "clientError");
       const { bytesRead } = response.socket!;
       socket.write(`\r\n${get("/later")}`);
       await whenRead(response.socket!, bytesRead + 1);
@@ -294,7 +262,7 @@ describe("requests that one connection sends without waiting for answers", () =>
       const listeners = [];
       for (let times = 0; times < 3; times += 1) {
         socket.write("garbage\r\n\r\n");
-        await once(server, "clientError");
+        await once(requests.server, "clientError");
         listeners.push(response.listenerCount("close"));
       }
       expect(new Set(listeners).size).to.equal(1);
@@ -314,7 +282,7 @@ describe("requests that one connection sends without waiting for answers", () =>
     });
 
     it("are waited for no longer than their client takes what is there", async () => {
-      await listenImpatiently({ answer: 100 });
+      await requests.toImpatient({ answer: 100 });
       const { socket, accepted } = await opened();
       socket.pause();
       socket.write(`${get("/large")}garbage\r\n\r\n`);

@@ -1,42 +1,28 @@
 import { once } from "node:events";
-import type { IncomingMessage, Server } from "node:http";
-import { connect, type AddressInfo, type Socket } from "node:net";
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
 import type { IngestAnswer, IngestRequest } from "../../../../src/http/ingest/answer.ts";
-import { createHttpServer, type Patience } from "../../../../src/http/server.ts";
+import { createHttpServer } from "../../../../src/http/server.ts";
 import { heldBytes } from "../../../support/heap.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { eventually } from "../../../support/relay.ts";
+import { patient, WrittenRequests } from "../../../support/written-requests.ts";
 
-/** So long that a slow machine is no slow client. */
-const patient: Patience = { silence: 20_000, headers: 30_000, request: 30_000, answer: 30_000, checkEvery: 20 };
 const taken: IngestAnswer = { status: 202, type: "application/json; charset=utf-8", text: '{"taken":true}' };
 
 describe("a connection to ingest", () => {
-  let server: Server;
-  let port: number;
+  let requests: WrittenRequests;
   /** Requests answered past Node's HTTP server, and by it. */
   let plain: IngestRequest[];
   let byNode: string[];
   let answerIngest: () => Promise<IngestAnswer>;
-  let sockets: Socket[];
 
   beforeEach(async () => {
-    [plain, byNode, sockets] = [[], [], []];
+    [plain, byNode] = [[], []];
     answerIngest = async () => taken;
-    await listen(patient);
-  });
-  afterEach(() => {
-    for (const socket of sockets) socket.destroy();
-    close();
-  });
-  const close = () => {
-    server.close();
-    server.closeAllConnections();
-  };
-  const listen = async (patience: Patience) => {
     const service = {
       answerIngest: (request: IngestRequest) => {
         plain.push(request);
@@ -45,18 +31,12 @@ describe("a connection to ingest", () => {
       clock: new ManualClock(),
       maxBodyBytes: 100_000,
     };
-    server = createHttpServer((request: IncomingMessage, response) => {
+    requests = await WrittenRequests.to((patience) => createHttpServer((request: IncomingMessage, response) => {
       byNode.push(`${request.method} ${request.url}`);
       request.resume().once("end", () => response.end("by Node"));
-    }, new SystemIds(), { plain: service, patience }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    port = (server.address() as AddressInfo).port;
-  };
-  /** For the rest of a test. */
-  const listenImpatiently = async (patience: Partial<Patience>) => {
-    close();
-    await listen({ ...patient, ...patience });
-  };
+    }, new SystemIds(), { plain: service, patience }));
+  });
+  afterEach(() => requests.close());
 
   const path = "/api/v1/ingest/tenant/dst_token";
   const post = (body = "{}", ...headers: string[]) =>
@@ -66,26 +46,12 @@ describe("a connection to ingest", () => {
     ].join("\r\n");
   const get = "GET /other HTTP/1.1\r\nHost: relay\r\n\r\n";
 
-  /** A connection, its end in the server, and what came back so far. */
   const opened = async () => {
-    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-    sockets.push(socket);
-    const [accepted] = (await once(server, "connection")) as [Socket];
-    let text = "";
-    const until = async (done: (received: string) => boolean) => {
-      while (!done(text) && !socket.readableEnded && !socket.destroyed) {
-        await Promise.race([once(socket, "data"), once(socket, "end"), once(socket, "close")]);
-      }
-      return text;
-    };
-    socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1"))).on("error", () => undefined);
-    return {
-      socket, accepted,
-      /** Resolves to all that came, once it has so many answers. */
-      answers: (count: number) => until((received) => received.split(/taken|by Node/).length > count),
-      /** Resolves to all that came, once the server has ended the connection. */
-      ended: () => until(() => false),
-    };
+    const connection = await requests.opened();
+    /** Resolves to all that came, once it has so many answers. */
+    const answers = (count: number) =>
+      connection.until((received) => received.split(/taken|by Node/).length > count);
+    return { ...connection, answers };
   };
   /** Resolves once the server has read it, as a piece of its own. */
   const written = async ({ socket, accepted }: { socket: Socket; accepted: Socket }, piece: string) => {
@@ -202,7 +168,7 @@ describe("a connection to ingest", () => {
   });
 
   it("is cut off with 408, as by Node, where nothing comes, or not the rest", async () => {
-    await listenImpatiently({ silence: 30, headers: 100, request: 200 });
+    await requests.toImpatient({ silence: 30, headers: 100, request: 200 });
     const [silent, begun] = [await opened(), await opened()];
     begun.socket.write(post('{"a":1}').slice(0, -1));
     expect(statuses(await silent.ended())).to.deep.equal([408]);
@@ -272,8 +238,8 @@ describe("a connection to ingest", () => {
     const answer = pending();
     busy.socket.write(post());
     await untilAsked(2);
-    const closed = once(server, "close");
-    server.close();
+    const closed = once(requests.server, "close");
+    requests.server.close();
     expect(statuses(await idle.ended())).to.deep.equal([202]);
     answer();
     expect(await busy.ended()).to.match(/^HTTP\/1\.1 202 [^]*\r\nConnection: close\r\n\r\n/);
@@ -286,7 +252,7 @@ describe("a connection to ingest", () => {
     socket.write(post());
     await answers(1);
     await written({ socket, accepted }, post().slice(0, 20));
-    server.close();
+    requests.server.close();
     socket.write(post().slice(20));
     expect(statuses(await ended())).to.deep.equal([202, 202]);
   });
@@ -297,12 +263,12 @@ describe("a connection to ingest", () => {
     socket.write(post());
     await untilAsked(1);
     const closed = once(accepted, "close");
-    server.closeAllConnections();
+    requests.server.closeAllConnections();
     await closed;
   });
 
   it("is cut off where the client takes nothing more of its answers", async () => {
-    await listenImpatiently({ answer: 300 });
+    await requests.toImpatient({ answer: 300 });
     answerIngest = async () => ({ ...taken, text: `{"a":"${"a".repeat(1_000_000)}"}` });
     const { socket, accepted } = await opened();
     socket.pause();
@@ -314,7 +280,7 @@ describe("a connection to ingest", () => {
       await untilAsked(before + 1);
       await turn();
     }
-    server.closeIdleConnections();
+    requests.server.closeIdleConnections();
     expect(accepted.writableEnded).to.equal(false);
     await closed;
   });
