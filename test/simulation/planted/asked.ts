@@ -76,6 +76,13 @@ export const asked: readonly PlantedBug[] = [
         destinationId: ((globalThis as { one?: string }).one ??= destination.id),`,
   },
   {
+    name: "a destination is registered with the first one's address",
+    breaks: "no tenant's events go to another's receiver",
+    file: "src/application/commands/destinations.ts",
+    from: "destinationId, tenantId,\n        url: input.url,",
+    to: "destinationId, tenantId,\n        url: ((globalThis as { one?: string }).one ??= input.url),",
+  },
+  {
     name: "replaced tokens go on",
     breaks: "a token that was replaced lets nobody in",
     file: directory,

@@ -157,14 +157,6 @@ export const delivery: readonly PlantedBug[] = [
     to: "let signer = this.#signers.get(((this as { first?: Tenant }).first ??= tenant));",
   },
   {
-    name: "a destination is remembered for all",
-    breaks: "no tenant's events go to another's receiver",
-    file: claims,
-    from: "await aggregates.read(destinations, known.state.destinationId);",
-    to: `await aggregates.read(destinations,
-      ((globalThis as { one?: string }).one ??= known.state.destinationId));`,
-  },
-  {
     name: "an outcome is counted again when the log's answer was lost",
     breaks: "failures are counted from the last success",
     file: recording,
