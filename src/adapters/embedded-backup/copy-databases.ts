@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -7,14 +8,19 @@ import { sync } from "../file-system/sync.ts";
 /**
  * Copies SQLite databases from one folder to another, in their order, each as it stands at one moment, while others
  * write to it; what they commit meanwhile is not in the copy and waits for nothing. None has its name before all are
- * copied and durable: what fails until then leaves none. Throws where one is in the target already.
+ * copied and durable: what fails until then leaves none. Throws where one is in the target already. Drafts have names of
+ * their own: two copies begun into one folder must not write into each other's.
  */
 export function copyDatabases(names: readonly string[], from: string, to: string): void {
   const copies = names.map((name) =>
-    ({ source: join(from, name), draft: join(to, `${name}.new`), target: join(to, name) }));
-  for (const { target } of copies) if (existsSync(target)) throw new Error(`${target} exists already`);
+    ({ source: join(from, name), draft: join(to, `${name}.${randomUUID()}.new`), target: join(to, name) }));
+  const requireFree = () => {
+    for (const { target } of copies) if (existsSync(target)) throw new Error(`${target} exists already`);
+  };
+  requireFree();
   try {
     for (const { source, draft } of copies) copyDatabase(source, draft);
+    requireFree();
     for (const { draft, target } of copies) renameSync(draft, target);
     sync(to);
   } finally {
@@ -23,7 +29,6 @@ export function copyDatabases(names: readonly string[], from: string, to: string
 }
 
 function copyDatabase(from: string, to: string): void {
-  rmSync(to, { force: true });
   const source = inFile(from, () => new DatabaseSync(from, { readOnly: true }));
   try {
     // Without, the gaps of the copy's pages hold copies of rows, which nobody finds when those are deleted.

@@ -66,8 +66,10 @@ export class SqliteExpiringState implements ExpiringState {
 
   async admit(keys: readonly string[], { max, windowMs }: RateLimit): Promise<Ticket | null> {
     return this.#write((now) => {
-      const counted = "SELECT count(*) AS counted FROM admissions WHERE key = ? AND expires_at > ?";
-      if (keys.some((key) => Number(this.#statement(counted).get(key, now)?.["counted"]) >= max)) return null;
+      // What ends later than anything admitted now was admitted by a clock that was set back since.
+      const counted = "SELECT count(*) AS counted FROM admissions WHERE key = ? AND expires_at > ? AND expires_at <= ?";
+      const admitted = (key: string) => Number(this.#statement(counted).get(key, now, now + windowMs)?.["counted"]);
+      if (keys.some((key) => admitted(key) >= max)) return null;
       const ticket = { id: randomUUID(), keys };
       const insert = "INSERT OR IGNORE INTO admissions VALUES (?, ?, ?)";
       for (const key of keys) this.#count(kindOf(key), this.#run(insert, key, ticket.id, now + windowMs));

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import type { CollectionDefinition } from "../../ports/read-models.ts";
+import { orEndUnsynced } from "../file-system/failed-sync.ts";
 import type { Effect, Folded } from "../read-models/folded-changes.ts";
 import { schemaOf, tableOf } from "./columns.ts";
 
@@ -90,9 +91,9 @@ export class Scrubs {
 
   /** Empties the write-ahead log; then nothing is due any more. Throws while a reader is in the way. */
   empty(): void {
-    if (this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] !== 0) {
-      throw new Error("a reader is in the way");
-    }
+    const emptied = this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
+    const file = this.#database.location() ?? "";
+    if (orEndUnsynced(file, () => emptied.get())?.["busy"] !== 0) throw new Error("a reader is in the way");
     this.#database.exec("DELETE FROM scrubs");
     this.#due = false;
   }

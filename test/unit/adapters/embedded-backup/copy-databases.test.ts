@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
 import { expect } from "chai";
 import { copyDatabases } from "../../../../src/adapters/embedded-backup/copy-databases.ts";
 
@@ -50,5 +52,22 @@ describe("copies of databases", () => {
     rmSync(join(to, "one.db"));
     expect(copy).to.throw(`${join(to, "two.db")} exists already`);
     expect(readdirSync(to)).to.deep.equal(["two.db"]);
+  });
+
+  it("begun at once by two do not write into each other's: each is whole or told that it is too late", async () => {
+    for (const name of ["one.db", "two.db"]) make(name, 1);
+    const large = new DatabaseSync(join(from, "two.db"));
+    large.exec("CREATE TABLE large AS SELECT randomblob(20000000) AS bytes");
+    large.close();
+    const ends = await Promise.all(Array.from({ length: 3 }, async () => {
+      const thread = new Worker(new URL("./copying-thread.ts", import.meta.url), { workerData: { from, to } });
+      const [end] = await once(thread, "message");
+      await thread.terminate();
+      return end as string;
+    }));
+    expect(ends).to.include("copied");
+    for (const end of ends) expect(end).to.match(/^copied$|exists already$/);
+    expect(readdirSync(to)).to.deep.equal(["one.db", "two.db"]);
+    expect([valueIn("one.db"), valueIn("two.db")]).to.deep.equal([1, 1]);
   });
 });

@@ -101,4 +101,15 @@ describe("S6 a flood of distinct addresses, in the expiring state", () => {
     time.now += 1;
     expect(await state.admit(["edge"], limit)).to.not.equal(null);
   });
+
+  it("counts nothing for longer than its window, even where the clock was ahead and is set back", async () => {
+    open();
+    const ahead = 3_600_000;
+    time.now += ahead;
+    for (let n = 0; n < 10; n += 1) await state.admit(["login:address:one"], limit);
+    expect(await state.admit(["login:address:one"], limit)).to.equal(null);
+    time.now -= ahead;
+    for (let n = 0; n < 10; n += 1) expect(await state.admit(["login:address:one"], limit)).to.not.equal(null);
+    expect(await state.admit(["login:address:one"], limit)).to.equal(null);
+  });
 });
