@@ -1,5 +1,6 @@
 import type { Forgetting } from "../application/accounts/forgetting.ts";
 import { serviceOrigin } from "../application/origin.ts";
+import { Repeats } from "../application/repeats.ts";
 import { timestamp } from "../domain/time.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Instruments } from "../ports/telemetry.ts";
@@ -15,9 +16,11 @@ interface ForgetterParts extends Instruments {
 /** Finishes forgetting deleted users where a process died before it had. */
 export class Forgetter {
   readonly #parts: ForgetterParts;
+  readonly #failures: Repeats;
 
   constructor(parts: ForgetterParts) {
     this.#parts = parts;
+    this.#failures = new Repeats(parts.clock);
   }
 
   /** Forgets each that should be forgotten by now, until `isOver`: the others are left to the next time. */
@@ -30,7 +33,11 @@ export class Forgetter {
         if (done) logger.info({ ...user }, "finished forgetting a deleted user");
       } catch (error) {
         metrics.trouble("forgetter");
-        logger.warn({ err: error, ...user }, "forgetting a deleted user failed and is tried again");
+        this.#failures.tell(
+          user.userId,
+          () => logger.warn({ err: error, ...user }, "forgetting a deleted user failed and is tried again"),
+          (userId, times) => logger.warn({ userId, times }, "forgetting a deleted user still fails"),
+        );
       }
     }
   }

@@ -70,14 +70,13 @@ export class Purger {
       await this.#work(purge);
       return true;
     } catch (error) {
-      // One whose tenant's record cannot be read must not hold up the others.
-      if (!(error instanceof Refusal)) throw error;
+      // One that comes upon a record or a page of the log that cannot be read must not hold up the others.
       this.#tellOfStuck(purge, error);
       return false;
     }
   }
 
-  #tellOfStuck({ id: purgeId, tenantId }: PurgeDocument, error: Refusal): void {
+  #tellOfStuck({ id: purgeId, tenantId }: PurgeDocument, error: unknown): void {
     const { logger, metrics } = this.#parts;
     metrics.trouble("cleaner");
     this.#stuck.tell(

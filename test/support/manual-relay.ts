@@ -79,10 +79,10 @@ class HurriedClock extends TestClock {
 class GuardedEventStore extends InMemoryEventStore {
   deleted = 0;
   /** Called before each deletion. */
-  beforeDelete: () => Promise<void> = async () => undefined;
+  beforeDelete: (stream: string) => Promise<void> = async () => undefined;
 
   override async deleteStream(stream: string, expected?: number): Promise<void> {
-    await this.beforeDelete();
+    await this.beforeDelete(stream);
     const facts = await this.readStream(stream);
     await super.deleteStream(stream, expected);
     if (facts.length === 0) return;

@@ -8,8 +8,8 @@ import { sync } from "../file-system/sync.ts";
 /**
  * Copies SQLite databases from one folder to another, in their order, each as it stands at one moment, while others
  * write to it; what they commit meanwhile is not in the copy and waits for nothing. None has its name before all are
- * copied and durable: what fails until then leaves none. Throws where one is in the target already. Drafts have names of
- * their own: two copies begun into one folder must not write into each other's.
+ * copied and durable: what fails until then leaves none. Throws where one is in the target already. Each draft has a
+ * name of its own: two copies begun into one folder must not write into each other's.
  */
 export function copyDatabases(names: readonly string[], from: string, to: string): void {
   const copies = names.map((name) =>

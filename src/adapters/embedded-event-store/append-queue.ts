@@ -173,7 +173,7 @@ export class AppendQueue {
 
   #resolve({ message, appends, bytes }: Batch, first: number, exceptions: readonly Exception[]): void {
     const { streams, expected, counts } = message;
-    const results: (Appended | RevisionConflict)[] = [];
+    const results: (Appended | RevisionConflict | LogUnavailable)[] = [];
     const recorded: RecordedEvent[] = [];
     let sequence = first;
     let nextException = 0;
@@ -182,6 +182,8 @@ export class AppendQueue {
       const exception = exceptions[nextException]?.at === append ? exceptions[nextException++] : undefined;
       if (exception && "conflict" in exception) {
         results.push(new RevisionConflict(stream, expected[append]!, exception.conflict));
+      } else if (exception && "failed" in exception) {
+        results.push(new LogUnavailable(`the log was not written: ${exception.failed}`));
       } else if (exception && "repeated" in exception) {
         const { revision, sequence: earlier } = exception.repeated;
         results.push({ revision, position: positionOf(earlier) });
@@ -197,7 +199,7 @@ export class AppendQueue {
     }
     if (recorded.length > 0) this.#onCommit({ after: first - 1, upTo: sequence - 1, entries: recorded, bytes });
     for (const [append, result] of results.entries()) {
-      if (result instanceof RevisionConflict) appends[append]!.reject(result);
+      if (result instanceof Error) appends[append]!.reject(result);
       else appends[append]!.resolve(result);
     }
   }

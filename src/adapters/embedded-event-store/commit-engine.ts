@@ -31,9 +31,20 @@ export interface EngineCounts {
   readonly deletions: number;
 }
 
+/** What a stream has cannot be read. */
+class StreamUnread extends Error {
+  readonly stream: string;
+
+  constructor(stream: string, why: string) {
+    super(why);
+    this.stream = stream;
+  }
+}
+
 /**
  * Applies writes to the log and its index, all that wait in one transaction. A conflict fails only its own
- * append; a transaction that fails fails all of its writes and leaves no trace, in memory neither.
+ * append, and so does a stream that cannot be read; a transaction that fails fails all of its writes and leaves no
+ * trace, in memory neither.
  */
 export class CommitEngine {
   readonly #log: LogFile;
@@ -43,6 +54,8 @@ export class CommitEngine {
   #counts = { commits: 0, entries: 0, bytes: 0, deletions: 0 };
   /** Bytes of a commit that failed, while no such one is known to succeed; 0: none. */
   #failedBytes = 0;
+  /** Streams that the present commit cannot read, and why: what would be written to them fails alone. */
+  readonly #unread = new Map<string, string>();
 
   constructor(log: LogFile, index: StreamIndex, onDamage: (damage: SegmentDamaged) => void) {
     this.#log = log;
@@ -61,25 +74,35 @@ export class CommitEngine {
     return { ...this.#counts };
   }
 
-  /** Commits the writes, in order; answers one outcome for each. Never throws. */
+  /**
+   * Commits the writes, in order; answers one outcome for each. Never throws. SQLite takes nothing more in a
+   * transaction that came upon a damaged page: it begins anew without what needed that.
+   */
   commit(writes: readonly Write[]): Outcome[] {
-    const before = { head: this.#head, counts: this.counts };
-    this.#index.mark();
-    try {
-      const outcomes = this.#log.transaction(() =>
-        writes.map((write) => (write.kind === "append" ? this.#append(write) : this.#delete(write))));
-      this.#counts.commits += 1;
-      this.#counts.bytes += pageBytes;
-      if (this.#counts.bytes - before.counts.bytes >= this.#failedBytes) this.#failedBytes = 0;
-      return outcomes;
-    } catch (error) {
-      const bytes = this.#counts.bytes - before.counts.bytes + pageBytes;
-      this.#failedBytes = Math.max(this.#failedBytes, bytes);
-      this.#index.undo();
-      this.#head = before.head;
-      this.#counts = before.counts;
-      this.#note(error);
-      return writes.map(() => ({ failed: error instanceof Error ? error.message : String(error) }));
+    this.#unread.clear();
+    for (;;) {
+      const before = { head: this.#head, counts: this.counts };
+      this.#index.mark();
+      try {
+        const outcomes = this.#log.transaction(() =>
+          writes.map((write) => (write.kind === "append" ? this.#append(write) : this.#delete(write))));
+        this.#counts.commits += 1;
+        this.#counts.bytes += pageBytes;
+        if (this.#counts.bytes - before.counts.bytes >= this.#failedBytes) this.#failedBytes = 0;
+        return outcomes;
+      } catch (error) {
+        const bytes = this.#counts.bytes - before.counts.bytes + pageBytes;
+        this.#index.undo();
+        this.#head = before.head;
+        this.#counts = before.counts;
+        if (error instanceof StreamUnread) {
+          this.#unread.set(error.stream, error.message);
+          continue;
+        }
+        this.#failedBytes = Math.max(this.#failedBytes, bytes);
+        this.#note(error);
+        return writes.map(() => ({ failed: error instanceof Error ? error.message : String(error) }));
+      }
     }
   }
 
@@ -116,18 +139,27 @@ export class CommitEngine {
       const stream = streams[append]!;
       const expectation = expected[append]!;
       const end = at + counts[append]! * entryTexts;
-      const state = this.#index.stateOf(stream);
-      if (Math.max(state, -1) === expectation) {
-        let revision = nextRevision(state);
+      const found = this.#found(stream, expectation, texts, at, end);
+      if ("next" in found) {
+        let revision = found.next;
         for (; at < end; at += entryTexts) this.#write(stream, revision++, texts, at);
-        if (state < -1) exceptions.push({ at: append, revision: revision - 1 });
+        if (revision - 1 !== expectation + counts[append]!) exceptions.push({ at: append, revision: revision - 1 });
       } else {
-        const repeated = state > expectation ? this.#repeated(stream, expectation, texts, at, end) : undefined;
-        exceptions.push(repeated ? { at: append, repeated } : { at: append, conflict: Math.max(state, -1) });
+        exceptions.push({ at: append, ...found });
         at = end;
       }
     }
     return { first, last: this.#head, exceptions };
+  }
+
+  /** The revision that the first entry of an append gets, or why it gets none. */
+  #found(stream: string, expected: number, texts: readonly string[], at: number, end: number) {
+    const failed = this.#unread.get(stream);
+    if (failed !== undefined) return { failed };
+    const state = this.#reading(stream, () => this.#index.stateOf(stream));
+    if (Math.max(state, -1) === expected) return { next: nextRevision(state) };
+    const repeated = state > expected ? this.#repeated(stream, expected, texts, at, end) : undefined;
+    return repeated ? { repeated } : { conflict: Math.max(state, -1) };
   }
 
   #write(stream: string, revision: number, texts: readonly string[], at: number): void {
@@ -155,6 +187,8 @@ export class CommitEngine {
   /** Answers an exception where the stream is there, but at another revision than is expected. */
   #delete({ stream, expected }: DeleteRequest): Outcome {
     const first = this.#head + 1;
+    const failed = this.#unread.get(stream);
+    if (failed !== undefined) return { failed };
     let newest: Row | undefined;
     for (const row of this.#rows(stream, Infinity, true)) {
       newest ??= row;
@@ -171,6 +205,15 @@ export class CommitEngine {
     return { first, last: this.#head, exceptions: [] };
   }
 
+  /** One damaged page must not keep others from being written; a damaged index is everybody's. */
+  #reading<Result>(stream: string, read: () => Result): Result {
+    try {
+      return read();
+    } catch (error) {
+      throw error instanceof SegmentDamaged ? error : new StreamUnread(stream, (error as Error).message);
+    }
+  }
+
   #note(error: unknown): void {
     if (error instanceof SegmentDamaged) this.#onDamage(error);
   }
@@ -178,7 +221,7 @@ export class CommitEngine {
   *#rows(stream: string, from: number, backwards: boolean): Generator<Row, void> {
     const located = backwards ? this.#index.descending(stream, from) : this.#index.ascending(stream, from);
     for (const { sequence } of located) {
-      const row = this.#log.row(sequence, stream);
+      const row = this.#reading(stream, () => this.#log.row(sequence, stream));
       if (row) yield row;
     }
   }

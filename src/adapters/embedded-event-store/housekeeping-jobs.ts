@@ -19,4 +19,6 @@ export type JobMessage = { readonly id: number; readonly job: Job } | "stop";
 /** From it, for the job of that id. `summary` is null for a checkpoint, which makes no segment. */
 export type JobResult =
   | { readonly id: number; readonly summary: SegmentSummary | null }
-  | { readonly id: number; readonly error: string };
+  | { readonly id: number; readonly error: string }
+  /** The index must be made anew. */
+  | { readonly id: number; readonly damaged: { readonly file: string; readonly what: string } };

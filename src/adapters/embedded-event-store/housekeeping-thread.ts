@@ -4,7 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { orEndUnsynced } from "../file-system/failed-sync.ts";
 import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
 import { LogFile } from "./log-file.ts";
-import type { SegmentSummary } from "./stream-index/segment-format.ts";
+import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import { mergeSegments, writeSegment } from "./stream-index/segment-jobs.ts";
 
 /** Entry of the thread beside the log thread: writes and merges segments, moves the write-ahead log's bulk. */
@@ -22,7 +22,7 @@ port.on("message", (message: JobMessage) => {
   }
   void run(message.job).then(
     (summary) => answer({ id: message.id, summary }),
-    (error: unknown) => answer({ id: message.id, error: error instanceof Error ? error.message : String(error) }),
+    (error: unknown) => answer(failed(message.id, error)),
   );
 });
 
@@ -41,6 +41,11 @@ async function run(job: Job): Promise<SegmentSummary | null> {
       orEndUnsynced(path, () => fsyncSync(descriptor));
       return null;
   }
+}
+
+function failed(id: number, error: unknown): JobResult {
+  if (error instanceof SegmentDamaged) return { id, damaged: { file: error.file, what: error.what } };
+  return { id, error: error instanceof Error ? error.message : String(error) };
 }
 
 function answer(result: JobResult): void {

@@ -10,11 +10,13 @@ import type { Tuning } from "./protocol.ts";
 import type { IndexFolder } from "./stream-index/index-folder.ts";
 import { dueForMerge } from "./stream-index/merge-policy.ts";
 import { Segment } from "./stream-index/segment.ts";
-import type { SegmentSummary } from "./stream-index/segment-format.ts";
+import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import type { StreamIndex } from "./stream-index/stream-index.ts";
 
 /** What failed so many times on end is told, and told again after as many: a reader is in the way for moments only. */
 const failuresTold = 20;
+/** Of the write-ahead log (8 KiB each): moved in some milliseconds. */
+const fewPages = 1_000;
 
 interface HousekeepingParts {
   /** Of the log. */
@@ -28,6 +30,8 @@ interface HousekeepingParts {
   readonly tuning: Tuning;
   /** Told of what keeps failing and is tried again. */
   readonly onTrouble: (what: string) => void;
+  /** Told of a segment that cannot be merged: the index is good for nothing any more. */
+  readonly onDamage: (damage: SegmentDamaged) => void;
 }
 
 /** Keeps memory, look-ups and the write-ahead log bounded; the heavy part happens in the housekeeping thread. */
@@ -72,9 +76,10 @@ export class Housekeeping {
   async scrub(): Promise<void> {
     const { engine, log } = this.#parts;
     const { deletions } = engine.counts;
-    await this.#checkpoint();
-    await this.#untilDone("emptying the write-ahead log", () => {
-      if (!log.truncate(0)) throw new Error("a reader is in the way");
+    await this.#untilDone("emptying the write-ahead log", async () => {
+      // A reader that was in the way for long leaves much, and no commit is to wait while that is moved here.
+      await this.#checkpoint();
+      if (log.unmovedPages() > fewPages || !log.truncate(0)) throw new Error("a reader is in the way");
     });
     this.#scrubbedDeletions = Math.max(deletions, this.#scrubbedDeletions);
   }
@@ -124,7 +129,7 @@ export class Housekeeping {
       });
       for (const segment of due) {
         segment.close();
-        rmSync(segment.path);
+        rmSync(segment.path, { force: true });
       }
       this.counts.merges += 1;
     }
@@ -160,12 +165,13 @@ export class Housekeeping {
 
   /** Tries again, after a pause, until it works: the disk may be full for a while. */
   async #untilDone(what: string, task: () => void | Promise<void>): Promise<void> {
-    const { onTrouble, tuning } = this.#parts;
+    const { onTrouble, onDamage, tuning } = this.#parts;
     for (let failures = 1; ; failures++) {
       try {
         await task();
         return;
       } catch (error) {
+        if (error instanceof SegmentDamaged) onDamage(error);
         if (failures % failuresTold === 0) onTrouble(`${what}: ${(error as Error).message}`);
         await new Promise<void>((resolve) => this.#later(tuning.retryDelayMs, resolve));
       }
@@ -177,6 +183,7 @@ export class Housekeeping {
     return new Promise((resolve, reject) => {
       const id = this.#jobs.add((result) => {
         if ("error" in result) reject(new Error(result.error));
+        else if ("damaged" in result) reject(new SegmentDamaged(result.damaged.file, result.damaged.what));
         else resolve(result.summary);
       });
       this.#worker.postMessage({ id, job });

@@ -159,16 +159,18 @@ export class LogFile {
     this.#empty.run(sequence);
   }
 
-  /** The last sequence ever given. */
+  /** The last sequence ever given. Throws where the file is damaged, and names it; so does {@link rowHeadsAfter}. */
   head(): Sequence {
-    return this.#db.prepare("SELECT coalesce(max(sequence), 0) AS head FROM log").get()!["head"] as number;
+    const select = this.#db.prepare("SELECT coalesce(max(sequence), 0) AS head FROM log");
+    return inFile(this.#path, () => select.get())!["head"] as number;
   }
 
   /** Every row after `after`, deleted ones too, in order. */
   *rowHeadsAfter(after: Sequence): Iterable<RowHead & Located> {
     const select = "SELECT sequence, stream, revision, type FROM log WHERE sequence > ? ORDER BY sequence";
-    for (const row of this.#db.prepare(select).iterate(after)) {
-      const { sequence, stream, revision, type } = row as unknown as Located & { stream: string; type: string };
+    const rows = this.#db.prepare(select).iterate(after);
+    for (let next = inFile(this.#path, () => rows.next()); !next.done; next = inFile(this.#path, () => rows.next())) {
+      const { sequence, stream, revision, type } = next.value as unknown as Located & { stream: string; type: string };
       yield { sequence, stream, revision, gone: type === "" };
     }
   }
@@ -201,6 +203,12 @@ export class LogFile {
   /** Moves what it can from the write-ahead log into the database file. */
   checkpoint(): void {
     orEndUnsynced(this.#path, () => this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)"));
+  }
+
+  /** How many pages of the write-ahead log have not been moved. */
+  unmovedPages(): number {
+    const { log, checkpointed } = this.#db.prepare("PRAGMA wal_checkpoint(NOOP)").get() as Record<string, number>;
+    return log! - checkpointed!;
   }
 
   /** Empties the write-ahead log, so that no old page is left in it; false when a reader stays in the way. */

@@ -45,11 +45,17 @@ const log = new LogFile(path);
 const emptied = log.truncate(closingPatienceMs);
 // Closed after the log: with any descriptor of a file that is closed, SQLite loses its locks on it.
 const descriptor = openSync(path, "r");
+const files = [
+  { file: path, descriptor },
+  ...["-wal", "-shm"].map((end) => ({ file: `${path}${end}`, descriptor: openSync(`${path}${end}`, "r") })),
+];
 const folder = new IndexFolder(dataDir);
 const index = folder.open(log, tuning.memtableRecords);
 const engine = new CommitEngine(log, index, dieOfDamage);
 const onTrouble = (trouble: string) => owner.postMessage({ trouble } satisfies Trouble);
-const housekeeping = new Housekeeping({ path, descriptor, log, index, folder, engine, tuning, onTrouble });
+const housekeeping = new Housekeeping({
+  path, descriptor, log, index, folder, engine, tuning, onTrouble, onDamage: dieOfDamage,
+});
 if (!emptied) void housekeeping.scrub();
 const head = new BigInt64Array(new SharedArrayBuffer(8));
 head[0] = BigInt(engine.head);
@@ -113,7 +119,7 @@ function commit(waiting: readonly { readonly client: Client; readonly write: Wri
   const before = engine.head;
   const outcomes = engine.commit(waiting.map(({ write }) => write));
   // Before any is answered: nothing acknowledged may be in a file that goes with this process.
-  requireFile();
+  requireFiles();
   Atomics.store(head, 0, BigInt(engine.head));
   const own = new Map<Client, number>();
   for (const [at, { client, write }] of waiting.entries()) {
@@ -156,15 +162,17 @@ async function answer(client: Client, { kind, request }: OtherRequest): Promise<
   }
 }
 
-/** Throws where the log cannot be written, or where its file is gone. */
+/** Throws where the log cannot be written, or where one of its files is gone. */
 function ping(): void {
-  requireFile();
+  requireFiles();
   engine.ping();
 }
 
 /** A file that was removed can be written all the same, for as long as somebody has it open. */
-function requireFile(): void {
-  if (fstatSync(descriptor).nlink === 0) throw new Error(`${path} was removed while it was in use`);
+function requireFiles(): void {
+  for (const { file, descriptor: opened } of files) {
+    if (fstatSync(opened).nlink === 0) throw new Error(`${file} was removed while it was in use`);
+  }
 }
 
 function refused(request: number, error: unknown): Answer {
@@ -190,7 +198,7 @@ async function close(): Promise<void> {
     // The disk is full, or worse: nothing is lost, and the next start empties it.
   }
   log.close();
-  closeSync(descriptor);
+  for (const { descriptor: opened } of files) closeSync(opened);
   unlock();
   owner.close();
 }

@@ -55,6 +55,8 @@ export type Control = { readonly kind: "connect"; readonly port: MessagePort } |
 /** Appends of a batch that did not simply get the next numbers, by their place in it. */
 export type Exception =
   | { readonly at: number; readonly conflict: number }
+  /** What its stream has cannot be read. */
+  | { readonly at: number; readonly failed: string }
   | { readonly at: number; readonly repeated: { readonly revision: number; readonly sequence: Sequence } }
   /** It did, but its revisions went on from a deleted stream's. */
   | { readonly at: number; readonly revision: number };

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { streams } from "../../../src/domain/streams.ts";
+import { LogUnavailable } from "../../../src/ports/event-store.ts";
 import { Purger } from "../../../src/workers/purger.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { ManualRelay, never } from "../../support/manual-relay.ts";
@@ -66,6 +67,15 @@ describe("purger", () => {
         return stuck.has(stream);
       });
       expect(left.map((tenantId) => `purges-${tenantId}`)).to.deep.equal([...stuck]);
+    });
+
+    it("goes on with the purges of others where an event's stream cannot be deleted", async () => {
+      const stuck = new Set<string>();
+      relay.store.beforeDelete = async (stream) => {
+        if (stuck.size === 0) stuck.add(stream);
+        if (stuck.has(stream)) throw new LogUnavailable("a damaged page");
+      };
+      expect(await leftBy(() => false)).to.have.length(1);
     });
 
     it("deletes the events all the same whose keys' records are damaged", async () => {

@@ -23,9 +23,14 @@ export const footerWords = 8;
 
 /** A file that is not what the manifest says. The index can be rebuilt from the log. */
 export class SegmentDamaged extends Error {
+  readonly file: string;
+  readonly what: string;
+
   constructor(file: string, what: string) {
     super(`index segment ${file}: ${what}`);
     this.name = "SegmentDamaged";
+    this.file = file;
+    this.what = what;
   }
 }
 

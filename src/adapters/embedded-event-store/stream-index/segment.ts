@@ -138,11 +138,12 @@ function readAt(path: string, file: number, words: Uint32Array, position: number
   orDamaged(path, () => readSync(file, words, { position }));
 }
 
-/** What the disk does not give back is lost like what it gives back wrong. */
+/** What the disk does not give back is lost like what it gives back wrong; too many open files are no damage. */
 function orDamaged<Result>(path: string, action: () => Result): Result {
   try {
     return action();
   } catch (error) {
+    if (["EMFILE", "ENFILE"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     throw new SegmentDamaged(basename(path), (error as Error).message);
   }
 }

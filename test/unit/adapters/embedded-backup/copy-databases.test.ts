@@ -61,9 +61,9 @@ describe("copies of databases", () => {
     large.close();
     const ends = await Promise.all(Array.from({ length: 3 }, async () => {
       const thread = new Worker(new URL("./copying-thread.ts", import.meta.url), { workerData: { from, to } });
-      const [end] = await once(thread, "message");
+      const [end] = (await once(thread, "message")) as [string];
       await thread.terminate();
-      return end as string;
+      return end;
     }));
     expect(ends).to.include("copied");
     for (const end of ends) expect(end).to.match(/^copied$|exists already$/);

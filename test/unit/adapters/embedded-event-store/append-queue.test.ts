@@ -61,6 +61,15 @@ describe("appends on their way to the log", () => {
     expect(clock.pending).to.deep.equal([]);
   });
 
+  it("fail each for itself where what their stream has cannot be read", async () => {
+    const [one, two] = [append("one"), append("two")];
+    const [{ appended: first }, { appended: second }] = await Promise.all([one, two]);
+    expect(sent.map(({ streams }) => streams)).to.deep.equal([["one", "two"]]);
+    queue.settle({ kind: "appended", batch: 1, first: 1, exceptions: [{ at: 0, failed: "a damaged page" }] });
+    expect(await first).to.equal("LogUnavailable: the log was not written: a damaged page");
+    expect(await second).to.equal("written");
+  });
+
   it("have their time from when they were made, however late they were sent", async () => {
     await append("one");
     await append("two");

@@ -1,4 +1,4 @@
-import { truncateSync } from "node:fs";
+import { closeSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
 import { expect } from "chai";
 import { CommitEngine, type Write } from "../../../../src/adapters/embedded-event-store/commit-engine.ts";
 import { LogFile, logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
@@ -77,6 +77,37 @@ describe("the commit engine", () => {
     index.segments[0]!.close();
   });
 
+  it("refuses the writes that need a damaged page of the log, and those alone", () => {
+    const id = "x".repeat(1_000);
+    for (let at = 0; at < 100; at++) engine.commit([append(`a-${at}`, id)]);
+    const reopened = () => {
+      log = new LogFile(logPath(folder.path));
+      return folderOfIndex.open(log, 10);
+    };
+    log.close();
+    for (const segment of reopened().segments) segment.close();
+    log.truncate(0);
+    log.close();
+    const damaged = damageOnePage(logPath(folder.path));
+    const index = reopened();
+    engine = new CommitEngine(log, index, (damage) => { throw damage; });
+    const failed = "database disk image is malformed";
+    const deletion = (stream: string): Write => ({ kind: "delete", request: 1, stream, expected: null });
+    expect(engine.commit([
+      append(damaged, id), append("b-1", id), append("a-0", "another"), deletion(damaged), deletion("a-0"),
+    ])).to.deep.equal([
+      { first: 101, last: 100, exceptions: [{ at: 0, failed }] },
+      { first: 101, last: 101, exceptions: [] },
+      { first: 102, last: 101, exceptions: [{ at: 0, conflict: 0 }] },
+      { failed },
+      { first: 102, last: 101, exceptions: [] },
+    ]);
+    const rows = (stream: string) =>
+      engine.read({ request: 1, stream, from: 0, limit: 1, backwards: false }).sequences;
+    expect([rows("b-1"), rows("a-0"), rows("a-1")]).to.deep.equal([[101], [], [2]]);
+    for (const segment of index.segments) segment.close();
+  });
+
   it("is not well after a failed commit until the log itself is written again, then writes nothing for it", () => {
     const transaction = log.transaction.bind(log);
     let transactions = 0;
@@ -96,3 +127,18 @@ describe("the commit engine", () => {
     expect(transactions).to.equal(3);
   });
 });
+
+/** Spoils the head of one page in the middle of a database; answers a stream that is on it. */
+function damageOnePage(path: string): string {
+  const pageBytes = 8192;
+  const file = readFileSync(path);
+  const leaf = 0x0d;
+  const pages = Array.from({ length: file.length / pageBytes }, (_, at) => at);
+  const leaves = pages.filter((at) => file[at * pageBytes] === leaf);
+  const page = leaves[Math.floor(leaves.length / 2)]!;
+  const [stream] = /a-\d+/.exec(file.toString("latin1", page * pageBytes, (page + 1) * pageBytes))!;
+  const descriptor = openSync(path, "r+");
+  writeSync(descriptor, Buffer.of(leaf - 1), 0, 1, page * pageBytes);
+  closeSync(descriptor);
+  return stream;
+}

@@ -1,9 +1,9 @@
-import { closeSync, openSync, readdirSync, readlinkSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, openSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { expect } from "chai";
 import { CommitEngine } from "../../../../src/adapters/embedded-event-store/commit-engine.ts";
 import { Housekeeping } from "../../../../src/adapters/embedded-event-store/housekeeping.ts";
-import { LogFile, logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
+import { LogFile, logPath, openToRead } from "../../../../src/adapters/embedded-event-store/log-file.ts";
 import { defaultTuning } from "../../../../src/adapters/embedded-event-store/protocol.ts";
 import { IndexFolder } from "../../../../src/adapters/embedded-event-store/stream-index/index-folder.ts";
 import { Segment } from "../../../../src/adapters/embedded-event-store/stream-index/segment.ts";
@@ -32,6 +32,7 @@ describe("housekeeping", () => {
   let parts: ConstructorParameters<typeof Housekeeping>[0];
   let housekeeping: Housekeeping;
   let streams: number;
+  let damages: string[];
   let restore: (() => void) | undefined;
 
   beforeEach(() => {
@@ -42,8 +43,12 @@ describe("housekeeping", () => {
     const indexFolder = new IndexFolder(folder.path);
     const index = indexFolder.open(log, tuning.memtableRecords);
     const engine = new CommitEngine(log, index, (damage) => { throw damage; });
-    const onTrouble = () => undefined;
-    parts = { path, descriptor: openSync(path, "r"), log, index, folder: indexFolder, engine, tuning, onTrouble };
+    damages = [];
+    parts = {
+      path, descriptor: openSync(path, "r"), log, index, folder: indexFolder, engine, tuning,
+      onTrouble: () => undefined,
+      onDamage: ({ message }) => damages.push(message),
+    };
     housekeeping = new Housekeeping(parts);
   });
   afterEach(async () => {
@@ -98,9 +103,14 @@ describe("housekeeping", () => {
 
   it("tries one scrub at a time while a reader is in the way, then one for what was deleted meanwhile", async () => {
     await flush();
-    const { counts } = housekeeping;
+    const scrub = housekeeping.scrub.bind(housekeeping);
     const truncate = parts.log.truncate.bind(parts.log);
-    let tries = 0;
+    let [scrubs, done, tries] = [0, 0, 0];
+    housekeeping.scrub = async () => {
+      scrubs += 1;
+      await scrub();
+      done += 1;
+    };
     parts.log.truncate = () => {
       tries += 1;
       housekeeping.afterCommit();
@@ -108,11 +118,53 @@ describe("housekeeping", () => {
     };
     remove("event-1");
     await until("the reader was in the way often", () => tries > 100);
-    expect(counts.checkpoints, "begun").to.equal(1);
+    expect(scrubs, "begun").to.equal(1);
     remove("event-2");
     parts.log.truncate = truncate;
-    await until("all is scrubbed", () => counts.checkpoints === 2);
+    await until("all is scrubbed", () => done === 2);
+    expect(scrubs).to.equal(2);
   });
+
+  it("leaves what a reader kept in the write-ahead log to its thread: no commit waits for that", async () => {
+    await flush();
+    const reader = openToRead(parts.path);
+    reader.exec("BEGIN");
+    reader.prepare("SELECT count(*) FROM log").get();
+    const large = "x".repeat(1_000_000);
+    for (let entry = 0; entry < 10; entry++) {
+      const texts = [`large-${entry}`, "Noted", "{}", JSON.stringify(large)];
+      const append = { streams: [`large-${entry}`], expected: [noStream], counts: [1], texts };
+      parts.engine.commit([{ kind: "append", batch: entry, ...append }]);
+    }
+    const unmoved: number[] = [];
+    const truncate = parts.log.truncate.bind(parts.log);
+    parts.log.truncate = (patienceMs) => {
+      unmoved.push(parts.log.unmovedPages());
+      return truncate(patienceMs);
+    };
+    const scrubbed = housekeeping.scrub();
+    await until("it was tried", () => housekeeping.counts.checkpoints > 3);
+    expect(parts.log.unmovedPages()).to.be.greaterThan(1_000);
+    reader.exec("COMMIT");
+    await scrubbed;
+    reader.close();
+    expect(Math.max(...unmoved)).to.be.below(100);
+  });
+
+  const spoiled = {
+    damaged: (path: string) => writeFileSync(path, "no segment"),
+    missing: (path: string) => rmSync(path),
+  };
+  for (const [how, spoil] of Object.entries(spoiled)) {
+    it(`tells of a segment that a merge finds ${how}`, async () => {
+      await flush();
+      const { path } = parts.index.segments[0]!;
+      spoil(path);
+      await flush();
+      await until("it was told", () => damages.length > 0);
+      expect(damages[0]).to.include(`index segment ${basename(path)}: `);
+    });
+  }
 
   it("keeps the write-ahead log small, however much is committed", async () => {
     await housekeeping.close();

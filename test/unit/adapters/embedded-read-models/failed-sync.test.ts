@@ -28,8 +28,8 @@ describe("a sync of the read models' file that fails as their write-ahead log is
 
   it("ends the process before the log is let go", async () => {
     disk.begin();
-    const program = join(import.meta.dirname, "scrubbing.ts");
-    const started = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, join(folder.path, "data")], {
+    const program = [join(import.meta.dirname, "scrubbing.ts"), join(folder.path, "data")];
+    const started = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", ...program], {
       env: { ...process.env, ...disk.environment }, stdio: ["ignore", "pipe", "pipe"],
     });
     child = started;
