@@ -7,6 +7,7 @@ import type { Appended, EventStore, LogEntry, NewEntry, Position } from "../port
 import type { Ids } from "../ports/ids.ts";
 import { entriesOf, type Origin } from "./origin.ts";
 import { RecentlyUsed } from "./recently-used.ts";
+import { readPages } from "./stream-pages.ts";
 
 /** How the streams of one category fold into a state. */
 export interface AggregateType<State, Event extends DomainEvent> {
@@ -180,10 +181,8 @@ export class Aggregates {
   }
 
   async #readAll(stream: string, later: readonly LogEntry[]): Promise<Folded<unknown>> {
-    const extent = this.#types.get(categoryOf(stream))?.whole ? { backwards: true, limit: 1 } : {};
     for (;;) {
-      const entries = await this.#store.readStream(stream, extent);
-      const read = this.#fold({ state: undefined, revision: noStream }, entries);
+      const read = await this.#readFolded(stream);
       if (!read) throw new Refusal("unavailable", `the record ${stream} cannot be read`);
       // Own appends and the log's feed may bring the same facts, in any order; a gap means reading again.
       const newer = later.filter((entry) => entry.revision > read.revision);
@@ -195,6 +194,18 @@ export class Aggregates {
       this.#cache.set(stream, folded);
       return folded;
     }
+  }
+
+  /** Undefined where it holds an unreadable entry. */
+  async #readFolded(stream: string): Promise<Folded<unknown> | undefined> {
+    let folded: Folded<unknown> | undefined = { state: undefined, revision: noStream };
+    if (this.#types.get(categoryOf(stream))?.whole) {
+      return this.#fold(folded, await this.#store.readStream(stream, { backwards: true, limit: 1 }));
+    }
+    await readPages(this.#store, stream, (page) => {
+      folded = folded && this.#fold(folded, page);
+    });
+    return folded;
   }
 
   #fold(from: Folded<unknown>, entries: readonly LogEntry[]): Folded<unknown> | undefined {

@@ -305,6 +305,43 @@ describeOnEngines("senders", (freshEngines) => {
       expect(shaped(read, "sender")).to.include({ status: "Active", destinationUrlId });
     });
 
+    describe("that waits to be mapped", () => {
+      /** Lets something happen while the next mapping runs. */
+      const meanwhile = (happens: () => Promise<HttpAnswer>) => {
+        const { mappings } = api.world;
+        const apply = mappings.apply.bind(mappings);
+        mappings.apply = async (...given) => {
+          mappings.apply = apply;
+          expect((await happens()).status).to.be.oneOf([200, 204]);
+          return apply(...given);
+        };
+      };
+
+      it("is refused once the key is revoked", async () => {
+        const { token } = await created({ mapping: jmespath("{v: `1`}") });
+        const key = (await one.owner.client.post("/api/v1/api-keys", { name: "short-lived" })).json;
+        meanwhile(() => one.owner.client.delete(`/api/v1/api-keys/${String(key["id"])}`));
+        expect((await send(token, "{}", { "x-api-key": String(key["key"]) })).status).to.equal(401);
+      });
+
+      it("is refused once the sender is deleted or inactive", async () => {
+        const { id, token } = await created({ mapping: jmespath("{v: `1`}") });
+        meanwhile(() => one.owner.client.patch(path(id), { status: "inactive" }));
+        expect((await send(token, "{}")).status).to.equal(422);
+        await one.owner.client.patch(path(id), { status: "active" });
+        meanwhile(() => one.owner.client.delete(path(id)));
+        expect((await send(token, "{}")).status).to.equal(404);
+      });
+
+      it("is mapped again once the mapping is another", async () => {
+        const { id, token } = await created({ mapping: jmespath("{v: `1`}") });
+        meanwhile(() => one.owner.client.patch(path(id), { mapping: jmespath("{v: `2`}") }));
+        const { event, fact } = await accepted(await send(token, "{}"));
+        expect(event["payload"]).to.equal('{"v":2}');
+        expect(fact).to.include({ senderRevision: 1 });
+      });
+    });
+
     it("tells tokens apart: 404 for a token of the other kind, 403 for another tenant's", async () => {
       const { token } = await created();
       expect((await send(token.replace("sndr_", "dst_"), "{}")).status).to.equal(404);

@@ -80,8 +80,8 @@ export class Producers {
       if (other) requests.begin("ingest again", other, () => this.ingest({ ...asked, node: other }));
     };
     try {
-      const admission = await admissions.admit(tenantId, token, apiKey);
-      const answer = await ingest.accept(admission, payload, key, requests.correlation());
+      const admit = () => admissions.admit(tenantId, token, apiKey);
+      const answer = await ingest.accept(await admit(), payload, key, requests.correlation(), admit);
       const { eventId, acceptedAt } = "accepted" in answer ? answer.accepted : answer.duplicate;
       const told = { eventId, key, tenantId, payload };
       if ("duplicate" in answer) {

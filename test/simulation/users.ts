@@ -193,9 +193,9 @@ export class Users {
     const { token } = this.#parts.random.pick(other?.destinations ?? []);
     const send = async (tenantId: string) => {
       const { admissions, ingest } = node.services;
-      const admission = await admissions.admit(tenantId, token, apiKey);
+      const admit = () => admissions.admit(tenantId, token, apiKey);
       const payload = JSON.stringify({ from: caller.tenantId });
-      return ingest.accept(admission, payload, undefined, this.#requests.correlation());
+      return ingest.accept(await admit(), payload, undefined, this.#requests.correlation(), admit);
     };
     const tries = [
       () => send(caller.tenantId),

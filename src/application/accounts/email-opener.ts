@@ -6,6 +6,7 @@ import type { EventStore, LogEntry, RecordedEvent } from "../../ports/event-stor
 import { Unsealable, type Sealing } from "../../ports/sealing.ts";
 import { neededMasterKeys, readPlatformKeys } from "../keys/platform-keys.ts";
 import { places, type Vault } from "../keys/vault.ts";
+import { readPages } from "../stream-pages.ts";
 import { personKey, type KeyedTenant } from "./people.ts";
 
 interface EmailOpenerParts {
@@ -83,8 +84,11 @@ export class EmailOpener {
     const [entry] = await store.readStream(streams.tenant(tenantId), { limit: 1 });
     const first = entry && wrappedIn(entry);
     if (first === undefined || sealing.masterKeyIds.includes(masterKeyIdOf(first))) return first;
-    const entries = await store.readStream(streams.tenant(tenantId));
-    return entries.reduce((newest, one) => wrappedIn(one) ?? newest, first);
+    let newest = first;
+    await readPages(store, streams.tenant(tenantId), (page) => {
+      newest = page.reduce((last, one) => wrappedIn(one) ?? last, newest);
+    });
+    return newest;
   }
 }
 

@@ -15,6 +15,7 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
 import type { Origin } from "../origin.ts";
 import { everyDocument } from "../scans.ts";
+import { readPages } from "../stream-pages.ts";
 import type { People } from "./people.ts";
 
 interface ForgettingParts {
@@ -94,9 +95,12 @@ export class Forgetting {
   }
 
   async #factsAbout(tenantId: string, userId: string): Promise<readonly UserEvent[]> {
-    const entries = await this.#parts.store.readStream(streams.tenant(tenantId));
-    const facts = entries.filter(({ unreadable }) => unreadable === undefined) as readonly RecordedEvent<UserEvent>[];
-    return facts.filter(({ data }) => data.userId === userId);
+    const about: UserEvent[] = [];
+    await readPages(this.#parts.store, streams.tenant(tenantId), (page) => {
+      const facts = page.filter(({ unreadable }) => unreadable === undefined) as readonly RecordedEvent<UserEvent>[];
+      about.push(...facts.filter(({ data }) => data.userId === userId));
+    });
+    return about;
   }
 
   /** When the user gave up each address it had (comparable form, ms since 1970); none once its key is gone. */

@@ -30,6 +30,7 @@ import { checkEmail, checkPassword } from "../input-rules.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import { documentOf } from "../scans.ts";
+import { readPages } from "../stream-pages.ts";
 import { inviteView, userView, type InviteView, type UserView } from "../views.ts";
 import { emailTaken } from "./users.ts";
 
@@ -187,10 +188,14 @@ export class InviteCommands {
   async #isAbandoned({ id, tenantId, acceptedAt }: Invite): Promise<boolean> {
     const { store, clock } = this.#parts;
     if (acceptedAt === null || clock.now() - millis(acceptedAt) <= takeoverAfterMs) return false;
-    const facts = await store.readStream(streams.tenant(tenantId));
-    return !facts.some((fact) => {
-      if (fact.unreadable !== undefined) throw new Refusal("unavailable", "a fact of its tenant cannot be read");
-      return (fact as RecordedEvent<UserEvent>).data.userId === id;
+    let isUsed = false;
+    await readPages(store, streams.tenant(tenantId), (page) => {
+      isUsed = page.some((fact) => {
+        if (fact.unreadable !== undefined) throw new Refusal("unavailable", "a fact of its tenant cannot be read");
+        return (fact as RecordedEvent<UserEvent>).data.userId === id;
+      });
+      return !isUsed;
     });
+    return !isUsed;
   }
 }

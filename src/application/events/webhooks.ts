@@ -11,8 +11,8 @@ import type { Ids } from "../../ports/ids.ts";
 import { purges } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import { idempotentKey } from "../hashing.ts";
+import { LongReads, type Turn } from "../long-reads.ts";
 import { entriesOf, type Origin } from "../origin.ts";
-import { LongReads, type Turn } from "./long-reads.ts";
 
 /** Entries that are read at once: few events have more, and so many are decoded in a few milliseconds. */
 const pageEntries = 16;

@@ -57,18 +57,21 @@ export class Ingest {
 
   /**
    * Stores the event, as its sender maps it. Resolves once it is durable: accepted, or the event that has this
-   * idempotency key already. Throws a Refusal.
+   * idempotency key already. `admit`: admits the producer once more, as it was just admitted. Throws a Refusal.
    */
   async accept(
-    admission: Admission,
+    admitted: Admission,
     received: string,
     idempotencyKey: string | undefined,
     correlationId: string,
+    admit: () => Admission | Promise<Admission>,
   ): Promise<{ readonly accepted: Acceptance } | { readonly duplicate: Duplicate }> {
     const { clock, ids, metrics, store } = this.#parts;
+    const { admission, mapped } = admitted.sender?.mapping
+      ? await this.#mapped(admitted, received, admit)
+      : { admission: admitted, mapped: received };
     const { key, destination, sender } = admission;
     const { tenantId } = destination;
-    const mapped = sender?.mapping ? await this.#mapped(tenantId, sender.mapping.expression, received) : received;
     const payload = mapped instanceof Refusal ? mapped : (await this.#obstacle(admission)) ?? mapped;
     if (payload instanceof Refusal) {
       // A repeated request is answered whatever became of its sender and destination since.
@@ -130,9 +133,22 @@ export class Ingest {
     return event && accepted ? this.#parts.firstAttempts.claim(event, accepted) : null;
   }
 
-  /** What the sender makes of it, or why it cannot. */
-  async #mapped(tenantId: string, expression: string, received: string): Promise<string | Refusal> {
-    const mapped = await this.#parts.mappings.apply(tenantId, expression, received);
+  /** What the sender makes of it, or why it cannot, and the admission it was made under. */
+  async #mapped(
+    admitted: Admission, received: string, admit: () => Admission | Promise<Admission>,
+  ): Promise<{ readonly admission: Admission; readonly mapped: string | Refusal }> {
+    for (let before = admitted; ;) {
+      const mapped = await this.#mappedBy(before, received);
+      // That may take its time: what was revoked, deleted or changed meanwhile is.
+      const admission = await admit();
+      if (admission.sender?.revision === before.sender?.revision) return { admission, mapped };
+      before = admission;
+    }
+  }
+
+  async #mappedBy({ sender, destination: { tenantId } }: Admission, received: string): Promise<string | Refusal> {
+    if (!sender?.mapping) return received;
+    const mapped = await this.#parts.mappings.apply(tenantId, sender.mapping.expression, received);
     return "problem" in mapped ? new Refusal("invalid", `body: the sender's mapping ${mapped.problem}`) : mapped.text;
   }
 

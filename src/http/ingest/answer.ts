@@ -67,7 +67,7 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
         // That may take its time: what was revoked, deleted or changed meanwhile is.
         admission = await admit();
       }
-      const outcome = await ingest.accept(admission, body.text, idempotencyKey, requestId);
+      const outcome = await ingest.accept(admission, body.text, idempotencyKey, requestId, admit);
       answer = "accepted" in outcome
         ? { status: 202, type: json, text: JSON.stringify(outcome.accepted) }
         : { status: 200, type: json, text: JSON.stringify(outcome.duplicate) };

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
 import { circuits } from "../../../src/application/aggregate-types.ts";
-import { Aggregates } from "../../../src/application/aggregates.ts";
+import { Aggregates, type AggregateType } from "../../../src/application/aggregates.ts";
 import type { Origin } from "../../../src/application/origin.ts";
 import { decide, newCircuit } from "../../../src/domain/circuit/circuit.ts";
+import type { DomainEvent } from "../../../src/domain/domain-event.ts";
 import { timestamp } from "../../../src/domain/time.ts";
 import type { LogEntry } from "../../../src/ports/event-store.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
@@ -63,6 +64,26 @@ describe("P12 aggregates", () => {
     expect((await here.read(circuits, idle)).state?.failures).to.equal(2);
     await fail(here, idle);
     expect((await elsewhere.current(circuits, idle)).state?.failures).to.equal(3);
+  });
+
+  it("are read page by page where their facts are many", async () => {
+    const { store, process } = setUp();
+    const counts: AggregateType<number, DomainEvent> = {
+      category: "sender", stream: (id) => `sender-${id}`, evolve: (count = 0) => count + 1,
+    };
+    const here = process().register(counts);
+    const data = { senderId: busy, tenantId, ingestTokenHash: "hash", at: timestamp(0) };
+    const counted = [{ type: "SenderDeleted", data }];
+    for (let times = 0; times < 200; times += 1) await here.change(counts, busy, origin, () => counted);
+    const asked: number[] = [];
+    const readStream = store.readStream.bind(store);
+    store.readStream = async (stream, options) => {
+      asked.push(options?.limit ?? Infinity);
+      return readStream(stream, options);
+    };
+    expect(await process().register(counts).read(counts, busy)).to.deep.equal({ state: 200, revision: 199 });
+    expect(asked).to.have.length(4);
+    expect(Math.max(...asked)).to.be.at.most(64);
   });
 
   it("whose facts hold their whole state are read from the newest one", async () => {

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
-import { LongReads } from "../../../../src/application/events/long-reads.ts";
-import { Refusal } from "../../../../src/domain/refusal.ts";
-import { InMemoryEventStore } from "../../../support/in-memory-event-store.ts";
+import { LongReads } from "../../../src/application/long-reads.ts";
+import { Refusal } from "../../../src/domain/refusal.ts";
+import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 
 /** Reads that are told of as they begin, and end when they are let. */
 function staged() {

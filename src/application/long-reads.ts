@@ -1,6 +1,6 @@
 import pLimit, { type LimitFunction } from "p-limit";
-import { Refusal } from "../../domain/refusal.ts";
-import type { EventStore } from "../../ports/event-store.ts";
+import { Refusal } from "../domain/refusal.ts";
+import type { EventStore } from "../ports/event-store.ts";
 
 /** Pages that are read at once: what comes in together is decoded in one go, while everybody else waits. */
 const pagesAtOnce = 8;
@@ -23,12 +23,12 @@ interface Reader {
  * the queue, none waits long for another, however much that one reads.
  */
 export class LongReads {
-  static readonly #all = new WeakMap<EventStore, LongReads>();
+  static readonly #all = new WeakMap<object, LongReads>();
   readonly #pages = pLimit(pagesAtOnce);
   readonly #readers = new Map<string, Reader>();
 
   /** The one that bounds the reads of this store. */
-  static of(store: EventStore): LongReads {
+  static of(store: Pick<EventStore, "readStream">): LongReads {
     const reads = this.#all.get(store) ?? new LongReads();
     this.#all.set(store, reads);
     return reads;
