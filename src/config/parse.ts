@@ -93,6 +93,9 @@ export function list<T>(item: Parser<T>): Parser<readonly T[]> {
   };
 }
 
+/** The first bits of IPv6 addresses that stand for IPv4 ones (RFC 4291, 2.5.5.2). */
+const mapped = `${"0".repeat(80)}${"1".repeat(16)}`;
+
 /** A network in CIDR notation, IPv4 or IPv6. */
 export function network(text: string): string {
   const [, address = "", prefix = ""] = /^([^/%]+)\/(\d{1,3})$/.exec(text) ?? [];
@@ -100,6 +103,7 @@ export function network(text: string): string {
   if (family === 0 || Number(prefix) > (family === 4 ? 32 : 128)) {
     fail(`must be networks such as 10.0.0.0/8 or fd00::/8, not ${quoted(text)}`);
   }
+  if (family === 6 && bitsOf(address).startsWith(mapped)) fail(`must give IPv4 networks as such, not ${quoted(text)}`);
   return text;
 }
 
@@ -140,7 +144,9 @@ export function hostAndPort(text: string): string {
 
 /** An address that may be called. It is never quoted back: it may hold a password. */
 export function httpsUrl(text: string): string {
-  if (URL.parse(text)?.protocol !== "https:") fail("must be a URL that starts with https://");
+  const url = URL.parse(text);
+  if (url?.protocol !== "https:") fail("must be a URL that starts with https://");
+  if (url.username !== "" || url.password !== "") fail("must not hold a name or password");
   return text;
 }
 
@@ -150,9 +156,11 @@ export function httpsUrl(text: string): string {
  */
 export function connectionString(...schemes: readonly string[]): Parser<string> {
   return (text) => {
-    const [, scheme = ""] = /^([a-z+]+):\/\/[^\s/?#]+([/?#]\S*)?$/.exec(text) ?? [];
+    const [, scheme = "", hosts = ""] = /^([a-z+]+):\/\/([^\s/?#]+)([/?#]\S*)?$/.exec(text) ?? [];
     // A driver that takes the first @ for the end of the password takes the rest for a host, and says so in its errors.
     if (/@[^?]*@/.test(text)) return fail("must spell an @ in a name or password as %40");
+    const ports = [...hosts.replace(/^.*@/, "").matchAll(/:(\d+)(?=,|$)/g)].map(([, port]) => Number(port));
+    if (ports.some((port) => port < 1 || port > 65_535)) return fail("must have ports from 1 to 65535");
     if (schemes.includes(scheme)) return text;
     return fail(`must start with ${schemes.map((each) => `${each}://`).join(" or ")} and name a host`);
   };

@@ -77,14 +77,19 @@ const toNumber: Function = ([value = null]) => {
   return numberForm.test(text) ? (parsePayload(text) as JSONValue) : null;
 };
 
+const { runtime } = TreeInterpreter;
+const libraryType = runtime._functionTable["type"]!._func.bind(runtime) as Function;
+
+/** As the library's own, which knows no number that keeps its digits. */
+const type: Function = (args) => (JSON.isRawJSON(args[0]) ? "number" : libraryType(args));
+
 /** What stands in for functions of the library. */
 const own: Readonly<Record<string, Function>> = {
-  ...orderings, ...texts, contains, group_by: groupBy, reverse, to_number: toNumber,
+  ...orderings, ...texts, contains, group_by: groupBy, reverse, to_number: toNumber, type,
 };
 
 /** Bounds every function of the library, for the whole process, by the text it searches and the text it makes. */
 export function boundFunctions(): void {
-  const { runtime } = TreeInterpreter;
   for (const [name, entry] of Object.entries(runtime._functionTable)) {
     const run = own[name] ?? (entry._func.bind(runtime) as Function);
     const [compared, foreseen] = [comparedBy[name], lengthOf[name]];

@@ -14,21 +14,29 @@ interface Scope {
 
 /** As it is in the library, where it is private and needs no `this`. */
 interface Types {
-  getTypeName: (value: unknown) => typeof TYPE_OBJECT | undefined;
+  getTypeName: (value: unknown) => number | undefined;
 }
+
+/** A type of our own, which no function takes: that of numbers which keep their digits. */
+const largeNumber = 100;
 
 type Value = Parameters<Interpreter["visit"]>[1];
 
 /**
  * Has the library look up fields and variables, for the whole process, as JMESPath has it: it takes what an object
  * inherits (`constructor`) for a field of it, and of the variables of an outer `let` it knows no null, false, 0 or "".
- * An object with a field `expref` it takes for an `&expression`, and runs what a payload says there.
+ * An object with a field `expref` it takes for an `&expression`, and runs what a payload says there. A number that
+ * keeps its digits is an object to JavaScript alone: it has no fields.
  */
 export function correctLookups(): void {
   const references = new WeakSet<object>();
-  const types = Object.getPrototypeOf(TreeInterpreter.runtime) as Types;
+  const { runtime } = TreeInterpreter;
+  const names = { ...runtime.TYPE_NAME_TABLE, [largeNumber]: "large number" };
+  Object.assign(runtime, { TYPE_NAME_TABLE: names });
+  const types = Object.getPrototypeOf(runtime) as Types;
   const { getTypeName } = types;
   types.getTypeName = (value) => {
+    if (JSON.isRawJSON(value)) return largeNumber;
     const isData = typeof value === "object" && value !== null && !Array.isArray(value) && !references.has(value);
     return isData ? TYPE_OBJECT : getTypeName(value);
   };
@@ -37,6 +45,12 @@ export function correctLookups(): void {
   prototype.visit = function (this: Interpreter, node, value) {
     if (node.type === "Field") return field(value, node.name);
     if (node.type === "Variable") return variable(this._scope, node.name);
+    if (node.type === "ValueProjection") {
+      const projected = this.visit(node.left, value);
+      if (JSON.isRawJSON(projected)) return null;
+      const left: typeof node.left = { type: "Literal", value: projected as JSONValue };
+      return visit.call(this, { ...node, left }, value);
+    }
     const result = visit.call(this, node, value);
     if (node.type === "ExpressionReference") references.add(result as object);
     return result;
@@ -45,6 +59,7 @@ export function correctLookups(): void {
 
 function field(value: Value, name: string): Value {
   if (typeof value !== "object" || value === null || Array.isArray(value) || !Object.hasOwn(value, name)) return null;
+  if (JSON.isRawJSON(value)) return null;
   return (value as Readonly<Record<string, Value>>)[name] ?? null;
 }
 

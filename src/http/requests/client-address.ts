@@ -21,7 +21,9 @@ function plain(text: string): string {
   const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(text) ?? [];
   const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
   const address = (bracketed ?? withPort ?? text).replace(/%.*$/, "").toLowerCase();
-  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address) ?? [];
-  if (mapped !== undefined) return mapped;
-  return isIP(address) === 6 ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
+  if (isIP(address) !== 6) return address;
+  const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(spelled) ?? [];
+  if (high === undefined || low === undefined) return spelled;
+  return [high, low].map((group) => parseInt(group, 16)).flatMap((bits) => [bits >> 8, bits & 255]).join(".");
 }

@@ -114,7 +114,7 @@ describe("configuration", () => {
     const config = readConfig(env);
     expect(config.turnstile?.verifyUrl).to.match(/^https:/);
     expect(readSecrets(env, config).turnstileSecret).to.equal("s3cret");
-    for (const url of ["http://x.example/", "x.example", ""]) {
+    for (const url of ["http://x.example/", "https://u:p@x.example/", "x.example", ""]) {
       expect(complaint({ ...env, RELAY_TURNSTILE_VERIFY_URL: url })).to.match(/^RELAY_TURNSTILE_VERIFY_URL: must/);
     }
   });
@@ -141,7 +141,8 @@ describe("configuration", () => {
     ["RELAY_RETRY_JITTER", "1.1", "-0.1", "10%", "1e-1"],
     ["RELAY_CONNECT_TIMEOUT", "0s", "2h"],
     ["RELAY_DELIVERY_TIMEOUT", "15"],
-    ["RELAY_ALLOWED_NETWORKS", "10.0.0.1", "10.0.0.0/33", "::1/129", "fe80::1%eth0/64", "10.0.0/8", "example.com/8"],
+    ["RELAY_ALLOWED_NETWORKS", "10.0.0.1", "10.0.0.0/33", "::1/129", "fe80::1%eth0/64", "10.0.0/8", "example.com/8",
+      "::ffff:10.0.0.0/104"],
     ["RELAY_EXTRA_CA_FILE", "/nowhere/ca.pem"],
     ["RELAY_LOG_LEVEL", "verbose"],
     ["RELAY_SHUTDOWN_TIMEOUT", "forever\nand a day"],
@@ -182,6 +183,7 @@ describe("configuration", () => {
   });
 
   const badAtScale: readonly (readonly [variable: string, value: string])[] = [
+    ["RELAY_EVENTSTOREDB_URL", "esdb://hidden:99999"], ["RELAY_EVENTSTOREDB_URL", "esdb://a:2113,hidden:0"],
     ["RELAY_EVENTSTOREDB_URL", "http://hidden@x"], ["RELAY_EVENTSTOREDB_URL", "esdb://"],
     ["RELAY_EVENTSTOREDB_URL", "esdb://admin:a@hidden@x"], ["RELAY_EVENTSTOREDB_URL", "esdb://admin:a/@hidden@x"],
     ["RELAY_MONGODB_URL", "mongodb://u:a@hidden@x/"],
@@ -266,11 +268,11 @@ describe("configuration", () => {
   it("warns of networks that may have been meant as one address", () => {
     const networks = [
       "10.0.0.5/8", "10.0.0.0/8", "10.0.0.5/32", "0.0.0.0/0", "128.0.0.0/1", "192.168.1.128/24", "fd00::1/8",
-      "fd00::/8", "::1/128", "::/0", "2001:db8::ff/120", "2001:db8::/120", "::ffff:10.0.0.0/104", "::ffff:10.0.0.1/104",
-      "2001:db8::ff00/120",
+      "fd00::/8", "::1/128", "::/0", "2001:db8::ff/120", "2001:db8::/120", "64:ff9b::10.0.0.0/104",
+      "64:ff9b::10.0.0.1/104", "2001:db8::ff00/120",
     ];
     const env = { RELAY_ALLOWED_NETWORKS: networks.join() };
     expect(configWarnings(env, readConfig(env)).map((warning) => warning.split(" ")[1])).to.deep.equal(
-      ["10.0.0.5/8", "192.168.1.128/24", "fd00::1/8", "2001:db8::ff/120", "::ffff:10.0.0.1/104"]);
+      ["10.0.0.5/8", "192.168.1.128/24", "fd00::1/8", "2001:db8::ff/120", "64:ff9b::10.0.0.1/104"]);
   });
 });

@@ -84,7 +84,11 @@ describe("mapping expressions", () => {
     expect(evaluated("to_string(big)", payload)).to.equal("12345678901234567890");
     expect(evaluated("big == big", payload)).to.equal(true);
     expect(evaluated("big == neg", payload)).to.equal(false);
-    refused(() => evaluated("abs(big)", payload), "abs()");
+    for (const name of ["abs", "keys", "values", "items", "length"]) {
+      refused(() => evaluated(`${name}(big)`, payload), `${name}()`);
+    }
+    expect(evaluated("[type(big), type(@), type(`1`)]", payload)).to.deep.equal(["number", "object", "number"]);
+    expect(evaluated("[big.rawJSON, big.*, (big).*[], *.rawJSON]", payload)).to.deep.equal([null, null, null, []]);
     expect(evaluator.apply("{x: x, y: y}", '{"x":1.0,"y":0.30000000000000004}')).to.equal(
       '{"x":1,"y":0.30000000000000004}',
     );

@@ -16,6 +16,8 @@ describe("the address of a client", () => {
     ["in one spelling", "10.0.0.1", 1, "2001:DB8:0:0::0001", "2001:db8::1"],
     ["as IPv4 when it is mapped", "::ffff:192.0.2.1", 0, undefined, "192.0.2.1"],
     ["as IPv4 when it is mapped and forwarded", "10.0.0.1", 1, "::FFFF:192.0.2.1", "192.0.2.1"],
+    ["as IPv4 however it is mapped", "10.0.0.1", 1, "::ffff:c000:201", "192.0.2.1"],
+    ["as IPv4 however long that is", "10.0.0.1", 1, "0:0:0:0:0:ffff:192.0.2.1", "192.0.2.1"],
     ["without a zone", "fe80::1%eth0", 0, undefined, "fe80::1"],
   ];
   for (const [what, remoteAddress, proxies, forwarded, expected] of table) {
