@@ -99,8 +99,8 @@ export class Purger {
   async #work(purge: PurgeDocument): Promise<void> {
     const origin: Origin = { actor: { type: "service", part: "purger" }, correlationId: purge.id, causationId: null };
     const after = this.#cursors.get(purge.id);
-    if (after === undefined) await this.#recordUses(purge.tenantId, origin);
     const page = await this.#page(purge.id, after);
+    if (after === undefined && page.length > 0) await this.#recordUses(purge.tenantId, origin);
     for (let at = 0; at < page.length; at += together) {
       if (!(await this.#settle())) return;
       await this.#paced(() =>

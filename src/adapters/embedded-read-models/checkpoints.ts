@@ -1,7 +1,8 @@
 import { closeSync, openSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { orEndUnsynced } from "../file-system/failed-sync.ts";
+import { newThread } from "../message-port/new-thread.ts";
 
 /** Pages of the write-ahead log (4 KiB each). */
 interface Limits {
@@ -73,15 +74,17 @@ export class Checkpoints {
   }
 
   #begin(): void {
-    this.#moving = true;
     this.#thread ??= this.#start();
+    if (!this.#thread) return;
+    this.#moving = true;
     this.#thread.postMessage(null);
   }
 
-  #start(): Worker {
-    const thread = new Worker(new URL("./checkpoint-thread.ts", import.meta.url), {
-      workerData: { path: this.#path, descriptor: this.#descriptor } satisfies MovedFile,
-    });
+  /** Undefined where the system gives no thread: another is asked for after a next commit. */
+  #start(): Worker | undefined {
+    const workerData = { path: this.#path, descriptor: this.#descriptor } satisfies MovedFile;
+    const thread = newThread(new URL("./checkpoint-thread.ts", import.meta.url), { workerData });
+    if (!thread) return undefined;
     thread.unref();
     thread.on("message", () => {
       this.#moving = false;

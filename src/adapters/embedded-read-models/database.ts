@@ -67,15 +67,19 @@ function isSqliteError(error: unknown): error is Error & { readonly errcode: num
   return error instanceof Error && "code" in error && error.code === "ERR_SQLITE_ERROR" && "errcode" in error;
 }
 
+/** What is stored contradicts itself, in a page that is whole as far as SQLite knows. */
+export class Contradiction extends Error {}
+
 /** Whether the error says that the file is damaged; what was stored as JSON and is none any more says so, too. */
 export function isDamage(error: unknown): boolean {
   if (error instanceof ReadModelsUnavailable) return isDamage(error.cause);
-  return error instanceof SyntaxError || (isSqliteError(error) && damaged.includes(error.errcode & 0xff));
+  if (error instanceof SyntaxError || error instanceof Contradiction) return true;
+  return isSqliteError(error) && damaged.includes(error.errcode & 0xff);
 }
 
 /** An error of the engine as the port's; any other as it is. */
 export function unavailable(error: unknown): unknown {
-  return isSqliteError(error) || error instanceof SyntaxError
+  return isSqliteError(error) || error instanceof SyntaxError || error instanceof Contradiction
     ? new ReadModelsUnavailable(error.message, { cause: error })
     : error;
 }

@@ -5,6 +5,7 @@ import { kindOf, unmatched } from "../read-models/fields.ts";
 import { orderFieldOf } from "../read-models/indexes.ts";
 import { decode, decodeRow, encode, quoted, tableOf } from "./columns.ts";
 import { conditionOf, type Condition } from "./conditions.ts";
+import { Contradiction } from "./database.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 import { Statements } from "./statements.ts";
 
@@ -123,7 +124,8 @@ export class Queries {
     const end = this.#monotonic() + patienceMs;
     let isAhead = false;
     for (const key of keys) {
-      const row = select.get(key) as unknown as SQLOutputValue[];
+      const row = select.get(key) as unknown as SQLOutputValue[] | undefined;
+      if (!row) throw new Contradiction("an index names a document that is not there");
       documents.push(decodeRow(definition, row));
       if (isAhead || this.#monotonic() < end) continue;
       isAhead = true;

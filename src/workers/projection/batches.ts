@@ -64,10 +64,11 @@ export class Batches {
           changes.push({ position, changes: before?.length ? [...before, ...own] : own });
         }
         last = position;
-        if (entry.type === "EventsPurged" || entry.type === "PurgeCompleted") {
+        const purgeId = purgeIdIn(entry);
+        if (purgeId !== undefined) {
           yield { changes, upTo: position };
           changes = [];
-          await persist(() => purges.load());
+          await persist(() => purges.look(purgeId));
         }
       }
       last = upTo;
@@ -96,6 +97,12 @@ export class Batches {
     logger.error(fields, "an entry cannot be read: its stream is set aside");
     return persist(async () => aside.add(entry, await this.#eventIdOf(entry)));
   }
+}
+
+/** The purge that an entry is about, if any. */
+function purgeIdIn(entry: LogEntry): string | undefined {
+  if (entry.unreadable !== undefined || !["EventsPurged", "PurgeCompleted"].includes(entry.type)) return undefined;
+  return (entry.data as { readonly purgeId: string }).purgeId;
 }
 
 /** What an entry changes. One that the projections cannot take is as unreadable as one that the codec cannot. */

@@ -42,11 +42,18 @@ export class Purges {
     this.#parts = parts;
   }
 
-  /** Reads which purges are under way. Call after a fact of one was applied. */
+  /** Reads which purges are under way. */
   async load(): Promise<void> {
     this.#underWay = await everyDocument(this.#parts.readModels, purges);
-    const ids = new Set(this.#underWay.map(({ id }) => id));
-    for (const id of this.#searches.keys()) if (!ids.has(id)) this.#searches.delete(id);
+    this.#searches.clear();
+  }
+
+  /** Reads how a purge stands. Call after a fact of it was applied. */
+  async look(purgeId: string): Promise<void> {
+    const purge = await documentOf(this.#parts.readModels, purges, purgeId);
+    const others = this.#underWay.filter(({ id }) => id !== purgeId);
+    this.#underWay = purge ? [...others, purge] : others;
+    if (!purge) this.#searches.delete(purgeId);
   }
 
   /** Whether {@link step} has anything to do. */
@@ -107,7 +114,7 @@ export class Purges {
     if (!page) {
       await readModels.amend([set(purges, purge.id, { hiding: false })]);
       this.#searches.delete(purge.id);
-      await this.load();
+      await this.look(purge.id);
       return;
     }
     const taken = page.filter((event) => this.#fallsTo(purge, event) && !isAside(streams.event(event.id)));
@@ -138,7 +145,7 @@ export class Purges {
     const changes = found.map((document) => remove(purging, document[purging.key] as string));
     const isLast = found.length < slice;
     await readModels.amend(isLast ? [...changes, remove(purges, purge.id)] : changes);
-    if (isLast) await this.load();
+    if (isLast) await this.look(purge.id);
   }
 
   async #leases(): Promise<ReadonlyMap<string, readonly string[]>> {

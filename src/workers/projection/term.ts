@@ -52,6 +52,8 @@ export class Term {
   /** One thing is done at a time: a batch of the log, or a step of the purges. */
   readonly #exclusively = pLimit(1);
   #purging: Promise<void> | undefined;
+  /** The read models are built from the log's start, and nobody is answered from them yet. */
+  #anew = false;
 
   constructor(parts: ProjectionParts, progress: Progress) {
     this.#parts = parts;
@@ -104,6 +106,7 @@ export class Term {
   /** Once what purges took is out of sight, as it is in the read models that answer until then. */
   async #publish(options: { readonly alone?: boolean } = {}): Promise<void> {
     while (this.#purging) await this.#purging;
+    this.#anew = false;
     await this.#persist(() => this.#parts.readModels.publish(options));
   }
 
@@ -124,6 +127,7 @@ export class Term {
 
   async #reset(): Promise<void> {
     await this.#parts.readModels.reset(collections, fingerprint);
+    this.#anew = true;
     this.#progress.reach(logStart);
     await this.#aside.load();
   }
@@ -156,7 +160,11 @@ export class Term {
   }
 
   async #project(stretches: Iterable<Stretch> | AsyncIterable<Stretch>): Promise<void> {
-    for await (const batch of this.#batches.of(stretches)) await this.#apply(batch);
+    for await (const batch of this.#batches.of(stretches)) {
+      await this.#apply(batch);
+      // However many purges the log has: nothing newer is applied by then that they would have to look through.
+      while (this.#anew && this.#purges.pending) await this.#persist(() => this.#purges.step());
+    }
     this.#carryOn();
   }
 

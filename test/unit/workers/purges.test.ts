@@ -322,16 +322,19 @@ describe("in the middle of a purge", () => {
     expect(relay.store.deleted).to.equal(51);
   });
 
-  it("read models built anew follow the log, and answer once all of it is out of their sight", async () => {
+  it("read models built anew have all of it out of their sight before they go on, and answer then", async () => {
     await relay.deliveries.succeed(await accept());
     await purge();
+    await accept(undefined, "two");
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const anew = new (class extends InMemoryReadModels {
       readonly hidingWhenPublished: number[] = [];
-      isHeld = true;
+      amended = 0;
 
       override async amend(changes: readonly Change[]): Promise<void> {
-        await new Promise(setImmediate);
-        if (!this.isHeld) await super.amend(changes);
+        this.amended += 1;
+        await held;
+        await super.amend(changes);
       }
 
       override async publish(): Promise<void> {
@@ -340,11 +343,10 @@ describe("in the middle of a purge", () => {
     })();
     const runner = relay.newRunner(anew);
     runner.start();
-    await runner.drained(await relay.store.head());
-    await accept(undefined, "two");
-    await runner.drained(await relay.store.head());
+    await eventually(async () => anew.amended, (amended) => amended > 0);
     expect(anew.hidingWhenPublished).to.deep.equal([]);
-    anew.isHeld = false;
+    release();
+    await runner.drained(await relay.store.head());
     await eventually(async () => anew.hidingWhenPublished, (published) => published.length > 0);
     expect(anew.hidingWhenPublished).to.deep.equal([0]);
     await runner.stop();

@@ -9,6 +9,7 @@ import { Checkpoints } from "../../../../src/adapters/embedded-read-models/check
 import { SqliteReadModels } from "../../../../src/adapters/embedded-read-models/sqlite-read-models.ts";
 import type { Change } from "../../../../src/ports/read-models.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { withoutThreads } from "../../../support/no-threads.ts";
 import { position } from "../../../support/position.ts";
 import { eventually } from "../../../support/relay.ts";
 
@@ -91,6 +92,16 @@ describe("checkpoints of the read models' file", () => {
       await pause(1);
     }
     expect(begunAnew).to.equal(true);
+  });
+
+  it("begin once there is a thread to be had", async () => {
+    open({ piece: 1, anew: 1_000_000, tooMany: 1_000_000 });
+    await withoutThreads(() => {
+      for (let n = 0; n < 3; n += 1) commit();
+    });
+    expect(left()).to.be.above(0);
+    commit();
+    await allMoved();
   });
 
   it("tell of a thread that fails, and begin again with another", async () => {

@@ -1,4 +1,6 @@
-import { closeSync, copyFileSync, mkdtempSync, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync, copyFileSync, mkdtempSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -180,6 +182,19 @@ describe("damaged read models in SQLite", () => {
     expect(await failureOf(models!.reset([notes], "again"))).to.be.instanceOf(ReadModelsUnavailable);
     await expectNone();
     renameSync(away, folder);
+    await expectBuiltAgain();
+  });
+
+  it("are noticed where an index names a document that is not there", async () => {
+    const bytes = readFileSync(file);
+    const entry = '{"n":0}note ';
+    bytes.write("_", bytes.indexOf(entry) + entry.length);
+    writeFileSync(file, bytes);
+    const order = { field: "name", descending: false };
+    const query = { collection: "notes", where: { more: { n: 0 } }, order, limit: 1 };
+    expect(await failureOf(open().find(query))).to.be.instanceOf(ReadModelsUnavailable);
+    expect(damages.map(String)).to.deep.equal(["ReadModelsUnavailable: an index names a document that is not there"]);
+    await expectNone();
     await expectBuiltAgain();
   });
 });
