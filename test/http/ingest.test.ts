@@ -101,6 +101,7 @@ describeOnEngines("ingest", (freshEngines) => {
     for (const body of [
       nested(128),
       lists(128),
+      JSON.stringify({ lines: Array.from({ length: 200 }, () => ({ tags: [] })) }),
       `{"a":"${"[{".repeat(500)}"}`,
       `{"a":"\\"${"[".repeat(300)}\\\\","b":"${"{".repeat(300)}"}`,
     ]) {

@@ -21,24 +21,6 @@ export class FairQueue<Item> {
     return this.#lines.get(owner)?.length ?? 0;
   }
 
-  /** What all items of the owner that wait weigh together. */
-  weight(owner: string): number {
-    return (this.#lines.get(owner) ?? []).reduce((sum, item) => sum + this.#weigh(item), 0);
-  }
-
-  /** The owner whose waiting items weigh most; undefined when nothing waits. */
-  heaviest(): string | undefined {
-    let heaviest: string | undefined;
-    let most = 0;
-    for (const owner of this.#lines.keys()) {
-      const weight = this.weight(owner);
-      if (weight <= most) continue;
-      heaviest = owner;
-      most = weight;
-    }
-    return heaviest;
-  }
-
   /** Puts an item behind all others of its owner; an owner without any gets the last turn. */
   push(owner: string, item: Item): void {
     const line = this.#lines.get(owner);
@@ -63,22 +45,17 @@ export class FairQueue<Item> {
     return undefined;
   }
 
-  /** Takes out the item of the owner that would be its last; undefined when none waits. */
-  takeNewest(owner: string): Item | undefined {
-    const line = this.#lines.get(owner);
-    const item = line?.pop();
-    if (line?.length === 0) this.#lines.delete(owner);
-    return item;
-  }
-
   /**
    * Takes out the newest item of the owner whose items weigh most, to make room for one that weighs `weight`; undefined
    * where they weigh no more than those of its own owner will then.
    */
   takeForRoom(owner: string, weight: number): Item | undefined {
-    const heaviest = this.heaviest();
-    if (heaviest === undefined || this.weight(heaviest) <= this.weight(owner) + weight) return undefined;
-    return this.takeNewest(heaviest);
+    const heaviest = this.#heaviest();
+    if (heaviest === undefined || this.#weight(heaviest) <= this.#weight(owner) + weight) return undefined;
+    const line = this.#lines.get(heaviest);
+    const item = line?.pop();
+    if (line?.length === 0) this.#lines.delete(heaviest);
+    return item;
   }
 
   /** Takes an item out; false where it does not wait. */
@@ -100,5 +77,23 @@ export class FairQueue<Item> {
     const items = [...this.#lines.values()].flat();
     this.#lines.clear();
     return items;
+  }
+
+  /** What all items of the owner that wait weigh together. */
+  #weight(owner: string): number {
+    return (this.#lines.get(owner) ?? []).reduce((sum, item) => sum + this.#weigh(item), 0);
+  }
+
+  /** The owner whose waiting items weigh most; undefined when nothing waits. */
+  #heaviest(): string | undefined {
+    let heaviest: string | undefined;
+    let most = 0;
+    for (const owner of this.#lines.keys()) {
+      const weight = this.#weight(owner);
+      if (weight <= most) continue;
+      heaviest = owner;
+      most = weight;
+    }
+    return heaviest;
   }
 }

@@ -15,6 +15,14 @@ const origin: Origin = { actor: { type: "service", part: "test" }, correlationId
 const ids = new SystemIds();
 const [idle, busy, tenantId, eventId] = Array.from({ length: 4 }, () => ids.uuid()) as [string, string, string, string];
 
+/** Counts its facts. */
+const counts: AggregateType<number, DomainEvent> = {
+  category: "sender", stream: (id) => `sender-${id}`, evolve: (count = 0) => count + 1,
+};
+const counted = [{
+  type: "SenderDeleted", data: { senderId: busy, tenantId, ingestTokenHash: "hash", at: timestamp(0) },
+}];
+
 /** A log that counts the entries it gives away. */
 class CountingEventStore extends InMemoryEventStore {
   read = 0;
@@ -68,12 +76,7 @@ describe("P12 aggregates", () => {
 
   it("are read page by page where their facts are many", async () => {
     const { store, process } = setUp();
-    const counts: AggregateType<number, DomainEvent> = {
-      category: "sender", stream: (id) => `sender-${id}`, evolve: (count = 0) => count + 1,
-    };
     const here = process().register(counts);
-    const data = { senderId: busy, tenantId, ingestTokenHash: "hash", at: timestamp(0) };
-    const counted = [{ type: "SenderDeleted", data }];
     for (let times = 0; times < 200; times += 1) await here.change(counts, busy, origin, () => counted);
     const asked: number[] = [];
     const readStream = store.readStream.bind(store);
@@ -84,6 +87,24 @@ describe("P12 aggregates", () => {
     expect(await process().register(counts).read(counts, busy)).to.deep.equal({ state: 200, revision: 199 });
     expect(asked).to.have.length(4);
     expect(Math.max(...asked)).to.be.at.most(64);
+  });
+
+  it("are read again where the log tells of facts beyond those that were read", async () => {
+    const { store, process } = setUp();
+    const [here, elsewhere] = [process().register(counts), process().register(counts)];
+    await elsewhere.change(counts, busy, origin, () => counted);
+    const readStream = store.readStream.bind(store);
+    let reads = 0;
+    store.readStream = async (...asked) => {
+      const found = await readStream(...asked);
+      if ((reads += 1) > 1) return found;
+      for (let more = 0; more < 2; more += 1) await elsewhere.change(counts, busy, origin, () => counted);
+      // The feed begins with the last.
+      here.follow((await readStream(`sender-${busy}`)).slice(-1));
+      return found;
+    };
+    expect(await here.read(counts, busy)).to.deep.equal({ state: 3, revision: 2 });
+    expect(reads).to.equal(2);
   });
 
   it("whose facts hold their whole state are read from the newest one", async () => {

@@ -12,6 +12,8 @@ describe("follower", () => {
   let store: InMemoryEventStore;
   let seen: LogEntry[];
   let follower: Follower;
+  let troubles: string[];
+  let lines: string[];
   let away: boolean;
   let deaf: boolean;
   /** The end of the log is not told before this resolves. */
@@ -19,7 +21,9 @@ describe("follower", () => {
   beforeEach(async () => {
     clock = new ManualClock();
     store = new InMemoryEventStore();
-    [seen, away, deaf, answering] = [[], false, false, Promise.resolve()];
+    [seen, troubles, lines] = [[], [], []];
+    [away, deaf, answering] = [false, false, Promise.resolve()];
+    await write("session");
     const log: EventLog = {
       head: async () => {
         if (away) throw new LogUnavailable("gone");
@@ -33,7 +37,9 @@ describe("follower", () => {
         store.subscribe(options, (entries, upTo) => (deaf ? undefined : handle(entries, upTo))),
     };
     follower = new Follower({
-      log, clock, logger: quiet, metrics: { trouble: () => undefined }, categories: ["session"],
+      log, clock, categories: ["session"],
+      logger: { ...quiet, info: (_fields, line) => lines.push(line), warn: (_fields, line) => lines.push(line) },
+      metrics: { trouble: (kind) => troubles.push(kind) },
       handle: (entries) => void seen.push(...entries),
     });
     await follower.start();
@@ -60,6 +66,7 @@ describe("follower", () => {
     expect(follower.fresh).to.equal(true);
     await pass(10_000);
     expect(follower.fresh).to.equal(true);
+    expect(seen, "what was there before").to.deep.equal([]);
     for (let round = 0; round < 20; round += 1) {
       await write("session");
       await write("other");
@@ -78,6 +85,8 @@ describe("follower", () => {
     away = false;
     await pass(300);
     expect(follower.fresh).to.equal(true);
+    expect(lines).to.deep.equal(["the log cannot be followed", "the log is followed again"]);
+    expect(new Set(troubles)).to.deep.equal(new Set(["following the log"]));
   });
 
   it("is renewed by a look at the log that began after it was asked, and gives up after two seconds", async () => {

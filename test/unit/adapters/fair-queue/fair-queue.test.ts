@@ -48,28 +48,34 @@ describe("the queue by owner", () => {
     expect([queue.remove("a", "a4"), queue.isEmpty]).to.deep.equal([true, true]);
   });
 
-  it("knows who has most waiting, and takes the newest of that out", () => {
-    const queue = queued(["a", "a1"], ["b", "b1"], ["b", "b2"], ["c", "c1"]);
-    expect([queue.size, queue.heaviest(), queue.takeNewest("b"), queue.takeNewest("c")]).to.deep.equal([
-      4, "b", "b2", "c1",
-    ]);
-    expect([queue.size, queue.heaviest(), queue.takeNewest("c")]).to.deep.equal([2, "a", undefined]);
-    expect(taken(queue)).to.deep.equal(["a1", "b1"]);
-    expect([queue.size, queue.heaviest()]).to.deep.equal([0, undefined]);
-  });
+  describe("makes room", () => {
+    it("by the newest of who has most waiting", () => {
+      const queue = queued(["a", "a1"], ["b", "b1"], ["b", "b2"], ["b", "b3"]);
+      expect([queue.takeForRoom("a", 1), queue.size]).to.deep.equal(["b3", 3]);
+      expect(taken(queue)).to.deep.equal(["a1", "b1", "b2"]);
+    });
 
-  it("knows whose items weigh most, whatever their number", () => {
-    const queue = new FairQueue<string>((item) => item.length);
-    for (const item of ["a", "b", "c"]) queue.push("many", item);
-    queue.push("large", "four");
-    expect([queue.heaviest(), queue.weight("large"), queue.weight("many"), queue.weight("none")]).to.deep.equal([
-      "large", 4, 3, 0,
-    ]);
-  });
+    it("for nobody who would have as much then", () => {
+      const queue = queued(["a", "a1"], ["b", "b1"], ["b", "b2"]);
+      for (const [owner, weight] of [["a", 1], ["b", 1], ["c", 2]] as const) {
+        expect([queue.takeForRoom(owner, weight), queue.size], owner).to.deep.equal([undefined, 3]);
+      }
+      expect(queue.takeForRoom("c", 1)).to.equal("b2");
+    });
 
-  it("forgets an owner whose only item was taken out as the newest", () => {
-    const queue = queued(["a", "a1"], ["b", "b1"]);
-    expect([queue.takeNewest("a"), queue.take(anyone), queue.isEmpty]).to.deep.equal(["a1", "b1", true]);
+    it("by what items weigh, whatever their number", () => {
+      const queue = new FairQueue<string>((item) => item.length);
+      for (const item of ["a", "b", "c"]) queue.push("many", item);
+      queue.push("large", "four");
+      expect([queue.takeForRoom("new", 4), queue.takeForRoom("many", 1)]).to.deep.equal([undefined, undefined]);
+      expect([queue.takeForRoom("new", 3), queue.waiting("large")]).to.deep.equal(["four", 0]);
+      expect(taken(queue)).to.deep.equal(["a", "b", "c"]);
+    });
+
+    it("not where nothing waits", () => {
+      const queue = queued();
+      expect([queue.takeForRoom("a", 1), queue.isEmpty]).to.deep.equal([undefined, true]);
+    });
   });
 
   it("says how many wait, and gives up all at once", () => {

@@ -102,15 +102,18 @@ describe("a plain request", () => {
     const byNode = async (bytes: Buffer) => {
       const [client, connection] = duplexPair();
       server.emit("connection", connection);
-      const failed = once(server, "clientError").then(([error]) => { throw error as Error; });
+      const done = new AbortController();
+      const next = (event: "request" | "clientError") => once(server, event, { signal: done.signal });
+      const failed = next("clientError").then(([error]) => { throw error as Error; });
       client.write(bytes);
-      const [request, response] = (await Promise.race([once(server, "request"), failed])) as
+      const [request, response] = (await Promise.race([next("request"), failed])) as
         [IncomingMessage, ServerResponse];
       const body = await Promise.race([buffer(request), failed]);
       const more = await Promise.race([
-        once(server, "request").then(() => true, () => true), failed.then(() => true, () => true),
+        next("request").then(() => true, () => true), failed.then(() => true, () => true),
         new Promise((resolve) => setImmediate(resolve, false)),
       ]);
+      done.abort();
       client.destroy();
       connection.destroy();
       const { method, url: target = "", httpVersion, headers } = request;
