@@ -25,9 +25,16 @@ export function isHeld(aggregates: Aggregates, destinationId: string): boolean {
   return !aggregates.peek(destinations, destinationId)?.state?.active || circuit?.position === "Open";
 }
 
-/** Resolves once it is so. */
+/** A loop that nothing ends would outlive its test. */
+const patienceMs = 60_000;
+
+/** Resolves once it is so. Rejects, with the condition's source, when it takes too long. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise(setImmediate);
+  const end = performance.now() + patienceMs;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`waited in vain until ${String(condition)}`);
+    await new Promise(setImmediate);
+  }
 }
 
 /** A delivery worker beside a relay, its membership, and what it knows of the log: it forgets nothing. */
