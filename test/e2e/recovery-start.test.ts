@@ -72,7 +72,7 @@ describe("a start that cannot be", function () {
   it("is refused with URLs of engines that make no sense, by the variable of each", async () => {
     for (const [variable, setting, url] of [
       ["RELAY_EVENTSTOREDB_URL", { RELAY_EVENT_STORE: "eventstoredb" }, "esdb://localhost?tls=maybe"],
-      ["RELAY_MONGODB_URL", { RELAY_READ_MODELS: "mongodb" }, "mongodb://localhost:99999"],
+      ["RELAY_MONGODB_URL", { RELAY_READ_MODELS: "mongodb" }, "mongodb://localhost?maxPoolSize=many"],
     ] as const) {
       const refused = await runRelay(environment({ ...setting, [variable]: url }));
       expectOneLine(refused, new RegExp(`^the relay cannot start: ${variable}: .+`));
