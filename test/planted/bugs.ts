@@ -46,8 +46,8 @@ const store: readonly Bug[] = [
     breaks: "of two appends at one revision one wins",
     changes: [{
       file: `${log}/commit-engine.ts`,
-      from: "if (Math.max(state, -1) === expectation) {",
-      to: "if (Math.max(state, -1) >= expectation) {",
+      from: "if (Math.max(state, -1) === expected) return",
+      to: "if (Math.max(state, -1) >= expected) return",
     }],
     tests: ["test/contract/embedded-event-store.test.ts"],
   },
