@@ -19,7 +19,7 @@ interface Reader {
 }
 
 /**
- * Bounds the reads that take more than a page. They take turns page by page; as no tenant has more than a few pages in
+ * Bounds the reads that take more than a page. They take turns page by page; as no reader has more than a few pages in
  * the queue, none waits long for another, however much that one reads.
  */
 export class LongReads {
@@ -42,16 +42,19 @@ export class LongReads {
     return this.run(tenantId, read);
   }
 
-  /** The same, however many wait: for what whoever calls bounds already. */
-  async run<Result>(tenantId: string, read: (turn: Turn) => Promise<Result>): Promise<Result> {
-    const reader = this.#readers.get(tenantId) ?? { limit: pLimit(readsAtOnce), reads: 0 };
-    this.#readers.set(tenantId, reader);
+  /**
+   * The same, however many wait: for what whoever calls bounds already. `name`: a tenant's, or that of the stream where
+   * it is read for nobody's request in particular.
+   */
+  async run<Result>(name: string, read: (turn: Turn) => Promise<Result>): Promise<Result> {
+    const reader = this.#readers.get(name) ?? { limit: pLimit(readsAtOnce), reads: 0 };
+    this.#readers.set(name, reader);
     reader.reads += 1;
     try {
       return await reader.limit(() => read((page) => this.#pages(page)));
     } finally {
       reader.reads -= 1;
-      if (reader.reads === 0) this.#readers.delete(tenantId);
+      if (reader.reads === 0) this.#readers.delete(name);
     }
   }
 }

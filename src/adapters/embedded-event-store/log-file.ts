@@ -169,8 +169,9 @@ export class LogFile {
   *rowHeadsAfter(after: Sequence): Iterable<RowHead & Located> {
     const select = "SELECT sequence, stream, revision, type FROM log WHERE sequence > ? ORDER BY sequence";
     const rows = this.#db.prepare(select).iterate(after);
-    for (let next = inFile(this.#path, () => rows.next()); !next.done; next = inFile(this.#path, () => rows.next())) {
-      const { sequence, stream, revision, type } = next.value as unknown as Located & { stream: string; type: string };
+    const next = () => inFile(this.#path, () => rows.next());
+    for (let row = next(); !row.done; row = next()) {
+      const { sequence, stream, revision, type } = row.value as unknown as Located & { stream: string; type: string };
       yield { sequence, stream, revision, gone: type === "" };
     }
   }

@@ -42,10 +42,9 @@ export class Purges {
     this.#parts = parts;
   }
 
-  /** Reads which purges are under way. */
+  /** Reads which purges are under way. Call before the first {@link step}. */
   async load(): Promise<void> {
     this.#underWay = await everyDocument(this.#parts.readModels, purges);
-    this.#searches.clear();
   }
 
   /** Reads how a purge stands. Call after a fact of it was applied. */

@@ -1,53 +1,29 @@
-import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
-import { Disk, library } from "../../../support/disk/disk.ts";
-import { openPlainStore, temporaryFolder } from "../../../support/embedded-store.ts";
+import { onOwnDisk } from "../../../support/disk/own-disk.ts";
+import { openPlainStore } from "../../../support/embedded-store.ts";
 import { eventually } from "../../../support/relay.ts";
 
 describe("a sync of the log's file that fails", () => {
-  let folder: ReturnType<typeof temporaryFolder>;
-  let dataDir: string;
-  let disk: Disk;
-  let child: ChildProcess | undefined;
-
-  before(function () {
-    if ("missing" in library) this.skip();
-  });
-  beforeEach(() => {
-    folder = temporaryFolder();
-    dataDir = join(folder.path, "data");
-    mkdirSync(dataDir);
-    disk = new Disk(dataDir);
-  });
-  afterEach(() => {
-    child?.kill("SIGKILL");
-    disk.close();
-    folder.remove();
-  });
+  const own = onOwnDisk();
 
   /** Starts a process that appends until it ends; what it says on standard error goes to `stderr`, or is gathered. */
   function load(stored: string[], stderr: number | "pipe" = "pipe") {
-    disk.begin();
-    const program = join(import.meta.dirname, "persistent-load.ts");
-    const started = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, dataDir], {
-      env: { ...process.env, ...disk.environment }, stdio: ["ignore", "pipe", stderr],
-    });
+    const started = own.run(join(import.meta.dirname, "persistent-load.ts"), stderr);
     const told: string[] = [];
     for (const [input, lines] of [[started.stdout, stored], [started.stderr, told]] as const) {
       if (input) createInterface({ input }).on("line", (line) => lines.push(line));
     }
-    child = started;
     return once(started, "close").then(([, signal]) => ({ signal: signal as string, told }));
   }
 
   /** Resolves once some of the log has been moved into its file. */
   async function allThreads(): Promise<void> {
-    const size = async () => statSync(logPath(dataDir), { throwIfNoEntry: false })?.size ?? 0;
+    const size = async () => statSync(logPath(own.dataDir), { throwIfNoEntry: false })?.size ?? 0;
     await eventually(size, (bytes) => bytes > 1_000_000);
   }
 
@@ -55,13 +31,13 @@ describe("a sync of the log's file that fails", () => {
     const stored: string[] = [];
     const ended = load(stored);
     await allThreads();
-    disk.trouble({ error: "EIO", writes: 0, syncs: 0.3 });
+    own.disk.trouble({ error: "EIO", writes: 0, syncs: 0.3 });
     const { signal, told } = await ended;
-    disk.trouble(null);
+    own.disk.trouble(null);
     expect(signal, told.join("\n")).to.equal("SIGKILL");
     expect(told.join()).to.match(/log\.db could not be synced, so the relay ends .*(EIO|disk I\/O error)/);
-    disk.losePower({ survives: () => false, torn: false });
-    const store = await openPlainStore(dataDir);
+    own.disk.losePower({ survives: () => false, torn: false });
+    const store = await openPlainStore(own.dataDir);
     for (const stream of stored) expect(await store.readStream(stream), stream).to.have.length(1);
     await store.close();
   });
@@ -72,7 +48,7 @@ describe("a sync of the log's file that fails", () => {
     closeSync(full);
     await allThreads();
     // Not all of them: where no commit succeeds nothing is left to be moved, and the log's file is not synced.
-    disk.trouble({ error: "EIO", writes: 0, syncs: 0.3 });
+    own.disk.trouble({ error: "EIO", writes: 0, syncs: 0.3 });
     expect((await ended).signal).to.equal("SIGKILL");
   });
 });
