@@ -234,6 +234,12 @@ const delivery: readonly Bug[] = [
     tests: ["test/e2e/delivery.test.ts"],
   },
   {
+    name: "failed-join-not-noticed",
+    breaks: "a member whose join was refused joins again, though the group answers its heartbeats",
+    changes: [{ file: "src/adapters/kafka/membership.ts", from: "    if (this.#session.ended) return;\n", to: "" }],
+    tests: ["test/unit/adapters/kafka/membership.test.ts"],
+  },
+  {
     name: "probe-not-exclusive",
     breaks: "one probe at a time",
     changes: [{

@@ -16,7 +16,7 @@ const heartbeatEveryMs = 500;
 const longestFetchMs = 200;
 const commitEveryMs = 500;
 const checkEveryMs = 1_000;
-/** A member not heard from for this long is given up: longer than any join takes. */
+/** A member of which nothing is heard for this long is given up: longer than any join takes. */
 const patienceMs = 12_000;
 const leaveWithinMs = 5_000;
 const metadataMaxAgeMs = 60_000;
@@ -172,6 +172,8 @@ export class Membership {
   }
 
   #heard(ageMs: number): void {
+    // The driver goes on after a join that failed, for ever and under the share from before it.
+    if (this.#session.ended) return;
     this.#session.renew(ageMs);
     this.#heardAt = this.#parts.clock.monotonic();
   }
@@ -223,7 +225,7 @@ export class Membership {
     const { clock } = this.#parts;
     this.#timer = clock.schedule(checkEveryMs, () => {
       if (clock.monotonic() - this.#heardAt > patienceMs) {
-        this.#over.resolve(new Error(`the group was silent for ${patienceMs} ms`));
+        this.#over.resolve(new Error(`the group was silent, or no join succeeded, for ${patienceMs} ms`));
         return;
       }
       void this.#commit();

@@ -18,6 +18,11 @@ export class GroupSession implements QueueSession {
     this.#seenAt = clock.monotonic() - ageMs;
   }
 
+  /** Whether it is over for good, see {@link end}. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
   get alive(): boolean {
     return !this.#ended && this.#clock.monotonic() < this.#seenAt + this.#lastsMs;
   }

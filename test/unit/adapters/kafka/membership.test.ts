@@ -257,4 +257,20 @@ describe("a member of the group", () => {
     clock.advance(1_000);
     await over;
   });
+
+  it("is over when a join came to nothing, however the group goes on answering", async () => {
+    let reason: Error | undefined;
+    void over.then((error) => { reason = error; });
+    consumer.joins("m", [0]);
+    consumer.asksToJoin();
+    const secondWithHeartbeat = async () => {
+      clock.advance(1_000);
+      consumer.heartbeat();
+      await turn();
+    };
+    for (let second = 0; second < 12; second++) await secondWithHeartbeat();
+    expect(reason).to.equal(undefined);
+    await secondWithHeartbeat();
+    expect(reason?.message).to.include("no join succeeded");
+  });
 });
