@@ -68,9 +68,6 @@ export async function unfinishedOf(
   return left;
 }
 
-/** Tables that are no documents; counters are read with the names of their scopes. */
-const bookkeeping = ["state", "scopes", "counters", "scrubs"];
-
 /**
  * Hashes of all documents and counters in the embedded read models of a relay that is not running, by table. What
  * only the order of writing decides, such as the numbers of counters' scopes, is left out.
@@ -80,8 +77,9 @@ export function documentHashes(dataDir: string): Readonly<Record<string, string>
   const { definitions, checkpoint, fingerprint } = file.prepare("SELECT * FROM state").get() as Record<string, string>;
   const kind = hashOf([definitions, fingerprint]);
   const hashes: Record<string, string> = { kind, checkpoint: String(checkpoint) };
+  // Others are no documents, or of a table that is being written anew.
   const tables = file.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
-    .map(({ name }) => String(name)).filter((name) => !bookkeeping.includes(name));
+    .map(({ name }) => String(name)).filter((name) => name.startsWith("c_"));
   const selects: Record<string, string> = {
     counters: "SELECT name, bucket, total FROM counters JOIN scopes ON scopes.number = counters.scope",
   };

@@ -73,24 +73,24 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The table of a collection, quoted. */
-export function tableOf(definition: CollectionDefinition): string {
-  return quoted(`c_${definition.name}`);
+/** The table of a collection, quoted: `c`, or while it is written anew the new one, `n`, and the old one, `o`. */
+export function tableOf(definition: CollectionDefinition, prefix: "c" | "n" | "o" = "c"): string {
+  return quoted(`${prefix}_${definition.name}`);
 }
 
-/** An index of a collection, named after its fields and quoted. */
-function indexOf(definition: CollectionDefinition, index: readonly string[]): string {
-  return quoted(`i_${definition.name}_${index.join("_")}`);
-}
-
-/** The statements that make a collection's table, kept in the order of its key, and its indexes. */
-export function schemaOf(definition: CollectionDefinition): string[] {
+/**
+ * The statements that make a collection's table, kept in the order of its key, and its indexes, named after their
+ * fields: two tables of one collection differ in the prefix.
+ */
+export function schemaOf(
+  definition: CollectionDefinition, table = tableOf(definition), prefix: "i" | "j" = "i",
+): [table: string, ...indexes: string[]] {
   const columns = Object.entries(definition.fields).map(
     ([field, kind]) => `${quoted(field)} ${columnTypes[kind]}${field === definition.key ? " PRIMARY KEY" : ""}`,
   );
   const indexes = definition.indexes.map((index) => {
-    const names = columnsOf(definition, index).map(quoted).join(", ");
-    return `CREATE INDEX ${indexOf(definition, index)} ON ${tableOf(definition)} (${names})`;
+    const name = quoted(`${prefix}_${definition.name}_${index.join("_")}`);
+    return `CREATE INDEX ${name} ON ${table} (${columnsOf(definition, index).map(quoted).join(", ")})`;
   });
-  return [`CREATE TABLE ${tableOf(definition)} (${columns.join(", ")}) STRICT, WITHOUT ROWID`, ...indexes];
+  return [`CREATE TABLE ${table} (${columns.join(", ")}) STRICT, WITHOUT ROWID`, ...indexes];
 }

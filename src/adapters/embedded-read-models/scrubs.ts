@@ -1,16 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import type { CollectionDefinition } from "../../ports/read-models.ts";
 import { orEndUnsynced } from "../file-system/failed-sync.ts";
-import type { Effect, Folded } from "../read-models/folded-changes.ts";
-import { schemaOf, tableOf } from "./columns.ts";
+import { rewriting } from "./rewriting.ts";
 
 const delayMs = 1_000;
 /** A scrub takes the thread from queries; it may have so much of its time, at most. */
 const share = 20;
-/** After so many rows put into a new table the thread turns to waiting queries. */
-const slice = 200;
 /** Due where the tables are written anew: no collection, but the write-ahead log. */
 const logAlone = "";
 
@@ -27,13 +23,16 @@ export class Scrubs {
   #timer: Timer | undefined;
   #due: boolean;
   #pauseMs = delayMs;
-  #startedAt = 0;
+  /** How long the last run took the thread. */
+  #spentMs = 0;
+  /** What was noted since it was begun to be written anew. */
+  readonly #notedSince = new Set<string>();
   #failed = false;
   #closed = false;
 
   /**
-   * `run`: scrubs by calling {@link rewrite} in a transaction, then {@link empty}. `onTrouble`: told why it failed when
-   * it did so more than once on end; for moments anything that reads is in the way.
+   * `run`: scrubs by {@link rewrite}, then {@link empty}. `onTrouble`: told why it failed when it did so more than once
+   * on end; for moments anything that reads is in the way.
    */
   constructor(
     database: DatabaseSync, clock: Clock, run: () => Promise<void>, onTrouble: (error: unknown) => void,
@@ -42,14 +41,21 @@ export class Scrubs {
     this.#clock = clock;
     this.#run = run;
     this.#onTrouble = onTrouble;
-    this.#due = database.prepare("SELECT 1 FROM scrubs LIMIT 1").get() !== undefined;
+    this.#due = this.#isAnyDue();
     this.schedule();
   }
 
-  /** Stores which collections must be scrubbed after this batch; within its transaction. */
-  note({ documents }: Folded, definitions: ReadonlyMap<string, CollectionDefinition>): void {
-    for (const [collection, effects] of documents) {
-      if (definitions.get(collection)?.personal && [...effects.values()].some(takesAway)) this.#note(collection);
+  /** Whether nothing more is scrubbed. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Stores that these personal collections must be scrubbed; within the transaction that took something from them. */
+  note(collections: Iterable<string>): void {
+    for (const collection of collections) {
+      this.#database.prepare("INSERT OR IGNORE INTO scrubs VALUES (?)").run(collection);
+      this.#notedSince.add(collection);
+      this.#due = true;
     }
   }
 
@@ -57,45 +63,39 @@ export class Scrubs {
   schedule(): void {
     if (!this.#due || this.#timer || this.#closed) return;
     this.#timer = this.#clock.schedule(this.#pauseMs, () => {
-      this.#startedAt = this.#clock.monotonic();
       // What fails stays due, and a busy file is not for ever.
       void this.#tried().finally(() => {
-        this.#pauseMs = Math.max(delayMs, share * (this.#clock.monotonic() - this.#startedAt));
+        this.#pauseMs = Math.max(delayMs, share * this.#spentMs);
         this.#timer = undefined;
         this.schedule();
       });
     });
   }
 
-  /** Writes the tables that are due anew; queries see the old ones until this is committed. */
-  async rewrite(definitions: ReadonlyMap<string, CollectionDefinition>): Promise<void> {
-    this.#startedAt = this.#clock.monotonic();
+  /** Writes the tables that are due anew, in steps as {@link rewriting} makes them. */
+  *rewrite(definitions: ReadonlyMap<string, CollectionDefinition>): Generator<void, void> {
+    this.#spentMs = 0;
     for (const { collection } of this.#database.prepare("SELECT collection FROM scrubs").all()) {
       const definition = definitions.get(String(collection));
       if (!definition) continue;
-      const table = tableOf(definition);
-      this.#database.exec(`CREATE TEMP TABLE rewritten AS SELECT * FROM main.${table}; DROP TABLE main.${table};`);
-      for (const sql of schemaOf(definition)) this.#database.exec(sql);
-      // Nearly all of the time goes into the new indexes. A failure takes back the whole transaction: OR FAIL spares
-      // each slice a journal of its own, which would make it take twice as long.
-      const putBack = this.#database.prepare(
-        `INSERT OR FAIL INTO main.${table} SELECT * FROM temp.rewritten WHERE rowid BETWEEN ? AND ?`,
-      );
-      for (let row = 1; putBack.run(row, row + slice - 1).changes > 0; row += slice) await nextTurn();
-      this.#database.exec("DROP TABLE temp.rewritten");
+      this.#notedSince.delete(definition.name);
+      yield* this.#timed(rewriting(this.#database, definition));
       // What is committed is not done again when the log cannot be emptied yet.
-      this.#database.prepare("DELETE FROM scrubs WHERE collection = ?").run(definition.name);
-      this.#note(logAlone);
+      if (!this.#notedSince.has(definition.name)) {
+        this.#database.prepare("DELETE FROM scrubs WHERE collection = ?").run(definition.name);
+      }
+      this.note([logAlone]);
+      yield;
     }
   }
 
-  /** Empties the write-ahead log; then nothing is due any more. Throws while a reader is in the way. */
+  /** Empties the write-ahead log; then nothing is due but what came meanwhile. Throws while a reader is in the way. */
   empty(): void {
     const emptied = this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
     const file = this.#database.location() ?? "";
     if (orEndUnsynced(file, () => emptied.get())?.["busy"] !== 0) throw new Error("a reader is in the way");
-    this.#database.exec("DELETE FROM scrubs");
-    this.#due = false;
+    this.#database.prepare("DELETE FROM scrubs WHERE collection = ?").run(logAlone);
+    this.#due = this.#isAnyDue();
   }
 
   /** Nothing more is scrubbed; what is due is stored, and done by the next process. */
@@ -114,12 +114,17 @@ export class Scrubs {
     }
   }
 
-  #note(collection: string): void {
-    this.#database.prepare("INSERT OR IGNORE INTO scrubs VALUES (?)").run(collection);
-    this.#due = true;
+  *#timed(steps: Generator<void, void>): Generator<void, void> {
+    for (;;) {
+      const from = this.#clock.monotonic();
+      const { done } = steps.next();
+      this.#spentMs += this.#clock.monotonic() - from;
+      if (done) return;
+      yield;
+    }
   }
-}
 
-function takesAway(effect: Effect): boolean {
-  return effect.op === "remove" || (effect.op === "set" && Object.values(effect.fields).includes(null));
+  #isAnyDue(): boolean {
+    return this.#database.prepare("SELECT 1 FROM scrubs LIMIT 1").get() !== undefined;
+  }
 }

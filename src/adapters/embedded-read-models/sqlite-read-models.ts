@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import pLimit from "p-limit";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { logStart, type Position } from "../../ports/event-store.ts";
@@ -51,6 +52,8 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
   #state: State | null = null;
   /** One write after the other: a transaction spans several turns of the event loop. */
   readonly #exclusively = pLimit(1);
+  /** One scrub after the other: each takes many writes. */
+  readonly #scrubbing = pLimit(1);
 
   /**
    * `file`: a path in a folder that exists. `onTrouble`: told why what was committed is not moved into it yet, or what
@@ -170,13 +173,18 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     return this.#change((file) => this.#put(file, fold([{ changes }])));
   }
 
-  /** Gets what was removed from personal collections out of the files; resolves when it is. */
+  /** Gets what was removed from personal collections out of the files; resolves when it is. Others write meanwhile. */
   scrub(): Promise<void> {
-    return this.#write(async () => {
-      const file = this.#built();
-      await this.#transaction(file, () => this.#scrubs.rewrite(file.stored.definitions));
-      file.load();
-      this.#scrubs.empty();
+    return this.#scrubbing(async () => {
+      const scrubs = this.#scrubs;
+      const steps = scrubs.rewrite(this.#built().stored.definitions);
+      const inTurn = <Result>(step: (file: OpenFile) => Promise<Result>) => this.#write(() => {
+        if (scrubs.closed) throw new ReadModelsUnavailable("the read models were closed, or built anew");
+        return step(this.#built());
+      });
+      const next = () => inTurn((file) => this.#transaction(file, async () => steps.next()));
+      for (let step = await next(); !step.done; step = await next()) await nextTurn();
+      await inTurn(async () => scrubs.empty());
     });
   }
 
@@ -237,10 +245,10 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     }
   }
 
-  #write(action: () => Promise<void>): Promise<void> {
+  #write<Result>(action: () => Promise<Result>): Promise<Result> {
     return this.#exclusively(async () => {
       try {
-        await action();
+        return await action();
       } catch (error) {
         this.#heed(error);
         throw unavailable(error);
@@ -259,9 +267,8 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     });
   }
 
-  async #put({ writer, stored }: OpenFile, folded: Folded): Promise<void> {
-    await writer.write(folded);
-    this.#scrubs.note(folded, stored.definitions);
+  async #put({ writer }: OpenFile, folded: Folded): Promise<void> {
+    this.#scrubs.note(await writer.write(folded));
   }
 
   #heed(error: unknown): void {
@@ -272,11 +279,12 @@ export class SqliteReadModels implements ReadModels, ReadModelWriter {
     this.#damageListener(error);
   }
 
-  async #transaction({ toWrite, writer }: OpenFile, write: () => Promise<void>): Promise<void> {
+  async #transaction<Result>({ toWrite, writer }: OpenFile, write: () => Promise<Result>): Promise<Result> {
     try {
       toWrite.exec("BEGIN IMMEDIATE");
-      await write();
+      const result = await write();
       toWrite.exec("COMMIT");
+      return result;
     } catch (error) {
       if (toWrite.isTransaction) toWrite.exec("ROLLBACK");
       writer.forget();

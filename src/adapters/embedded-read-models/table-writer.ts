@@ -40,15 +40,23 @@ export class TableWriter {
     this.#remove = database.prepare(`DELETE FROM ${tableOf(definition)} WHERE ${key} = ?`);
   }
 
-  /** Does to one document what a batch comes to. Throws a TypeError for a value that its field cannot hold. */
-  write(key: string, effect: Exclude<Effect, { op: "none" }>): void {
+  /** Whether what is taken from it must be gone from the files. */
+  get personal(): boolean {
+    return this.#definition.personal ?? false;
+  }
+
+  /**
+   * Does to one document what a batch comes to. True where it took the document, or values of it, away. Throws a
+   * TypeError for a value that its field cannot hold.
+   */
+  write(key: string, effect: Exclude<Effect, { op: "none" }>): boolean {
     switch (effect.op) {
       case "remove":
-        this.#remove.run(this.#stored(this.#definition.key, key));
-        return;
-      case "set":
-        this.#set(key, effect.fields, effect.raised);
-        return;
+        return this.#remove.run(this.#stored(this.#definition.key, key)).changes !== 0;
+      case "set": {
+        const wasThere = this.#set(key, effect.fields, effect.raised);
+        return wasThere && Object.values(effect.fields).includes(null);
+      }
       case "put": {
         let at = 0;
         for (const column of this.#columns) {
@@ -56,18 +64,22 @@ export class TableWriter {
           at += 1;
         }
         this.#put.run(...this.#row);
+        return false;
       }
     }
   }
 
-  #set(key: string, fields: Readonly<Record<string, FieldValue>>, raised: Readonly<Record<string, FieldValue>>): void {
+  #set(
+    key: string, fields: Readonly<Record<string, FieldValue>>, raised: Readonly<Record<string, FieldValue>>,
+  ): boolean {
     const values: SQLInputValue[] = [];
     for (const field in fields) values.push(this.#stored(field, fields[field] ?? null));
     for (const field in raised) {
       const least = this.#stored(field, raised[field] ?? null);
       values.push(least, least);
     }
-    this.#setOf(Object.keys(fields), Object.keys(raised)).run(...values, this.#stored(this.#definition.key, key));
+    const statement = this.#setOf(Object.keys(fields), Object.keys(raised));
+    return statement.run(...values, this.#stored(this.#definition.key, key)).changes !== 0;
   }
 
   #setOf(fields: readonly string[], raised: readonly string[]): StatementSync {

@@ -21,17 +21,18 @@ export class Writer {
   }
 
   /**
-   * Writes it all, letting queries of this thread in between. Throws a TypeError for an unknown collection, or a value
-   * that a field cannot hold.
+   * Writes it all, letting queries of this thread in between; resolves with the personal collections that something was
+   * taken from. Throws a TypeError for an unknown collection, or a value that a field cannot hold.
    */
-  async write({ documents, counters }: Folded): Promise<void> {
+  async write({ documents, counters }: Folded): Promise<ReadonlySet<string>> {
+    const takenFrom = new Set<string>();
     let rows = 0;
     for (const [collection, effects] of documents) {
       const table = this.#tables.get(collection);
       if (!table) throw new TypeError(`no collection ${collection}`);
       for (const [key, effect] of effects) {
         if (effect.op === "none") continue;
-        table.write(key, effect);
+        if (table.write(key, effect) && table.personal) takenFrom.add(collection);
         if ((rows += 1) % slice === 0) await nextTurn();
       }
     }
@@ -42,6 +43,7 @@ export class Writer {
         if ((rows += 1) % slice === 0) await nextTurn();
       }
     }
+    return takenFrom;
   }
 
   /** Call when the transaction was rolled back. */

@@ -61,6 +61,7 @@ describe("what was removed from personal read models", () => {
     if (randomInt(2) === 0) return { op: "remove", collection: "people", key };
     return { op: "set", collection: "people", key, fields: { email: null } };
   };
+  const rename = (key: string, email: string): Change => ({ op: "set", collection: "people", key, fields: { email } });
   const churn = async () => {
     for (let round = 0; round < 30; round += 1) {
       await apply(Array.from({ length: 100 }, create));
@@ -75,17 +76,17 @@ describe("what was removed from personal read models", () => {
     expect(last).to.equal(null);
   };
 
+  const emails = async () => {
+    const [range, order] = [{ field: "email", from: "" }, { field: "email", descending: false }];
+    const found = await models.find({ collection: "people", range, order, limit: 20_000 });
+    return found.map(({ email }) => email);
+  };
+
   it("is gone from all files, and nothing else is", async () => {
     await churn();
     await scrub();
     expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
-    const found = await models.find({
-      collection: "people",
-      range: { field: "email", from: "" },
-      order: { field: "email", descending: false },
-      limit: 10_000,
-    });
-    expect(found.map(({ email }) => email)).to.deep.equal([...live.values()].sort());
+    expect(await emails()).to.deep.equal([...live.values()].sort());
     await apply([create(), takeAway()]);
   });
 
@@ -104,6 +105,72 @@ describe("what was removed from personal read models", () => {
     expect(counts.length).to.be.greaterThan(10);
     expect(new Set(counts)).to.deep.equal(new Set([before]));
     expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
+  });
+
+  it("is taken out between writes, all of which are kept, and what they take away goes with it", async () => {
+    await apply(Array.from({ length: 5_000 }, create));
+    await apply([takeAway()]);
+    const turn = { over: false, writes: 0 };
+    const scrubbing = scrub().finally(() => { turn.over = true; });
+    while (!turn.over) {
+      const [key, mark] = [[...live.keys()][randomInt(live.size)]!, `MARK${String((marks += 1)).padStart(6, "0")}!`];
+      live.set(key, mark);
+      await apply([create(), takeAway(), ...(live.has(key) ? [rename(key, mark)] : []), create()]);
+      turn.writes += 1;
+      await nextTurn();
+    }
+    await scrubbing;
+    expect(turn.writes).to.be.greaterThan(5);
+    expect(await emails()).to.deep.equal([...live.values()].sort());
+    await scrub();
+    expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
+    expect(await emails()).to.deep.equal([...live.values()].sort());
+  });
+
+  it("is still due where it was removed while the rest was taken out", async () => {
+    await apply(Array.from({ length: 2_000 }, create));
+    await apply([takeAway()]);
+    const reader = new DatabaseSync(join(folder, "read-models.db"), { readOnly: true });
+    const due = () => reader.prepare("SELECT collection FROM scrubs").all().map(({ collection }) => collection);
+    const scrubbing = scrub();
+    await nextTurn();
+    await apply([takeAway()]);
+    await scrubbing;
+    expect(due()).to.deep.equal(["people"]);
+    await scrub();
+    expect(due()).to.deep.equal([]);
+    reader.close();
+  });
+
+  it("goes, though the process ended halfway through taking it out", async () => {
+    await churn();
+    const failed = models.scrub().then(() => null, String);
+    for (let turns = 0; turns < 3; turns += 1) await nextTurn();
+    await models.close();
+    expect(await failed).to.include("closed");
+    const left = new DatabaseSync(join(folder, "read-models.db"), { readOnly: true });
+    expect(left.prepare("SELECT name FROM sqlite_schema WHERE name = 'n_people'").all()).to.have.length(1);
+    left.close();
+    open();
+    await apply([create(), takeAway()]);
+    await eventually(async () => marksIn(folder).size, (size) => size === live.size);
+    expect(marksIn(folder)).to.deep.equal(new Set(live.values()));
+    expect(await emails()).to.deep.equal([...live.values()].sort());
+  });
+
+  it("needs nothing where a change takes nothing away", async () => {
+    await models.close();
+    const clock = new ManualClock();
+    models = new SqliteReadModels(join(folder, "read-models.db"), clock);
+    const nobody = randomUUID();
+    await apply([
+      create(),
+      { op: "set", collection: "people", key: nobody, fields: { email: null } },
+      { op: "remove", collection: "people", key: nobody },
+    ]);
+    expect(clock.pending).to.deep.equal([]);
+    await apply([takeAway()]);
+    expect(clock.pending).to.deep.equal([1_000]);
   });
 
   it("goes by itself, though a process ended before it had", async () => {
