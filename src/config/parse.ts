@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { mappedIpv4, wordsOf } from "../domain/ipv6.ts";
 
 /** A value that cannot be used; the message is one line that names the variable. */
 export class ConfigError extends Error {
@@ -93,9 +94,6 @@ export function list<T>(item: Parser<T>): Parser<readonly T[]> {
   };
 }
 
-/** The first bits of IPv6 addresses that stand for IPv4 ones (RFC 4291, 2.5.5.2). */
-const mapped = `${"0".repeat(80)}${"1".repeat(16)}`;
-
 /** A network in CIDR notation, IPv4 or IPv6. */
 export function network(text: string): string {
   const [, address = "", prefix = ""] = /^([^/%]+)\/(\d{1,3})$/.exec(text) ?? [];
@@ -103,7 +101,7 @@ export function network(text: string): string {
   if (family === 0 || Number(prefix) > (family === 4 ? 32 : 128)) {
     fail(`must be networks such as 10.0.0.0/8 or fd00::/8, not ${quoted(text)}`);
   }
-  if (family === 6 && bitsOf(address).startsWith(mapped)) fail(`must give IPv4 networks as such, not ${quoted(text)}`);
+  if (family === 6 && mappedIpv4(wordsOf(address))) fail(`must give IPv4 networks as such, not ${quoted(text)}`);
   return text;
 }
 
@@ -114,17 +112,11 @@ export function hasHostBits(network: string): boolean {
 }
 
 function bitsOf(address: string): string {
-  if (isIP(address) === 4) return binary(address.split("."), 10, 8);
-  // A URL spells an embedded IPv4 address in hexadecimal, too.
-  const { hostname } = new URL(`http://[${address}]`);
-  const groups = (half: string) => half.split(":").filter((group) => group !== "");
-  const [head = [], tail = []] = hostname.slice(1, -1).split("::").map(groups);
-  const zeros = Array<string>(8 - head.length - tail.length).fill("0");
-  return binary([...head, ...zeros, ...tail], 16, 16);
+  return isIP(address) === 4 ? binary(address.split(".").map(Number), 8) : binary(wordsOf(address), 16);
 }
 
-function binary(parts: readonly string[], radix: number, bits: number): string {
-  return parts.map((part) => parseInt(part, radix).toString(2).padStart(bits, "0")).join("");
+function binary(parts: readonly number[], bits: number): string {
+  return parts.map((part) => part.toString(2).padStart(bits, "0")).join("");
 }
 
 /** An IP address or a host name. */

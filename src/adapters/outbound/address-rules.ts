@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4, type IPVersion } from "node:net";
+import { dotted, mappedIpv4, wordsOf, type Words } from "../../domain/ipv6.ts";
 
 /** Whether outbound calls may reach an address (dotted IPv4 or any spelling of IPv6). */
 export type AddressRules = (address: string) => boolean;
@@ -60,7 +61,8 @@ export function createAddressRules(allowedNetworks: readonly string[]): AddressR
 
   const allows6 = (address: string) => {
     const words = wordsOf(address);
-    if (isMapped(words)) return allows4(dotted(words[6], words[7]));
+    const mapped = mappedIpv4(words);
+    if (mapped !== undefined) return allows4(mapped);
     if (lists.never6.check(address, "ipv6")) return false;
     const inner = innerAddresses(words);
     if (inner.some((other) => lists.never4.check(other))) return false;
@@ -107,32 +109,6 @@ const lists = {
   special6: listOf("ipv6", special6.map(parseNetwork)),
   never6: listOf("ipv6", never6.map(parseNetwork)),
 };
-
-type Words = readonly [number, number, number, number, number, number, number, number];
-
-/** The eight 16-bit words of an IPv6 address; the URL parser brings every spelling to one. */
-function wordsOf(address: string): Words {
-  const host = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = "", tail] = host.split("::");
-  const left = head === "" ? [] : head.split(":");
-  const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = new Array<string>(8 - left.length - right.length).fill("0");
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = [...left, ...zeros, ...right].map(hexadecimal);
-  return [a, b, c, d, e, f, g, h];
-}
-
-function hexadecimal(word: string): number {
-  return Number.parseInt(word, 16);
-}
-
-function dotted(high: number, low: number): string {
-  return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
-}
-
-/** `::ffff:a.b.c.d`: the operating system connects to the IPv4 address itself. */
-function isMapped(words: Words): boolean {
-  return words.slice(0, 5).every((word) => word === 0) && words[5] === 0xffff;
-}
 
 /** `64:ff9b::a.b.c.d`: how a network without IPv4 reaches the public IPv4 internet (NAT64). */
 function isTranslated(words: Words): boolean {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+import { mappedIpv4, wordsOf } from "../../domain/ipv6.ts";
 
 /**
  * The address a request came from. Of `X-Forwarded-For` as many entries are believed, counted from the right,
@@ -22,8 +23,5 @@ function plain(text: string): string {
   const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
   const address = (bracketed ?? withPort ?? text).replace(/%.*$/, "").toLowerCase();
   if (isIP(address) !== 6) return address;
-  const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(spelled) ?? [];
-  if (high === undefined || low === undefined) return spelled;
-  return [high, low].map((group) => parseInt(group, 16)).flatMap((bits) => [bits >> 8, bits & 255]).join(".");
+  return mappedIpv4(wordsOf(address)) ?? new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
