@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,6 +11,8 @@ import { heading, say, table } from "./story.ts";
 
 const keep = process.env["KEEP"] === "1";
 const folder = mkdtempSync(join(tmpdir(), "relay-demo-"));
+/** What the relay logs once it is ready. */
+const log = join(folder, "relay.log");
 let relay: ChildProcess | undefined;
 let onSignal: () => void = () => process.exit(1);
 
@@ -63,7 +65,7 @@ async function startRelay(receiver: Receiver): Promise<string> {
     const { msg, url } = JSON.parse(line) as { msg: string; url?: string };
     if (msg === "ready" && url) {
       lines.close();
-      child.stdout.resume();
+      child.stdout.pipe(createWriteStream(log));
       return url;
     }
   }
@@ -152,7 +154,7 @@ async function run(): Promise<void> {
   await tell(receiver, url);
   if (keep) {
     say("");
-    say(`the relay stays up at ${url}, the receiver at ${receiver.url("/hooks")}; end with Ctrl-C`);
+    say(`the relay stays up at ${url}, its log in ${log}, the receiver at ${receiver.url("/hooks")}; end with Ctrl-C`);
     // Ctrl-C under npm comes twice: the second one must not end the clean-up.
     await new Promise<void>((resolve) => {
       onSignal = resolve;
