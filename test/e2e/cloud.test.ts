@@ -142,7 +142,7 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start, engine
     await limited.close();
   });
 
-  it("says in the log why no challenge can be verified, once for each reason", async () => {
+  it("says in the log why no challenge can be verified, once for each reason, and counts each time", async () => {
     const lines: string[] = [];
     const logger = createLogger("warn", { write: (line) => void lines.push(line) });
     const told = await startTestRelay(turnstile, { ...cloud(turnstile), RELAY_DELIVERY_TIMEOUT: "500ms" }, logger);
@@ -151,6 +151,8 @@ describeOnTopologies("creating a tenant in the cloud offering", ({ start, engine
       turnstile.on("/siteverify", () => reply);
       await create({}, told.url);
     }
+    const metrics = await (await fetch(`${told.url}/metrics`)).text();
+    expect(metrics).to.include('relay_troubles_total{kind="turnstile"} 4\n');
     await told.close();
     const reasons = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ msg }) => msg === "a challenge could not be verified").map(({ reason }) => reason);
