@@ -8,6 +8,9 @@ import { SegmentDamaged } from "./segment-format.ts";
 import { writeSegment } from "./segment-jobs.ts";
 import { StreamIndex } from "./stream-index.ts";
 
+/** Names of segments, and of those being written; a file system may keep things of its own beside them. */
+const ours = /\.segment(\.new)?$/;
+
 /** The folder of the index's segment files. The manifest in the log says which of them count. */
 export class IndexFolder {
   readonly #folder: string;
@@ -29,7 +32,7 @@ export class IndexFolder {
 
   /**
    * Opens the index as it stood: the listed segments, and from the log's tail what was only in memory. Where a
-   * segment is damaged, all of it is made anew from the log. Files nobody lists are removed.
+   * segment is damaged, all of it is made anew from the log. Segments nobody lists are removed, whole or not.
    */
   open(log: LogFile, memtableRecords: number): StreamIndex {
     const listed = log.listedSegments();
@@ -43,7 +46,9 @@ export class IndexFolder {
       log.forgetSegments();
     }
     const kept = new Set(segments.map(({ path }) => path));
-    for (const file of readdirSync(this.#folder)) if (!kept.has(this.path(file))) rmSync(this.path(file));
+    for (const file of readdirSync(this.#folder)) {
+      if (ours.test(file) && !kept.has(this.path(file))) rmSync(this.path(file));
+    }
 
     const index = new StreamIndex(segments, memtableRecords, (sequence) => log.rowHead(sequence));
     const indexed = segments.length > 0 ? listed.at(-1)!.upTo : 0;
