@@ -1,4 +1,5 @@
-import type { DueIndex, WorkOf } from "../../application/delivery/due-index.ts";
+import type { DueIndex } from "../../application/delivery/due-index.ts";
+import type { Circuit } from "../../domain/circuit/circuit.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { logStart, type EventLog, type Position } from "../../ports/event-store.ts";
 import type { WorkItem } from "../../ports/work-queue.ts";
@@ -35,6 +36,8 @@ export class WorkWindow {
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
+  /** Where the log ended when a probe was first looked for, while none was found, and for which opening that was. */
+  #searched: { readonly openUntil: string | null; readonly upTo: Position } | undefined;
   /** The newest claim or cancellation of an event of this destination by this worker. */
   #written = logStart;
   /** Work was let go or lost: the due index is asked before anything newer goes. */
@@ -133,11 +136,20 @@ export class WorkWindow {
     }
   }
 
-  /** Of all that are due the event accepted first. Throws when the due index is behind or away. */
-  async oldest(of: WorkOf): Promise<Unclaimed | undefined> {
+  /**
+   * Of all that are due the event accepted first, for the probe of this circuit. Throws when the due index is behind or
+   * away. Asked again it need come no further than it had to: an index that lags by more than anybody waits would never
+   * reach the end of a log that goes on.
+   */
+  async oldest(circuit: Circuit): Promise<Unclaimed | undefined> {
     const { log, dueIndex, clock } = this.#parts;
-    await dueIndex.cover(await log.head());
-    const due = await dueIndex.oldestDue(of, clock.now(), this.#unreadable.size + this.#gone.size + 1);
+    const { openUntil } = circuit;
+    const before = this.#searched?.openUntil === openUntil ? this.#searched.upTo : undefined;
+    const upTo = before ?? (await log.head());
+    this.#searched = { openUntil, upTo };
+    await dueIndex.cover(this.#written > upTo ? this.#written : upTo);
+    const due = await dueIndex.oldestDue(circuit, clock.now(), this.#unreadable.size + this.#gone.size + 1);
+    this.#searched = undefined;
     const oldest = due.find(({ eventId }) => !this.#unreadable.has(eventId) && !this.#gone.has(eventId));
     return oldest && { kind: "due", eventId: oldest.eventId };
   }

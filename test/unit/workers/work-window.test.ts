@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { DueIndex, WaitingWork } from "../../../src/application/delivery/due-index.ts";
+import { newCircuit } from "../../../src/domain/circuit/circuit.ts";
 import type { EventLog } from "../../../src/ports/event-store.ts";
 import type { FirstAttempt } from "../../../src/ports/work-queue.ts";
 import { PayloadRoom } from "../../../src/workers/delivery/payload-room.ts";
@@ -8,6 +9,7 @@ import { ManualClock } from "../../support/manual-clock.ts";
 
 const item = (n: number) =>
   ({ kind: "first", destinationId: "d", eventId: `e${n}`, payload: "1", position: "1" }) as FirstAttempt;
+const halfOpen = { ...newCircuit("d", "t"), position: "HalfOpen" } as const;
 const wake = (position: string) => ({ kind: "wake", destinationId: "d", position }) as const;
 
 describe("a window of work", () => {
@@ -15,6 +17,8 @@ describe("a window of work", () => {
   /** What the due index had to have come to, look by look; it fails once for each error. */
   let covered: string[];
   let errors: Error[];
+  /** Where the log ends, look by look. */
+  let heads: string[];
   let parts: WindowParts;
   let window: WorkWindow;
 
@@ -30,7 +34,8 @@ describe("a window of work", () => {
         if (error) throw error;
       },
     } as unknown as DueIndex;
-    const log = { head: async () => "head" } as unknown as EventLog;
+    heads = [];
+    const log = { head: async () => heads.shift() ?? "head" } as unknown as EventLog;
     parts = { dueIndex, log, clock: new ManualClock(), payloadRoom: new PayloadRoom(2 * windowSize) };
     window = new WorkWindow("d", parts);
   });
@@ -215,12 +220,12 @@ describe("a window of work", () => {
     window.offer(item(1));
     named = ["e1", "e2"];
     expect(taken()).to.deep.equal([]);
-    expect(await window.oldest({ destinationId: "d", tenantId: "t" })).to.include({ eventId: "e2" });
+    expect(await window.oldest(halfOpen)).to.include({ eventId: "e2" });
     expect(covered).to.deep.equal(["head"]);
   });
 
   it("looks for a probe behind what the log does not hold, unless that is accepted once more", async () => {
-    const oldest = async () => (await window.oldest({ destinationId: "d", tenantId: "t" }))?.eventId;
+    const oldest = async () => (await window.oldest(halfOpen))?.eventId;
     expect(await oldest()).to.equal(undefined);
     named = ["e1", "e2"];
     expect(await oldest()).to.equal("e1");
@@ -233,6 +238,17 @@ describe("a window of work", () => {
     window.offer(item(1));
     expect(await oldest()).to.equal("e1");
     expect(taken()).to.deep.equal(["e1"]);
+  });
+
+  it("looks for a probe of one opening no further than it had to at first, however the log goes on", async () => {
+    const open = (openUntil: string) => ({ ...halfOpen, position: "Open", openUntil }) as const;
+    heads = ["2", "5", "7", "9"];
+    errors.push(new Error("behind"), new Error("behind"), new Error("behind"));
+    for (const openUntil of ["noon", "noon", "one"]) await window.oldest(open(openUntil)).catch(() => undefined);
+    window.written("6");
+    await window.oldest(open("one"));
+    await window.oldest(open("one"));
+    expect(covered).to.deep.equal(["2", "2", "5", "6", "7"]);
   });
 
   it("asks the due index again for what it could not tell", async () => {
