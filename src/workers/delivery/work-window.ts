@@ -36,6 +36,8 @@ export class WorkWindow {
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
+  /** How far the due index had to come at the last try, where it had not. */
+  #behind: Position | undefined;
   /** Where the log ended when a probe was first looked for, while none was found, and for which opening that was. */
   #searched: { readonly openUntil: string | null; readonly upTo: Position } | undefined;
   /** The newest claim or cancellation of an event of this destination by this worker. */
@@ -109,6 +111,7 @@ export class WorkWindow {
     this.#work = [];
     this.#held = true;
     this.#refillFrom = undefined;
+    this.#behind = undefined;
     this.#pages.startOver();
   }
 
@@ -117,19 +120,26 @@ export class WorkWindow {
     this.#held = true;
   }
 
-  /** Takes in what the due index names by `dueBy` (ms since 1970). Throws when it is behind or away. */
+  /**
+   * Takes in what the due index names by `dueBy` (ms since 1970). Throws when it is behind or away; called again it
+   * need come no further than it had to, whatever was claimed meanwhile: what it names in vain, the claims find out.
+   */
   async refill(tenantId: string, dueBy: number): Promise<void> {
-    const from = this.#refillFrom ?? logStart;
+    const told = this.#refillFrom ?? logStart;
+    const upTo = this.#behind ?? later(this.#written, told);
     this.#refillFrom = undefined;
     this.#held = false;
     this.#refilling = true;
     try {
-      await this.#refill(tenantId, dueBy, from);
+      await this.#refill(tenantId, dueBy, upTo);
+      this.#behind = undefined;
+      if (told > upTo) this.#wantRefill(told);
     } catch (error) {
       this.#moreWaits = false;
       // The log may have been restored from a backup since the queue was told: no index comes further than it.
-      const head = await this.#parts.log.head().catch(() => from);
-      this.#wantRefill(from < head ? from : head);
+      const head = await this.#parts.log.head().catch(() => undefined);
+      this.#wantRefill(head === undefined ? told : earlier(told, head));
+      this.#behind = head === undefined ? undefined : earlier(upTo, head);
       throw error;
     } finally {
       this.#refilling = false;
@@ -147,15 +157,14 @@ export class WorkWindow {
     const before = this.#searched?.openUntil === openUntil ? this.#searched.upTo : undefined;
     const upTo = before ?? (await log.head());
     this.#searched = { openUntil, upTo };
-    await dueIndex.cover(this.#written > upTo ? this.#written : upTo);
+    await dueIndex.cover(later(this.#written, upTo));
     const due = await dueIndex.oldestDue(circuit, clock.now(), this.#unreadable.size + this.#gone.size + 1);
     this.#searched = undefined;
     const oldest = due.find(({ eventId }) => !this.#unreadable.has(eventId) && !this.#gone.has(eventId));
     return oldest && { kind: "due", eventId: oldest.eventId };
   }
 
-  async #refill(tenantId: string, dueBy: number, from: Position): Promise<void> {
-    const position = this.#written > from ? this.#written : from;
+  async #refill(tenantId: string, dueBy: number, position: Position): Promise<void> {
     const { found, more } = await this.#pages.next({
       tenantId,
       position,
@@ -201,4 +210,12 @@ export class WorkWindow {
     this.#work.push(work);
     this.#present.add(work.eventId);
   }
+}
+
+function later(one: Position, other: Position): Position {
+  return one > other ? one : other;
+}
+
+function earlier(one: Position, other: Position): Position {
+  return one < other ? one : other;
 }

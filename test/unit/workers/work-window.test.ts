@@ -240,6 +240,30 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal(["e1"]);
   });
 
+  it("has the due index that was behind come no further than it had to, whatever was claimed meanwhile", async () => {
+    const refillBehind = async () => {
+      errors.push(new Error("the due index is behind"));
+      expect(await refill().catch(String)).to.equal("Error: the due index is behind");
+    };
+    window.written("5");
+    await refillBehind();
+    window.written("6");
+    await refillBehind();
+    // What came meanwhile is looked for after that.
+    window.offer(wake("7"));
+    await refill();
+    expect(window.low).to.equal(true);
+    window.written("8");
+    await refill();
+    expect(window.low).to.equal(false);
+    expect(covered).to.deep.equal(["5", "5", "5", "8"]);
+    await refillBehind();
+    window.hold();
+    window.written("9");
+    await refill();
+    expect(covered.slice(4)).to.deep.equal(["8", "9"]);
+  });
+
   it("looks for a probe of one opening no further than it had to at first, however the log goes on", async () => {
     const open = (openUntil: string) => ({ ...halfOpen, position: "Open", openUntil }) as const;
     heads = ["2", "5", "7", "9"];
