@@ -1,11 +1,15 @@
 /** The eight 16-bit words of an IPv6 address. */
 export type Words = readonly [number, number, number, number, number, number, number, number];
 
+/** The one spelling of an IPv6 address without a zone, without dotted parts. Throws a TypeError where it is none. */
+export function spellingOf(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1);
+}
+
 /** The words of an IPv6 address without a zone. Throws a TypeError where it is none. */
 export function wordsOf(address: string): Words {
-  // A URL brings every spelling to one, without dotted parts.
-  const spelled = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = [], tail = []] = spelled.split("::").map((half) => half.split(":").filter((word) => word !== ""));
+  const halves = spellingOf(address).split("::");
+  const [head = [], tail = []] = halves.map((half) => half.split(":").filter((word) => word !== ""));
   const zeros = Array<string>(8 - head.length - tail.length).fill("0");
   const words = [...head, ...zeros, ...tail].map((word) => Number.parseInt(word, 16));
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = words;

@@ -38,7 +38,7 @@ export class OpenFile {
     return this.#writer;
   }
 
-  /** Call when tables were made anew. */
+  /** Call when there are other collections. */
   load(): void {
     this.#stored = new StoredReadModels(this.#toRead, this.#readAhead);
     this.#writer = new Writer(this.toWrite, this.#stored.definitions.values());

@@ -12,7 +12,7 @@ const slice = 1_000;
  */
 export function* rewriting(database: DatabaseSync, definition: CollectionDefinition): Generator<void, void> {
   const [table, copy, old] = [tableOf(definition), tableOf(definition, "n"), tableOf(definition, "o")];
-  const oldIndexes = indexesIn(database, definition);
+  const oldIndexes = indexesOf(database, table);
   const prefix = oldIndexes.some((name) => name.startsWith("i_")) ? "j" : "i";
   const [tableSql, ...indexesSql] = schemaOf(definition, copy, prefix);
 
@@ -72,8 +72,8 @@ function follow(database: DatabaseSync, definition: CollectionDefinition, copy: 
   return stop;
 }
 
-/** The names of the indexes of a collection's table. */
-function indexesIn(database: DatabaseSync, definition: CollectionDefinition): string[] {
-  const made = "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?";
-  return database.prepare(made).all(`c_${definition.name}`).map(({ name }) => String(name));
+/** The names of a table's indexes, but for what its key is kept by. */
+function indexesOf(database: DatabaseSync, table: string): string[] {
+  const all = database.prepare(`PRAGMA main.index_list(${table})`).all();
+  return all.filter(({ origin }) => origin === "c").map(({ name }) => String(name));
 }

@@ -46,17 +46,15 @@ export class TableWriter {
   }
 
   /**
-   * Does to one document what a batch comes to. True where it took the document, or values of it, away. Throws a
-   * TypeError for a value that its field cannot hold.
+   * Does to one document what a batch comes to; false where there was none to be changed. Throws a TypeError for a
+   * value that its field cannot hold.
    */
   write(key: string, effect: Exclude<Effect, { op: "none" }>): boolean {
     switch (effect.op) {
       case "remove":
         return this.#remove.run(this.#stored(this.#definition.key, key)).changes !== 0;
-      case "set": {
-        const wasThere = this.#set(key, effect.fields, effect.raised);
-        return wasThere && Object.values(effect.fields).includes(null);
-      }
+      case "set":
+        return this.#set(key, effect.fields, effect.raised);
       case "put": {
         let at = 0;
         for (const column of this.#columns) {
@@ -64,7 +62,7 @@ export class TableWriter {
           at += 1;
         }
         this.#put.run(...this.#row);
-        return false;
+        return true;
       }
     }
   }

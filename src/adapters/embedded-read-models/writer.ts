@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { countersOf, type CollectionDefinition, type Counter } from "../../ports/read-models.ts";
-import type { Folded } from "../read-models/folded-changes.ts";
+import type { Effect, Folded } from "../read-models/folded-changes.ts";
 import { Statements } from "./statements.ts";
 import { TableWriter } from "./table-writer.ts";
 
@@ -32,7 +32,7 @@ export class Writer {
       if (!table) throw new TypeError(`no collection ${collection}`);
       for (const [key, effect] of effects) {
         if (effect.op === "none") continue;
-        if (table.write(key, effect) && table.personal) takenFrom.add(collection);
+        if (table.write(key, effect) && table.personal && takesAway(effect)) takenFrom.add(collection);
         if ((rows += 1) % slice === 0) await nextTurn();
       }
     }
@@ -75,4 +75,8 @@ export class Writer {
     }
     return number;
   }
+}
+
+function takesAway(effect: Effect): boolean {
+  return effect.op === "remove" || (effect.op === "set" && Object.values(effect.fields).includes(null));
 }

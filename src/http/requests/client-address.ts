@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { mappedIpv4, wordsOf } from "../../domain/ipv6.ts";
+import { mappedIpv4, spellingOf, wordsOf } from "../../domain/ipv6.ts";
 
 /**
  * The address a request came from. Of `X-Forwarded-For` as many entries are believed, counted from the right,
@@ -23,5 +23,5 @@ function plain(text: string): string {
   const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text) ?? [];
   const address = (bracketed ?? withPort ?? text).replace(/%.*$/, "").toLowerCase();
   if (isIP(address) !== 6) return address;
-  return mappedIpv4(wordsOf(address)) ?? new URL(`http://[${address}]`).hostname.slice(1, -1);
+  return mappedIpv4(wordsOf(address)) ?? spellingOf(address);
 }

@@ -138,8 +138,8 @@ export class WorkWindow {
       this.#moreWaits = false;
       // The log may have been restored from a backup since the queue was told: no index comes further than it.
       const head = await this.#parts.log.head().catch(() => undefined);
-      this.#wantRefill(head === undefined ? told : earlier(told, head));
-      this.#behind = head === undefined ? undefined : earlier(upTo, head);
+      this.#wantRefill(earlier(told, head ?? told));
+      this.#behind = head && earlier(upTo, head);
       throw error;
     } finally {
       this.#refilling = false;

@@ -258,7 +258,7 @@ describe("the embedded event store's own ways", () => {
       expect((await store.append("event-1", rounds - 1, [note("on")])).revision).to.equal(rounds);
     });
 
-    it("makes it anew from the log when a file is missing or damaged, and removes those of no use", async () => {
+    it("makes it anew from the log when a file is missing or damaged, and removes files of no use", async () => {
       await open(small);
       await appendMany(200);
       const [doomed, kept] = [freshStream(), freshStream()];
