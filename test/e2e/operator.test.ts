@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text as consume } from "node:stream/consumers";
 import { expect } from "chai";
@@ -132,6 +132,14 @@ describe("operator commands", () => {
       new RegExp(`^waiting 3  tenant ${other.tenantId}  destination ${places[1].id}  Active     ${due}`));
     expect(lines[1]).to.match(
       new RegExp(`^waiting 1  tenant ${account.tenantId}  destination ${places[0].id}  Inactive   ${due}`));
+  });
+
+  it("find each thread of a running relay by its name, in the system's own tools", async function () {
+    const tasks = `/proc/${relay.pid}/task`;
+    if (!existsSync(tasks)) this.skip();
+    const names = readdirSync(tasks).map((thread) => readFileSync(join(tasks, thread, "comm"), "utf8").trim());
+    // The others are made when they are first needed.
+    expect(names).to.include.members(["log", "housekeeping", "read-models", "passwords"]);
   });
 
   it("say in one line that a thread of theirs was lost", async () => {

@@ -89,7 +89,7 @@ export class BcryptPasswords implements Passwords {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url));
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { name: "passwords" });
     worker.on("message", (answer: BcryptAnswer) => this.#settle(worker, answer));
     worker.on("error", (error) => this.#lost(worker, error));
     worker.on("exit", () => this.#lost(worker, new Error("the password hashing thread ended")));

@@ -52,7 +52,7 @@ export interface EmbeddedEventStoreOptions extends ClientOptions {
 export async function openEmbeddedEventStore(options: EmbeddedEventStoreOptions): Promise<EmbeddedEventStore> {
   const tuning = { ...defaultTuning, ...options.tuning };
   const thread = new Worker(new URL("./log-thread.ts", import.meta.url), {
-    workerData: { dataDir: options.dataDir, tuning },
+    name: "log", workerData: { dataDir: options.dataDir, tuning },
   });
   await new Promise<void>((resolve, reject) => {
     thread.once("message", (_started: Started) => resolve());

@@ -64,7 +64,8 @@ export class EntryReaders {
 
   /** Null where the system gives no thread. */
   #started(index: number): Reader | null {
-    const thread = newThread(new URL("./entry-thread.ts", import.meta.url), { workerData: this.#path });
+    const script = new URL("./entry-thread.ts", import.meta.url);
+    const thread = newThread(script, { name: "entries", workerData: this.#path });
     if (!thread) return null;
     const reader = { thread, requests: new Set<number>() };
     thread.on("message", (answers: readonly Answer[]) => {

@@ -53,6 +53,7 @@ export class Housekeeping {
   constructor(parts: HousekeepingParts) {
     this.#parts = parts;
     this.#worker = new Worker(new URL("./housekeeping-thread.ts", import.meta.url), {
+      name: "housekeeping",
       workerData: { path: parts.path, descriptor: parts.descriptor } satisfies HousekeptLog,
     });
     this.#worker.on("message", (result: JobResult) => this.#jobs.take(result.id)?.(result));

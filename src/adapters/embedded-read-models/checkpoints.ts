@@ -83,7 +83,7 @@ export class Checkpoints {
   /** Undefined where the system gives no thread: another is asked for after a next commit. */
   #start(): Worker | undefined {
     const workerData = { path: this.#path, descriptor: this.#descriptor } satisfies MovedFile;
-    const thread = newThread(new URL("./checkpoint-thread.ts", import.meta.url), { workerData });
+    const thread = newThread(new URL("./checkpoint-thread.ts", import.meta.url), { name: "checkpoint", workerData });
     if (!thread) return undefined;
     thread.unref();
     thread.on("message", () => {

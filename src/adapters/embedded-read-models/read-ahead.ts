@@ -57,7 +57,7 @@ export class ReadAhead {
   /** Null where the system gives no thread. */
   #start(index: number): Worker | null {
     const workerData = { path: this.#path, wanted: this.#wanted } satisfies AheadOf;
-    const thread = newThread(new URL("./read-ahead-thread.ts", import.meta.url), { workerData });
+    const thread = newThread(new URL("./read-ahead-thread.ts", import.meta.url), { name: "read-ahead", workerData });
     if (!thread) return null;
     thread.unref();
     // That ends it; the next lookups make another.

@@ -22,6 +22,7 @@ export async function startReadThread(
 ): Promise<Projector & { close(): Promise<void> }> {
   const { log, readModels } = links;
   const thread = new Worker(new URL("./read-thread.ts", import.meta.url), {
+    name: "read-models",
     workerData: { ...links, masterKey, oldMasterKeys } satisfies ReadThreadData,
     transferList: [
       ...(log.engine === "embedded" ? [log.port] : []),
