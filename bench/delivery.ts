@@ -20,6 +20,7 @@ interface Work {
 
 interface Round {
   readonly raw: Work;
+  readonly least: Work;
   readonly drain: Work;
   readonly bareSteady: Work;
   readonly rawSteady: Work;
@@ -33,6 +34,7 @@ export async function delivery(): Promise<Report> {
   try {
     const bare = await stage.bareServer();
     const raw = await stage.rawClient(drainedDestinations * drainLimit);
+    const least = await stage.rawClient(drainedDestinations * drainLimit, { keeping: true });
     const draining = await gatedSubject(stage, drainedDestinations);
     const chain = await stage.subject(stage.urls("/fast"));
     await stage.warmUp(chain);
@@ -42,6 +44,7 @@ export async function delivery(): Promise<Report> {
       const drain = await fillBacklog(stage, draining, backlog);
       const one: Round = {
         raw: workOf(await stage.raw(raw, { events: rawEvents, concurrency: drainedDestinations * drainLimit })),
+        least: workOf(await stage.raw(least, { events: rawEvents, concurrency: drainedDestinations * drainLimit })),
         drain: workOf(await drain()),
         bareSaturated: workOf(await stage.closed(bare, { connections, durationMs: 60_000, maxEvents: rawEvents })),
         bareSteady: workOf(await stage.open(bare, steadyLoad)),
@@ -69,6 +72,7 @@ function figuresOf(taken: readonly Round[]): Figure[] {
     return works.sort((a, b) => a.us - b.us)[0]!;
   };
   const raw = cheapest((round) => round.raw);
+  const least = cheapest((round) => round.least);
   const backlogged = cheapest((round) => round.drain);
   const bareSteady = cheapest((round) => round.bareSteady);
   const rawSteady = cheapest((round) => round.rawSteady);
@@ -84,6 +88,10 @@ function figuresOf(taken: readonly Round[]): Figure[] {
       note: `${us(raw.us)} ÷ ${us(backlogged.us)} (${threads(backlogged)}); a backlog of ${backlog} for ` +
         `${drainedDestinations} destinations, ${Math.round(backlogged.rate)}/s, lists brought up to date included; ` +
         byRound(taken.map((round) => each(round.raw) / each(round.drain))),
+    },
+    {
+      id: "P5=", what: "the same of a loop that keeps and lists deliveries, and nothing else",
+      measured: raw.us / least.us, note: `${us(raw.us)} ÷ ${us(least.us)} (${threads(least)})`,
     },
     {
       id: "P6", what: "CPU per event, whole chain ÷ (bare ingest + raw undici)",

@@ -16,6 +16,7 @@ const storeMs = sized(1_000, 5_000);
 
 interface Round {
   readonly bare: Measured;
+  readonly least: Measured;
   readonly held: Measured;
   readonly flowing: Measured;
   readonly bareFew: Measured;
@@ -30,6 +31,7 @@ export async function ingest(): Promise<Report> {
   const store = startProcess<CommitsApi>("commits.ts");
   try {
     const bare = await stage.bareServer();
+    const least = await stage.bareServer({ keeping: true });
     await stage.receiver.call("gate", false);
     // Accepted, forwarded and projected like any event; the one attempt under way hangs at a closed gate.
     const held = await stage.subject(stage.urls("/gate").slice(0, 1), {
@@ -43,6 +45,7 @@ export async function ingest(): Promise<Report> {
       const delivered = await stage.delivered(flowing);
       const one: Round = {
         bare: await stage.closed(bare, { connections, durationMs: bareMs, maxEvents }),
+        least: await stage.closed(least, { connections, durationMs: bareMs, maxEvents }, least.settled),
         held: await stage.closed(held, { connections, durationMs: relayMs, maxEvents }, projected),
         flowing: await stage.closed(flowing, { connections, durationMs: flowingMs, maxEvents }, delivered),
         bareFew: await stage.closed(bare, { connections: fewConnections, durationMs: bareMs, maxEvents }),
@@ -73,6 +76,8 @@ function figuresOf(taken: readonly Round[]): Figure[] {
   const bareFewRate = best(({ bareFew }) => bareFew.rate);
   const fewRate = best(({ few }) => few.rate);
   const bareCpu = cpu(({ bare }) => bare);
+  const leastCpu = cpu(({ least }) => least);
+  const leastRate = best(({ least }) => least.rate);
   const heldCpu = cpu(({ held }) => held);
   const flowingCpu = cpu(({ flowing }) => flowing);
   const groupedRate = best(({ grouped }) => grouped.rate);
@@ -92,6 +97,15 @@ function figuresOf(taken: readonly Round[]): Figure[] {
       note: `${heldCpu.us.toFixed(1)} µs (${perItem(heldCpu.load.cpu, heldCpu.load.accepted)}) ÷ ` +
         `${bareCpu.us.toFixed(1)} µs; until the lists cover it all; ` +
         byRound(taken.map(({ held, bare }) => each(held) / each(bare))),
+    },
+    {
+      id: "P1=", what: "the same of a loop that keeps and lists events, and nothing else",
+      measured: leastRate / bareRate, note: `${perSecond(leastRate)} ÷ ${perSecond(bareRate)}`,
+    },
+    {
+      id: "P2=", what: "its CPU per request ÷ bare",
+      measured: leastCpu.us / bareCpu.us,
+      note: `${leastCpu.us.toFixed(1)} µs (${perItem(leastCpu.load.cpu, leastCpu.load.accepted)})`,
     },
     {
       id: "P1+", what: "the same while its events are delivered",

@@ -1,10 +1,14 @@
-import { createServer } from "node:http";
+import { hash, randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { serve } from "../support/child.ts";
+import { LeastLog } from "../support/least-log.ts";
 
 export type BareServerApi = {
-  /** Listens on a free port of 127.0.0.1 and answers it. */
-  listen(input: null): Promise<number>;
+  /** Listens on a free port of 127.0.0.1 and answers it. `keeping`: each body is kept before it is answered. */
+  listen(how: { readonly keeping: boolean }): Promise<number>;
+  /** Resolves once all that was kept is listed. */
+  listed(input: null): Promise<void>;
 };
 
 const accepted = JSON.stringify({
@@ -12,6 +16,7 @@ const accepted = JSON.stringify({
   status: "Pending",
   acceptedAt: "2026-01-01T00:00:00.000Z",
 });
+let log: LeastLog | undefined;
 
 /** The least an ingest endpoint can do: reads the body and answers 202. */
 const server = createServer((request, response) => {
@@ -19,19 +24,41 @@ const server = createServer((request, response) => {
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
     const body = Buffer.concat(chunks);
-    response.writeHead(body.length > 0 ? 202 : 400, {
-      "content-type": "application/json",
-      "content-length": accepted.length,
-    });
-    response.end(accepted);
+    const answer = () => {
+      response.writeHead(body.length > 0 ? 202 : 400, {
+        "content-type": "application/json",
+        "content-length": accepted.length,
+      });
+      response.end(accepted);
+    };
+    if (log) void keep(log, request, body).then(answer);
+    else answer();
   });
 });
 
+/** The least that an event leaves: named by its idempotency key, valid JSON, with who sent it and when. */
+function keep(log: LeastLog, { headers }: IncomingMessage, body: Buffer): Promise<void> {
+  const payload = body.toString();
+  JSON.parse(payload);
+  const idempotencyKey = headers["x-idempotency-key"];
+  const eventId = hash("sha1", String(idempotencyKey));
+  const apiKey = hash("sha256", String(headers["x-api-key"]));
+  const at = new Date().toISOString();
+  const data = { eventId, destinationId: "a destination", idempotencyKey, payload, at };
+  const metadata = { actor: { type: "apiKey", id: apiKey }, correlationId: randomUUID(), time: at };
+  return log.append({ id: randomUUID(), type: "EventAccepted", data, metadata });
+}
+
 const api: BareServerApi = {
-  listen: () =>
-    new Promise((resolve) => {
+  listen({ keeping }) {
+    if (keeping) log = new LeastLog();
+    return new Promise((resolve) => {
       server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
-    }),
+    });
+  },
+  async listed() {
+    await log?.listed();
+  },
 };
 
 serve(api);

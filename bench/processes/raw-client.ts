@@ -1,6 +1,8 @@
-import { Pool } from "undici";
+import { createHmac, createSecretKey, randomUUID } from "node:crypto";
+import { Pool, type Dispatcher } from "undici";
 import { serve } from "../support/child.ts";
 import { machineNow } from "../support/clock.ts";
+import { LeastLog, type LeastFact } from "../support/least-log.ts";
 import { bodyTemplate, stamp } from "../support/payload.ts";
 
 interface RawBase {
@@ -16,7 +18,10 @@ export interface RawResult {
 }
 
 export type RawClientApi = {
-  connect(to: { readonly origin: string; readonly caPem: string; readonly connections: number }): void;
+  /** `keeping`: each request is claimed and signed, and claim and outcome are kept, the claim before it is sent. */
+  connect(to: {
+    readonly origin: string; readonly caPem: string; readonly connections: number; readonly keeping: boolean;
+  }): void;
   /** `concurrency` requests at a time until `events` are sent. */
   closed(load: RawBase & { readonly events: number; readonly concurrency: number }): Promise<RawResult>;
   /** At its own pace. Plain timers, since this process's CPU time is what is measured. */
@@ -24,21 +29,54 @@ export type RawClientApi = {
 };
 
 let pool: Pool | undefined;
-const headers = { "content-type": "application/json" };
+let log: LeastLog | undefined;
+const contentType = { "content-type": "application/json" };
 const template = bodyTemplate();
+const key = createSecretKey("the secret of a tenant", "utf8");
 
 async function post(seq: number, due: number): Promise<boolean> {
-  if (!pool) throw new Error("connect first");
   const body = Buffer.from(template);
   stamp(body, 0, seq, due);
+  return log ? deliver(log, body) : (await send(contentType, body)).statusCode === 200;
+}
+
+async function send(
+  headers: Record<string, string>, body: Buffer,
+): Promise<Pick<Dispatcher.ResponseData, "statusCode" | "headers"> & { readonly bytes: ArrayBuffer }> {
+  if (!pool) throw new Error("connect first");
   const answer = await pool.request({ path: "/fast", method: "POST", headers, body });
-  await answer.body.arrayBuffer();
-  return answer.statusCode === 200;
+  return { ...answer, bytes: await answer.body.arrayBuffer() };
+}
+
+/** The least that a delivery leaves: that it was begun, before it is; what was sent; what came of it. */
+async function deliver(log: LeastLog, body: Buffer): Promise<boolean> {
+  const eventId = randomUUID();
+  const correlationId = randomUUID();
+  const factOf = (type: string, what: object): LeastFact => {
+    const at = new Date().toISOString();
+    const data = { eventId, destinationId: "a destination", attempt: 1, ...what, at };
+    return { id: randomUUID(), type, data, metadata: { actor: "delivery", correlationId, time: at } };
+  };
+  await log.append(factOf("DeliveryAttemptStarted", { url: "https://receiver.example/hooks", destinationRevision: 1 }));
+  const seconds = Math.floor(Date.now() / 1000).toString();
+  const standard = createHmac("sha256", key).update(`${eventId}.${seconds}.`).update(body).digest("base64");
+  const headers = {
+    ...contentType,
+    "x-service-signature": `sha256=${createHmac("sha256", key).update(body).digest("hex")}`,
+    "webhook-id": eventId,
+    "webhook-timestamp": seconds,
+    "webhook-signature": `v1,${standard}`,
+  };
+  const { statusCode, headers: answered, bytes } = await send(headers, body);
+  const answer = { statusCode, headers: answered, body: Buffer.from(bytes).toString() };
+  await log.append(factOf("DeliverySucceeded", { headers, answer }));
+  return statusCode === 200;
 }
 
 const api: RawClientApi = {
-  connect({ origin, caPem, connections }) {
+  connect({ origin, caPem, connections, keeping }) {
     pool = new Pool(origin, { connections, connect: { ca: caPem } });
+    if (keeping) log = new LeastLog();
   },
 
   async closed({ firstSeq, events, concurrency }) {
@@ -51,6 +89,7 @@ const api: RawClientApi = {
       }
     };
     await Promise.all(Array.from({ length: concurrency }, lane));
+    await log?.listed();
     return { sent, accepted, rate: (accepted / (machineNow() - start)) * 1000 };
   },
 

@@ -87,19 +87,20 @@ export class Stage {
     return this.#subject(options, async () => tenant);
   }
 
-  /** A bare `node:http` server. */
-  async bareServer(): Promise<Server> {
+  /** A bare `node:http` server; one that is `keeping` keeps and lists events, and `settled` waits for that. */
+  async bareServer({ keeping } = { keeping: false }): Promise<Server & { readonly settled: Settled }> {
     const server = startProcess<BareServerApi>("bare-server.ts");
     this.#baselines.push(server);
-    const port = await server.call("listen", null);
-    return { pid: server.pid, targets: [{ host: "127.0.0.1", port, path: "/ingest", apiKey: "rk_bench" }], loads: [] };
+    const port = await server.call("listen", { keeping });
+    const target = { host: "127.0.0.1", port, path: "/ingest", apiKey: "rk_bench" };
+    return { pid: server.pid, targets: [target], loads: [], settled: () => server.call("listed", null) };
   }
 
-  /** A raw undici pool on the receiver's first origin. */
-  async rawClient(connections: number): Promise<Remote<RawClientApi>> {
+  /** A raw undici pool on the receiver's first origin; one that is `keeping` keeps what each request was and became. */
+  async rawClient(connections: number, { keeping } = { keeping: false }): Promise<Remote<RawClientApi>> {
     const client = startProcess<RawClientApi>("raw-client.ts");
     this.#baselines.push(client);
-    await client.call("connect", { origin: this.urls("")[0] ?? "", caPem: this.caPem, connections });
+    await client.call("connect", { origin: this.urls("")[0] ?? "", caPem: this.caPem, connections, keeping });
     return client;
   }
 
