@@ -74,24 +74,29 @@ export class Forgetting {
    * the user gave up the address is for somebody else.
    */
   async #forgetInvites(tenant: Tenant, userId: string, facts: readonly UserEvent[], origin: Origin): Promise<void> {
-    const { aggregates, people, readModels, freshness, clock } = this.#parts;
+    const { people, readModels, freshness } = this.#parts;
     const addresses = await this.#addressesIn(facts, tenant, userId);
     if (addresses.size === 0) return;
-    // The invite that made the user shows no address since the deletion.
-    const lettingIn = ({ email, createdAt }: InviteDocument) => {
+    const isMeant = ({ email, createdAt }: InviteDocument) => {
       const givenUp = email === null ? undefined : addresses.get(comparableEmail(email));
       return givenUp !== undefined && millis(createdAt) < givenUp;
     };
     const where = { tenantId: tenant.id };
     const found = await freshness.ask(async () =>
-      (await everyDocument(readModels, inviteDocuments, { where })).filter(lettingIn));
+      (await everyDocument(readModels, inviteDocuments, { where })).filter(isMeant));
     for (const { id } of found) {
-      const command = { type: "ForgetInvite", at: timestampNow(clock) } as const;
-      const { state } = await aggregates.current(invites, id);
-      if (state?.status === "Accepted") continue;
-      await aggregates.change(invites, id, origin, (current) => decideInvite(current, command));
-      await people.forget(id);
+      if (await this.#forgetInvite(id, origin)) await people.forget(id);
     }
+  }
+
+  /** False where the invite is used by now: its key is the new user's. */
+  async #forgetInvite(id: string, origin: Origin): Promise<boolean> {
+    const { aggregates, clock } = this.#parts;
+    const command = { type: "ForgetInvite", at: timestampNow(clock) } as const;
+    // What is remembered as used may have been revoked since.
+    await aggregates.current(invites, id);
+    const { events } = await aggregates.change(invites, id, origin, (state) => decideInvite(state, command));
+    return events.length > 0;
   }
 
   async #factsAbout(tenantId: string, userId: string): Promise<readonly UserEvent[]> {

@@ -29,8 +29,8 @@ describe("forgetting deleted users", () => {
     await forgetter.run(() => false);
     return troubles;
   };
-  const register = (token: string) =>
-    http("POST", `${api.url}/api/v1/invites/${token}/register`, { json: { password } });
+  const register = (token: string, { url } = api) =>
+    http("POST", `${url}/api/v1/invites/${token}/register`, { json: { password } });
   const personOf = (id: string) => engines.store.readStream(`person-${id}`);
   const factsOf = async (stream: string) => (await engines.store.readStream(stream)).map(({ type }) => type);
   const contents = () => JSON.stringify(engines.readModels.contents());
@@ -123,6 +123,25 @@ describe("forgetting deleted users", () => {
       expect((await register(inviteToken)).status).to.equal(404);
     }
     for (const { inviteToken } of [since, elsewhere]) expect((await register(inviteToken)).status).to.equal(201);
+  });
+
+  it("leaves who registers at the same moment, by an invite to an address that the user had", async () => {
+    const elsewhere = await startApi(engines);
+    const { owner: { client } } = await createTenant(api.url);
+    const email = freshEmail();
+    const { id, inviteToken } = await invite(client, email);
+    const { json: former } = await client.post("/api/v1/users", { email, password });
+    let registered: number | undefined;
+    engines.store.beforeAppend = async (stream) => {
+      if (stream !== `invite-${id}`) return;
+      engines.store.beforeAppend = () => undefined;
+      registered = (await register(inviteToken, elsewhere)).status;
+    };
+    expect((await client.delete(`/api/v1/users/${String(former["id"])}`)).status).to.equal(204);
+    await elsewhere.close();
+    expect(registered).to.equal(201);
+    expect(await personOf(id)).to.have.length(1);
+    expect((await client.get(`/api/v1/users/${id}`)).json).to.include({ email });
   });
 
   it("leaves who came by an invite to an address that the user had given up", async () => {
