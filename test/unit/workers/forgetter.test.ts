@@ -125,6 +125,27 @@ describe("forgetting deleted users", () => {
     for (const { inviteToken } of [since, elsewhere]) expect((await register(inviteToken)).status).to.equal(201);
   });
 
+  it("takes the key of an invite that a process forgot and died before it deleted that", async () => {
+    const { tenantId, owner: { client } } = await createTenant(api.url);
+    const email = freshEmail();
+    const { id: inviteId } = await invite(client, email);
+    const { json: { id } } = await client.post("/api/v1/users", { email, password });
+    const deleteStream = engines.store.deleteStream.bind(engines.store);
+    engines.store.deleteStream = async () => {
+      throw new Error("died");
+    };
+    expect((await client.delete(`/api/v1/users/${String(id)}`)).status).to.equal(500);
+    expect(api.errors.length).to.equal(1);
+    expect((await factsOf(`invite-${inviteId}`)).at(-1)).to.equal("InviteForgotten");
+    engines.store.deleteStream = deleteStream;
+    engines.clock.advance(10_000);
+    await engines.readModels.caughtUp(await engines.store.head(), 2_000);
+    expect(await runForgetter()).to.deep.equal([]);
+    expect(await factsOf(`tenant-${tenantId}`)).to.include("UserForgotten");
+    expect(await personOf(inviteId)).to.deep.equal([]);
+    expect((await factsOf(`invite-${inviteId}`)).filter((type) => type === "InviteForgotten")).to.have.length(1);
+  });
+
   it("leaves who registers at the same moment, by an invite to an address that the user had", async () => {
     const elsewhere = await startApi(engines);
     const { owner: { client } } = await createTenant(api.url);
