@@ -1,4 +1,4 @@
-import { forgetting, type ForgettingDocument } from "../../../projections/forgetting/forgetting.ts";
+import { forgetting } from "../../../projections/forgetting/forgetting.ts";
 import { invites as inviteDocuments, type InviteDocument } from "../../../projections/invites/invites.ts";
 import { decide as decideInvite } from "../../domain/invite/invite.ts";
 import { comparableEmail } from "../../domain/reservation/reservation.ts";
@@ -33,8 +33,6 @@ export interface DeletedUser {
   readonly userId: string;
 }
 
-const page = 100;
-
 /**
  * Makes a deleted user's addresses unreadable wherever they were written, in the log too: the keys that open them are
  * deleted, the user's own last, since the others are found only with it. Repeating it, as after a crash, does no harm.
@@ -60,11 +58,9 @@ export class Forgetting {
     return true;
   }
 
-  /** Users deleted before `before` (ISO 8601) who are not forgotten, some at a time. */
+  /** Users deleted before `before` (ISO 8601 UTC) who are not forgotten. */
   async overdue(before: string): Promise<readonly DeletedUser[]> {
-    const order = { field: forgetting.key, descending: false };
-    const found = await this.#parts.readModels.find({ collection: forgetting.name, order, limit: page });
-    return (found as readonly ForgettingDocument[])
+    return (await everyDocument(this.#parts.readModels, forgetting))
       .filter(({ deletedAt }) => deletedAt < before)
       .map(({ tenantId, userId }) => ({ tenantId, userId }));
   }

@@ -1,5 +1,8 @@
 import { expect } from "chai";
+import { forgetting } from "../../../projections/forgetting/forgetting.ts";
+import { create } from "../../../projections/projection.ts";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
+import { timestamp } from "../../../src/domain/time.ts";
 import { Forgetter } from "../../../src/workers/forgetter.ts";
 import { createTenant, createUser, freshEmail, login, password } from "../../support/accounts.ts";
 import { startApi, type TestApi } from "../../support/api.ts";
@@ -96,6 +99,24 @@ describe("forgetting deleted users", () => {
     letGo();
     const facts = await factsOf(`tenant-${tenantId}`);
     expect(facts.filter((type) => type === "UserForgotten")).to.have.length(1);
+  });
+
+  it("is held up by no others, however many it comes to nothing for", async () => {
+    const { tenantId, owner } = await createTenant(api.url);
+    const user = await createUser(owner.client, "viewer");
+    const deletedAt = timestamp(0);
+    const others = Array.from({ length: 100 }, (_, at) => `00000000-0000-7000-8000-${String(at).padStart(12, "0")}`);
+    await engines.readModels.amend(others.map((userId) => create(forgetting, { userId, tenantId: userId, deletedAt })));
+    const deleteStream = engines.store.deleteStream.bind(engines.store);
+    engines.store.deleteStream = async () => {
+      throw new Error("died");
+    };
+    expect((await owner.client.delete(`/api/v1/users/${user.id}`)).status).to.equal(500);
+    engines.store.deleteStream = deleteStream;
+    engines.clock.advance(10_000);
+    await engines.readModels.caughtUp(await engines.store.head(), 2_000);
+    await runForgetter();
+    expect(await factsOf(`tenant-${tenantId}`)).to.include("UserForgotten");
   });
 
   it("takes invites of the tenant to any address the user had, but none made since, and no one else's", async () => {
