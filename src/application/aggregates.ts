@@ -1,5 +1,5 @@
 import type { DomainEvent } from "../domain/domain-event.ts";
-import { Refusal } from "../domain/refusal.ts";
+import { refuse } from "../domain/refusal.ts";
 import { categoryOf } from "../domain/streams.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 import { noStream, RevisionConflict } from "../ports/event-store.ts";
@@ -183,14 +183,14 @@ export class Aggregates {
   async #readAll(stream: string, later: readonly LogEntry[]): Promise<Folded<unknown>> {
     for (;;) {
       const read = await this.#readFolded(stream);
-      if (!read) throw new Refusal("unavailable", `the record ${stream} cannot be read`);
+      if (!read) refuse("unavailable", `the record ${stream} cannot be read`);
       // Own appends and the log's feed may bring the same facts, in any order; a gap means reading again.
       const newer = later.filter((entry) => entry.revision > read.revision);
       const news = new Map(newer.map((entry) => [entry.revision, entry]));
       const inOrder = [...news.values()].sort((a, b) => a.revision - b.revision);
       if (inOrder.some((entry, index) => entry.revision !== read.revision + 1 + index)) continue;
       const folded = this.#fold(read, inOrder);
-      if (!folded) throw new Refusal("unavailable", `the record ${stream} cannot be read`);
+      if (!folded) refuse("unavailable", `the record ${stream} cannot be read`);
       this.#cache.set(stream, folded);
       return folded;
     }

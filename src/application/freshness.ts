@@ -1,5 +1,5 @@
 import { fingerprint } from "../../projections/index.ts";
-import { Refusal } from "../domain/refusal.ts";
+import { refuse } from "../domain/refusal.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 import { sleep } from "../ports/clock/sleep.ts";
 import { late, within } from "../ports/clock/within.ts";
@@ -54,13 +54,13 @@ export class Freshness {
       await sleep(this.#clock, lookAgainMs);
       await this.#cover(head, Math.max(0, end - this.#clock.monotonic()));
     }
-    throw new Refusal("unavailable", "the read models are being built again; try again");
+    refuse("unavailable", "the read models are being built again; try again");
   }
 
   /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after `withinMs`. */
   async #cover(position: Position, withinMs = patienceMs): Promise<void> {
     if (!(await this.#readModels.caughtUp(position, withinMs))) {
-      throw new Refusal("unavailable", "the read models are behind; try again");
+      refuse("unavailable", "the read models are behind; try again");
     }
   }
 
@@ -71,14 +71,14 @@ export class Freshness {
   async settle(position: Position): Promise<void> {
     await this.#cover(position);
     if (!(await this.#readModels.settle(fingerprint))) {
-      throw new Refusal("unavailable", "the read models are being built again; try again");
+      refuse("unavailable", "the read models are being built again; try again");
     }
   }
 
   /** Where the log ends, at the call or a moment later; a Refusal (unavailable) where it does not say so within 2 s. */
   async #head(): Promise<Position> {
     const head = await within(this.#clock, patienceMs, this.#look());
-    if (head === late) throw new Refusal("unavailable", "the log does not say where it ends; try again");
+    if (head === late) refuse("unavailable", "the log does not say where it ends; try again");
     return head;
   }
 

@@ -1,5 +1,5 @@
 import pLimit, { type LimitFunction } from "p-limit";
-import { Refusal } from "../domain/refusal.ts";
+import { refuse } from "../domain/refusal.ts";
 import type { EventStore } from "../ports/event-store.ts";
 
 /** Pages that are read at once: what comes in together is decoded in one go, while everybody else waits. */
@@ -37,7 +37,7 @@ export class LongReads {
   /** Runs a read for a tenant, as one of the few that this may have at once. Throws a Refusal where too many wait. */
   asked<Result>(tenantId: string, read: (turn: Turn) => Promise<Result>): Promise<Result> {
     if ((this.#readers.get(tenantId)?.reads ?? 0) >= mostReads) {
-      throw new Refusal("unavailable", "too many events with a long history are being read; try again");
+      refuse("unavailable", "too many events with a long history are being read; try again");
     }
     return this.run(tenantId, read);
   }

@@ -98,7 +98,7 @@ export class JmespathMappings implements Mappings {
 
   #ask(tenantId: string, task: Task): Promise<Outcome> {
     const characters = sizeOf(task);
-    if (this.#closed) throw new Refusal("unavailable", "the relay is stopping");
+    if (this.#closed) refuse("unavailable", "the relay is stopping");
     if (this.#queue.waiting(tenantId) >= mostWaitingOfTenant) refuse("unavailable", tooMany);
     while (this.#waitingCharacters + characters > mostWaitingCharacters) this.#makeRoom(tenantId, characters);
     this.#waitingCharacters += characters;

@@ -47,7 +47,7 @@ export class Erasure {
     const finished = unfinished === null ? 0 : await this.#finish(unfinished);
     if (unfinished === tenantId) return finished;
     const { state: tenant } = await aggregates.current(tenants, tenantId);
-    if (!tenant) return refuse("not-found", `there is no tenant ${tenantId}`);
+    if (!tenant) refuse("not-found", `there is no tenant ${tenantId}`);
     await state.put(marker, tenantId, null);
     const command = { type: "EraseTenant", at: timestampNow(clock) } as const;
     await aggregates.change(tenants, tenantId, this.#origin(), (current) => (current ? decide(current, command) : []));

@@ -118,7 +118,7 @@ export class CloudRegistrationGuards implements RegistrationGuards {
 /** Null for none; a caller without one is held back by the other guards and limits. Throws a Refusal (invalid). */
 function fingerprintOf(given: unknown): string | null {
   if (given === undefined || given === null || given === "") return null;
-  if (typeof given !== "string") return refuse("invalid", "deviceFingerprint: must be a string");
+  if (typeof given !== "string") refuse("invalid", "deviceFingerprint: must be a string");
   if (given.length > longestFingerprint) {
     refuse("invalid", `deviceFingerprint: must be at most ${longestFingerprint} characters long`);
   }

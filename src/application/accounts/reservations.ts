@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { Refusal, refuse } from "../../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
 import {
   availability, evolve, type Holder, type ReservationEvent, type ReservationState,
 } from "../../domain/reservation/reservation.ts";
@@ -139,7 +139,7 @@ export class Reservations {
         if (!(error instanceof RevisionConflict)) throw error;
       }
     }
-    return refuse("conflict", taken);
+    refuse("conflict", taken);
   }
 
   /** Throws a Refusal (conflict) where a name is held or used; it may be reserved right after. */
@@ -183,7 +183,7 @@ export class Reservations {
   async #read(stream: string): Promise<StoredReservation> {
     const [entry] = await this.#parts.store.readStream(stream, { backwards: true, limit: 1 });
     if (!entry) return { state: undefined, revision: noStream };
-    if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the record of this name cannot be read");
+    if (entry.unreadable !== undefined) refuse("unavailable", "the record of this name cannot be read");
     return { state: evolve(undefined, entry as RecordedEvent<ReservationEvent>), revision: entry.revision };
   }
 }

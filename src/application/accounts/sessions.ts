@@ -81,7 +81,7 @@ export class Sessions {
     const { aggregates, state, tokens, keys, clock } = this.#parts;
     const claims = await tokens.verify(accessToken, (await keys.get()).tokenKey, clock.now());
     const role = roles.find((known) => known === claims?.role);
-    if (!claims || !role) return refuse("unauthenticated", "the access token is not valid");
+    if (!claims || !role) refuse("unauthenticated", "the access token is not valid");
     const { userId, tenantId, tokenId, sessionVersion, expiresAt } = claims;
     const [revoked, least] = await state.get([revocation(tokenId), leastVersion(userId)]);
     if (revoked != null || sessionVersion < Number(least ?? 0)) refuse("unauthenticated", "the session is over");

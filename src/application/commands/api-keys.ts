@@ -55,7 +55,7 @@ export class ApiKeyCommands {
   async revoke(caller: Caller, id: string, origin: Origin): Promise<void> {
     const { aggregates, clock } = this.#parts;
     const { state } = await aggregates.current(apiKeys, id);
-    if (!state || state.revoked) return refuse("not-found", "API key not found");
+    if (!state || state.revoked) refuse("not-found", "API key not found");
     requireOwn(state, caller, "API key");
     requireRole(caller, "Developer", "revoke API keys");
     const at = timestampNow(clock);

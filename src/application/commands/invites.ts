@@ -2,7 +2,7 @@ import { inviteHashes } from "../../../projections/invites/invites.ts";
 import {
   decide, inviteUsed, inviteValidMs, requireUsable, type Invite, type InviteCommand, type InviteState,
 } from "../../domain/invite/invite.ts";
-import { Refusal, refuse } from "../../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { takeoverAfterMs } from "../../domain/reservation/reservation.ts";
 import { rolesByCode, type RoleCode } from "../../domain/roles.ts";
 import { streams } from "../../domain/streams.ts";
@@ -109,7 +109,7 @@ export class InviteCommands {
   async revoke(caller: Caller, id: string, origin: Origin): Promise<void> {
     const { aggregates, clock } = this.#parts;
     const { state: invite } = await aggregates.current(invites, id);
-    if (!invite) return refuse("not-found", "invite not found");
+    if (!invite) refuse("not-found", "invite not found");
     requireOwn(invite, caller, "invite");
     const isAbandoned = await this.#isAbandoned(invite);
     const revoke = (state: InviteState) => {
@@ -142,7 +142,7 @@ export class InviteCommands {
     const abandoned = await this.#isAbandoned(invite);
     requireUsable(invite, timestampNow(clock), abandoned);
     const { state: tenant } = await aggregates.current(tenants, tenantId);
-    if (!tenant) return refuse("not-found", "invite not found");
+    if (!tenant) refuse("not-found", "invite not found");
     const email = (await people.open(tenant, id, sealed)) ?? refuse("not-found", "invite not found");
     const emailHash = await keys.emailHash(email);
     const passwordHash = await passwords.hash(password, addressOwner(address));
@@ -191,7 +191,7 @@ export class InviteCommands {
     let isUsed = false;
     await readPages(store, streams.tenant(tenantId), (page) => {
       isUsed = page.some((fact) => {
-        if (fact.unreadable !== undefined) throw new Refusal("unavailable", "a fact of its tenant cannot be read");
+        if (fact.unreadable !== undefined) refuse("unavailable", "a fact of its tenant cannot be read");
         return (fact as RecordedEvent<UserEvent>).data.userId === id;
       });
       return !isUsed;

@@ -179,7 +179,7 @@ export class UserCommands {
     const { aggregates, people } = this.#parts;
     const { state: tenant } = await aggregates.read(tenants, tenantId);
     const user = tenant?.users.get(userId);
-    if (!tenant || !user) return refuse("not-found", "user not found");
+    if (!tenant || !user) refuse("not-found", "user not found");
     return userView(tenantId, user, await people.open(tenant, userId, user.email));
   }
 }

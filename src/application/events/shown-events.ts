@@ -3,7 +3,7 @@ import {
   eventsOrdered, eventsSelected, type EventDocument, type EventFilter,
 } from "../../../projections/events/events.ts";
 import { purges, type PurgeDocument } from "../../../projections/purges/purges.ts";
-import { Refusal } from "../../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
 import type { Position } from "../../ports/event-store.ts";
@@ -89,7 +89,7 @@ export class ShownEvents {
       // One that began meanwhile may be through already: only if nothing changed was none seen half done.
       if (!after.some(({ hiding }) => hiding) && isDeepStrictEqual(after, before)) return answer;
       before = after;
-      if (clock.monotonic() >= end) throw new Refusal("unavailable", "a purge is not through yet; try again");
+      if (clock.monotonic() >= end) refuse("unavailable", "a purge is not through yet; try again");
       await sleep(clock, lookAgainMs);
     }
   }

@@ -2,7 +2,7 @@ import { eventIdOf } from "../../domain/event/event-id.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import { isFinished, isPurged } from "../../domain/event/purge.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
-import { Refusal } from "../../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import {
   noStream, RevisionConflict, type EventStore, type LogEntry, type RecordedEvent,
@@ -88,7 +88,7 @@ function folded({ state, revision, facts }: LoadedWebhook, entries: readonly Log
 }
 
 function readable(entry: LogEntry): RecordedEvent<WebhookEvent> {
-  if (entry.unreadable !== undefined) throw new Refusal("unavailable", "this event's record cannot be read");
+  if (entry.unreadable !== undefined) refuse("unavailable", "this event's record cannot be read");
   return entry as RecordedEvent<WebhookEvent>;
 }
 

@@ -1,5 +1,5 @@
 import { masterKeyIdOf, type PlatformEvent } from "../../domain/platform/platform.ts";
-import { Refusal } from "../../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { comparableEmail, comparableName } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
@@ -92,7 +92,7 @@ export class PlatformKeys {
 export async function readPlatformKeys(store: Pick<EventStore, "readStream">): Promise<StoredPlatformKeys | undefined> {
   const [entry] = await store.readStream(streams.platform, { backwards: true, limit: 1 });
   if (!entry) return undefined;
-  if (entry.unreadable !== undefined) throw new Refusal("unavailable", "the platform's keys cannot be read");
+  if (entry.unreadable !== undefined) refuse("unavailable", "the platform's keys cannot be read");
   return { revision: entry.revision, fact: entry as RecordedEvent<PlatformEvent> };
 }
 

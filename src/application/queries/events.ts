@@ -140,7 +140,7 @@ export class EventQueries {
   async #load(caller: Caller, id: string): Promise<LoadedWebhook & { readonly state: Webhook }> {
     const loaded = await loadShown(this.#parts, caller.tenantId, id);
     const { state } = loaded;
-    if (!state) return refuse("not-found", "event not found");
+    if (!state) refuse("not-found", "event not found");
     requireOwn(state, caller, "event");
     return { ...loaded, state };
   }

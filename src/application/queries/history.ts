@@ -1,5 +1,5 @@
 import type { DomainEvent } from "../../domain/domain-event.ts";
-import { Refusal, refuse } from "../../domain/refusal.ts";
+import { refuse } from "../../domain/refusal.ts";
 import { historyItem, type HistoryItem } from "../../domain/shown-facts.ts";
 import { noStream, type EventStore } from "../../ports/event-store.ts";
 import { requireOwn } from "../access.ts";
@@ -23,7 +23,7 @@ export async function historyPage(store: EventStore, stream: string, request: Pa
   const slice = { from: backwards ? last - offset : offset, limit: Math.min(limit, total - offset), backwards };
   const facts = await store.readStream(stream, slice);
   const items = facts.map((fact) => {
-    if (fact.unreadable !== undefined) throw new Refusal("unavailable", "a fact of this history cannot be read");
+    if (fact.unreadable !== undefined) refuse("unavailable", "a fact of this history cannot be read");
     return historyItem(fact);
   });
   return { total, items };
@@ -42,7 +42,7 @@ export async function ownHistory<State extends { readonly tenantId: string }, Ev
   page: PageRequest,
 ): Promise<Page<HistoryItem>> {
   const { state } = await aggregates.current(type, id);
-  if (!state) return refuse("not-found", `${name} not found`);
+  if (!state) refuse("not-found", `${name} not found`);
   requireOwn(state, caller, name);
   return historyPage(store, stream, page);
 }

@@ -37,7 +37,7 @@ export class UserQueries {
     const { readModels, freshness } = this.#parts;
     const other = await freshness.ask(() => readModels.get(users.name, id));
     if (other) refuse("forbidden", "the user belongs to another tenant");
-    return refuse("not-found", "user not found");
+    refuse("not-found", "user not found");
   }
 
   /** The users of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */

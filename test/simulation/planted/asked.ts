@@ -100,7 +100,7 @@ export const asked: readonly PlantedBug[] = [
     name: "an error of the moment is thrown as it is",
     breaks: "only known errors",
     file: "src/application/freshness.ts",
-    from: "throw new Refusal(\"unavailable\", \"the read models are behind; try again\");",
+    from: "refuse(\"unavailable\", \"the read models are behind; try again\");",
     to: "throw new Error(\"the read models are behind\");",
   },
   {
