@@ -51,12 +51,11 @@ export function isMeant(
  * after. What begins after a purge, under the same id or not, is none of that purge's.
  */
 export function isPurged(purges: readonly Purge[], facts: readonly Placed[]): boolean {
+  // Each fact that moves the event to another status repeats all that a purge goes by.
+  const moves = facts.flatMap(({ data, position }) =>
+    "to" in data && data.from !== data.to ? [{ data, position }] : []);
   return purges.some((purge) => {
-    const newest = facts.findLast(({ position }) => position < purge.position);
-    // Each fact but the first repeats all that a purge goes by.
-    if (!newest || !("to" in newest.data) || !isMeant(purge, { ...newest.data, status: newest.data.to })) return false;
-    const finishing = facts.findLast(({ position, data }) =>
-      position < purge.position && "to" in data && data.from !== data.to);
-    return finishing !== undefined && finishing.position <= purge.upTo;
+    const last = moves.findLast(({ position }) => position < purge.position);
+    return last !== undefined && last.position <= purge.upTo && isMeant(purge, { ...last.data, status: last.data.to });
   });
 }
