@@ -1,6 +1,9 @@
 /** ISO 8601 UTC with milliseconds, the only form of time in events and answers. */
 export type Timestamp = string;
 
+/** A day, milliseconds. */
+export const dayMs = 86_400_000;
+
 // The same millisecond is asked for many times in a row, either way.
 let latestMs = Number.NaN;
 let latest: Timestamp = "";

@@ -2,13 +2,12 @@ import { retention, type RetentionDocument } from "../../projections/retention/r
 import type { PurgeCommands } from "../application/commands/purge.ts";
 import { serviceOrigin } from "../application/origin.ts";
 import { pagesOf } from "../application/scans.ts";
-import { millis, timestamp } from "../domain/time.ts";
+import { dayMs, millis, timestamp } from "../domain/time.ts";
 import type { ExpiringState } from "../ports/expiring-state.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { ReadModels } from "../ports/read-models.ts";
 import type { Instruments } from "../ports/telemetry.ts";
 
-const dayMs = 86_400_000;
 /** A tenant's events are looked through no more often than this. */
 const everyMs = 3_600_000;
 const pageSize = 100;

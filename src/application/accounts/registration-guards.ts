@@ -1,4 +1,5 @@
 import { Refusal, refuse } from "../../domain/refusal.ts";
+import { dayMs } from "../../domain/time.ts";
 import type { DisposableDomains } from "../../ports/disposable-domains.ts";
 import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
 import type { OutboundClient } from "../../ports/outbound.ts";
@@ -24,7 +25,7 @@ export interface RegistrationGuards {
 /** The self-hosted offering: whoever reaches the API may have a tenant. */
 export const openRegistration: RegistrationGuards = { guard: (_registration, create) => create() };
 
-const perFingerprint: RateLimit = { max: 3, windowMs: 86_400_000 };
+const perFingerprint: RateLimit = { max: 3, windowMs: dayMs };
 const longestFingerprint = 1_024;
 /** As its documentation says. */
 const longestTurnstileToken = 2_048;

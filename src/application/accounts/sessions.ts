@@ -3,7 +3,7 @@ import { roles, type Role } from "../../domain/roles.ts";
 import type { SessionEvent } from "../../domain/session/session.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
-import { millis, timestamp } from "../../domain/time.ts";
+import { dayMs, millis, timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { noStream, RevisionConflict, type EventStore } from "../../ports/event-store.ts";
@@ -42,7 +42,7 @@ interface SessionParts {
 }
 
 /** How long after its session's end a logout is remembered: a clock may be set back, and the token be good again. */
-const rememberedMs = 86_400_000;
+const rememberedMs = dayMs;
 /** Above any version: all sessions of a user that was deleted are over. */
 const allVersions = Number.MAX_SAFE_INTEGER;
 

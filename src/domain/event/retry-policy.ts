@@ -1,4 +1,4 @@
-import { millis, timestamp, type Timestamp } from "../time.ts";
+import { dayMs, millis, timestamp, type Timestamp } from "../time.ts";
 
 /** When failed deliveries are tried again. */
 export interface RetryPolicy {
@@ -7,8 +7,6 @@ export interface RetryPolicy {
   /** The largest share of the wait that randomness may add. */
   readonly jitter: number;
 }
-
-const dayMs = 86_400_000;
 
 /**
  * The moment of the next attempt after the `retryCount`-th failure at `now`: the schedule's wait plus

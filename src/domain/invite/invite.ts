@@ -1,11 +1,11 @@
 import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import { atLeast, requireRole, type Role } from "../roles.ts";
-import type { Timestamp } from "../time.ts";
+import { dayMs, type Timestamp } from "../time.ts";
 import type { InviteEvent } from "./events.ts";
 
 /** How long an invite can be used. */
-export const inviteValidMs = 7 * 86_400_000;
+export const inviteValidMs = 7 * dayMs;
 
 /** The status in the log; that an invite has expired follows from the time. */
 export type InviteStatus = "Pending" | "Accepted" | "Revoked";
