@@ -57,13 +57,6 @@ export class Freshness {
     refuse("unavailable", "the read models are being built again; try again");
   }
 
-  /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after `withinMs`. */
-  async #cover(position: Position, withinMs = patienceMs): Promise<void> {
-    if (!(await this.#readModels.caughtUp(position, withinMs))) {
-      refuse("unavailable", "the read models are behind; try again");
-    }
-  }
-
   /**
    * Resolves when the read models cover this place in the log, and none that would still have to read it are being
    * built: what stands there may go. A Refusal (unavailable) otherwise, after 2 s at most.
@@ -72,6 +65,13 @@ export class Freshness {
     await this.#cover(position);
     if (!(await this.#readModels.settle(fingerprint))) {
       refuse("unavailable", "the read models are being built again; try again");
+    }
+  }
+
+  /** Resolves when the read models cover this place in the log; a Refusal (unavailable) after `withinMs`. */
+  async #cover(position: Position, withinMs = patienceMs): Promise<void> {
+    if (!(await this.#readModels.caughtUp(position, withinMs))) {
+      refuse("unavailable", "the read models are behind; try again");
     }
   }
 

@@ -40,11 +40,7 @@ interface StoredReservation {
   readonly revision: number;
 }
 
-/** How a refusal names a reservation. */
-function nameOf({ stream, revision }: Reservation): string {
-  return `${stream}@${revision}`;
-}
-
+/** How often a reservation is tried while rivals are first. */
 const attempts = 20;
 
 interface ReservationParts {
@@ -186,4 +182,9 @@ export class Reservations {
     if (entry.unreadable !== undefined) refuse("unavailable", "the record of this name cannot be read");
     return { state: evolve(undefined, entry as RecordedEvent<ReservationEvent>), revision: entry.revision };
   }
+}
+
+/** How a refusal names a reservation. */
+function nameOf({ stream, revision }: Reservation): string {
+  return `${stream}@${revision}`;
 }

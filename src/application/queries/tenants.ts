@@ -34,17 +34,17 @@ export class TenantQueries {
   }
 
   /** Every fact of the tenant and its users, without secrets and addresses. Throws a Refusal (not-found, forbidden). */
-  async history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+  history(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
     return this.#history(caller, id, streams.tenant(id), page);
   }
 
   /** Every purge of the tenant's events, and its end. Throws a Refusal (not-found, forbidden). */
-  async purgeHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+  purgeHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
     return this.#history(caller, id, streams.purges(id), page);
   }
 
   /** Every replay of many of the tenant's events, and what came of it. Throws a Refusal (not-found, forbidden). */
-  async replayHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
+  replayHistory(caller: Caller, id: string, page: PageRequest): Promise<Page<HistoryItem>> {
     return this.#history(caller, id, streams.replays(id), page);
   }
 

@@ -70,9 +70,10 @@ function requirePresent(state: Tenant, { userId, role }: ActingUser): void {
 
 function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "ChangeTenant" }>): TenantEvent[] {
   requireRole(command.by, "Admin", "change the tenant");
-  const { name, at } = command;
-  const maxTrys = command.maxTrys ?? state.maxTrys;
-  const circuitBreakerTimer = command.circuitBreakerTimer ?? state.circuitBreakerTimer;
+  const {
+    name, at, maxTrys = state.maxTrys, circuitBreakerTimer = state.circuitBreakerTimer,
+    retentionDays = state.retentionDays,
+  } = command;
   const events: TenantEvent[] = [];
   if (name && name.text !== state.name) {
     events.push({ type: "TenantRenamed", data: { tenantId: state.id, name: name.text, nameHash: name.hash, at } });
@@ -81,7 +82,6 @@ function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "Ch
     const data = { tenantId: state.id, maxTrys, circuitBreakerTimer, at };
     events.push({ type: "TenantDeliveryPolicyChanged", data });
   }
-  const { retentionDays = state.retentionDays } = command;
   if (retentionDays !== state.retentionDays) {
     events.push({ type: "TenantRetentionChanged", data: { tenantId: state.id, retentionDays, at } });
   }
