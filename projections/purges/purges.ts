@@ -1,4 +1,4 @@
-import { finishedStatuses, isMeant, type FinishedStatus, type PurgeFilter } from "../../src/domain/event/purge.ts";
+import { finishedStatuses, isMeant, type Purge, type PurgeFilter } from "../../src/domain/event/purge.ts";
 import { millis, timestamp } from "../../src/domain/time.ts";
 import type { Change, Selection } from "../../src/ports/read-models.ts";
 import { leases } from "../due/due.ts";
@@ -7,17 +7,8 @@ import { events, eventsSelected, type EventDocument, type EventFilter } from "..
 import { create, remove, set, type Collection, type Projection } from "../projection.ts";
 
 /** A purge, until nothing of it is left to do. */
-export type PurgeDocument = {
-  readonly id: string;
+export type PurgeDocument = { readonly [Field in keyof Purge]: Purge[Field] } & {
   readonly tenantId: string;
-  /** The purge's filter: `before`, `status` and `destinationId`, null for any. */
-  readonly before: string | null;
-  readonly status: FinishedStatus | null;
-  readonly destinationId: string | null;
-  /** Its place in the log. */
-  readonly position: string;
-  /** The place in the log up to which its events were counted. */
-  readonly upTo: string;
   /** Whether events that it took may still be in `events`. */
   readonly hiding: boolean;
   /** Whether the streams of all events that it took are deleted. */

@@ -198,10 +198,11 @@ export class Aggregates {
 
   /** Undefined where it holds an unreadable entry. */
   async #readFolded(stream: string): Promise<Folded<unknown> | undefined> {
-    let folded: Folded<unknown> | undefined = { state: undefined, revision: noStream };
+    const nothing = { state: undefined, revision: noStream };
     if (this.#types.get(categoryOf(stream))?.whole) {
-      return this.#fold(folded, await this.#store.readStream(stream, { backwards: true, limit: 1 }));
+      return this.#fold(nothing, await this.#store.readStream(stream, { backwards: true, limit: 1 }));
     }
+    let folded: Folded<unknown> | undefined = nothing;
     await readPages(this.#store, stream, (page) => {
       folded = folded && this.#fold(folded, page);
     });
