@@ -84,7 +84,7 @@ export class Aggregates {
     }
   }
 
-  /** Goes up with each entry followed: anything derived from states alone is right until then. */
+  /** Goes up with each entry followed: what was derived from states alone stays right as long as this is the same. */
   get changes(): number {
     return this.#changes;
   }

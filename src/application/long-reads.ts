@@ -2,9 +2,9 @@ import pLimit, { type LimitFunction } from "p-limit";
 import { refuse } from "../domain/refusal.ts";
 import type { EventStore } from "../ports/event-store.ts";
 
-/** Pages that are read at once: what comes in together is decoded in one go, while everybody else waits. */
+/** Pages that are read at once: those that come in together are decoded in one go, while everybody else waits. */
 const pagesAtOnce = 8;
-/** Of one tenant: reads that go on at once, and so its pages in the queue. */
+/** Of one tenant: reads that go on at once, each with one page in the queue. */
 const readsAtOnce = 4;
 /** Of one tenant: reads that go on or wait before the next is refused. */
 const mostReads = 64;
@@ -43,8 +43,8 @@ export class LongReads {
   }
 
   /**
-   * The same, however many wait: for what whoever calls bounds already. `name`: a tenant's, or that of the stream where
-   * it is read for nobody's request in particular.
+   * The same, but however many wait: for callers that themselves bound how much they read. `name`: the tenant's, or the
+   * stream's where it is not read for a tenant.
    */
   async run<Result>(name: string, read: (turn: Turn) => Promise<Result>): Promise<Result> {
     const reader = this.#readers.get(name) ?? { limit: pLimit(readsAtOnce), reads: 0 };

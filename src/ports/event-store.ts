@@ -117,7 +117,7 @@ export interface Subscription {
   stop(): Promise<void>;
 }
 
-/** What follows the log. */
+/** The log as a whole. Its promises reject with LogUnavailable where the engine does not answer. */
 export interface EventLog {
   /** Up to `limit` entries after `after`, in order, and the position they reach. */
   readLog(after: Position, limit: number): Promise<{ readonly entries: readonly LogEntry[]; readonly upTo: Position }>;
@@ -148,13 +148,13 @@ export interface EventStore extends EventLog {
   append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended>;
   /**
    * Entries of a stream from revision `from` (inclusive), `limit` at most, forwards; with `backwards`,
-   * from `from` (or the end) down. Empty when the stream does not exist or was deleted.
+   * from `from` (or the end) down. Empty when the stream does not exist or was deleted. Throws LogUnavailable.
    */
   readStream(stream: string, options?: ReadOptions): Promise<readonly LogEntry[]>;
   /**
    * Deletes all entries of a stream; a later append at {@link noStream} succeeds and its revisions go
    * on, in some engines behind a gap. Deleting a stream that does not exist does nothing. With `expected`,
-   * a stream that is at another revision stays: throws RevisionConflict.
+   * a stream that is at another revision stays: throws RevisionConflict. Throws LogUnavailable, too.
    */
   deleteStream(stream: string, expected?: number): Promise<void>;
 }

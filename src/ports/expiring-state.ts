@@ -16,7 +16,7 @@ export function kindOf(key: string): string {
   return key.slice(0, key.indexOf(":") + 1);
 }
 
-/** How much an engine keeps of each kind unless told otherwise, of admissions or of keys with any. */
+/** How many admissions of a kind, or keys that have any, an engine keeps unless told otherwise. */
 export const usualMost = 200_000;
 
 /** The expiring state cannot be reached. Whether a write happened may be unknown. */
@@ -24,7 +24,10 @@ export class ExpiringStateUnavailable extends Error {
   override readonly name: string = "ExpiringStateUnavailable";
 }
 
-/** Shared by all processes, small, and each value with an end: throttles, revocations, role leases, checkpoints. */
+/**
+ * Shared by all processes, small, and each value with an end: throttles, revocations, role leases, checkpoints.
+ * Its promises reject with ExpiringStateUnavailable where the engine does not answer.
+ */
 export interface ExpiringState {
   /** The values, null where there is none or its time is over. */
   get(keys: readonly string[]): Promise<readonly (string | null)[]>;

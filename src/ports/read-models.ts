@@ -26,7 +26,7 @@ export type FieldValue = string | number | boolean | null | object;
 /** A document by its fields. One that is read has every field of its collection, null where nothing was put. */
 export type Document = Readonly<Record<string, FieldValue>>;
 
-/** A change of a read model. Applying a batch in order is what counts: adapters may fold changes of one key. */
+/** A change of a read model. Adapters may fold the changes of one key, if that comes to the same as all in order. */
 export type Change =
   /**
    * Creates or replaces the document; a field left out is null. `fresh`: there was none before, so that
@@ -152,9 +152,9 @@ export interface ReadModels extends ReadModelQuestions {
    */
   standsAt(checkpoint: Position): Promise<boolean>;
   /**
-   * Sees to it that no loss of power takes them back, and tells whether they were built under this fingerprint and none
-   * are being built to take their place. Only then may what they cover be deleted from the log: others, or they
-   * themselves, would have read one part of it and miss the rest.
+   * Makes what they cover durable, and tells whether they were built under this fingerprint and none are being built to
+   * take their place. Only then may what they cover be deleted from the log: read models that are being built, or that
+   * a loss of power took back, might have read a part of it and then find the rest gone.
    */
   settle(fingerprint: string): Promise<boolean>;
   /** Resolves true once the read models cover `position`, or false after `timeoutMs`. */

@@ -63,7 +63,7 @@ export class Purger {
     return worked;
   }
 
-  /** Whether there was anything to do. */
+  /** Whether a part of the work was done; not where it failed. */
   async #tryToWork(purge: PurgeDocument): Promise<boolean> {
     try {
       if (!(await this.#isUnderWay(purge))) return false;

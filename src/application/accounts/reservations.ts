@@ -73,7 +73,7 @@ export class Reservations {
   ): Promise<Result> {
     const held: Reservation[] = [];
     try {
-      // Who cannot have them all is to keep no rival from any.
+      // A request that cannot have all its names must not keep others from any of them.
       for (const claim of claims.slice(1)) await this.#requireUnused(claim);
       for (const claim of claims) held.push(await this.#reserve(claim, origin));
       return await use(held.map(nameOf));

@@ -112,7 +112,7 @@ export class Sessions {
     for (let written: string | undefined; ;) {
       const { state: tenant } = await aggregates.current(tenants, tenantId);
       const least = String(tenant?.users.get(userId)?.sessionVersion ?? allVersions);
-      // If the version went up meanwhile, this write may have replaced that change's.
+      // The last write may have replaced that of a higher version: only if there is none by now it stands.
       if (least === written) return;
       await state.put(leastVersion(userId), least, this.#ttlMs + 60_000);
       written = least;

@@ -61,9 +61,9 @@ export class BulkReplay {
 
   /**
    * Works through all that match before it answers; records what was ordered and what came of it. What another request
-   * replays, or a purge takes, meanwhile is not counted as replayed. An event stays as it is whose destination was
-   * deleted, or whose record or destination's cannot be read, be it for the tenant's many other reads of long ones.
-   * Throws a Refusal (invalid, forbidden, unavailable).
+   * replays, or a purge takes, meanwhile is not counted as replayed. Passed over are events whose destination was
+   * deleted, and those whose record, or whose destination's, cannot be read now, as when the tenant reads too many long
+   * ones at once. Throws a Refusal (invalid, forbidden, unavailable).
    */
   async replay(caller: Caller, input: BulkReplayInput, origin: Origin): Promise<BulkReplayOutcome> {
     const { tenantId } = caller;

@@ -113,7 +113,7 @@ export class InviteCommands {
     requireOwn(invite, caller, "invite");
     const isAbandoned = await this.#isAbandoned(invite);
     const revoke = (state: InviteState) => {
-      // Used once more in between, it may be in use.
+      // Where it was used once more since, that registration may be under way.
       const abandoned = isAbandoned && state?.acceptedAt === invite.acceptedAt;
       return decide(state, { type: "RevokeInvite", by: caller, abandoned, at: timestampNow(clock) });
     };

@@ -38,7 +38,7 @@ export class PurgeCommands {
     this.#parts = parts;
   }
 
-  /** Purges the matching events of the caller's tenant. Throws a Refusal (invalid, forbidden, unavailable). */
+  /** Purges the tenant's events that match. Throws a Refusal (invalid, forbidden, not-found, unavailable). */
   async purge(caller: Caller, input: PurgeInput, origin: Origin): Promise<void> {
     const filter: PurgeFilter = {
       before: parseOptionalDateTime("before", input.before) ?? null,
@@ -49,7 +49,7 @@ export class PurgeCommands {
     await this.#order(caller.tenantId, filter, origin, 0);
   }
 
-  /** Purges what a tenant no longer keeps, if there is any. Throws a Refusal (unavailable). */
+  /** Purges what a tenant no longer keeps, if there is any. Throws a Refusal (not-found, unavailable). */
   async purgeOlder(tenantId: string, before: string, origin: Origin): Promise<void> {
     await this.#order(tenantId, { before, status: null, destinationId: null }, origin, 1);
   }

@@ -101,12 +101,13 @@ export class Recording {
     this.#begun = true;
     const { known: { state: { id: eventId, tenantId } }, outcome: { ok } } = this.#ended;
     const policy = await this.#policyOf(tenantId);
-    // First: who dies in between has ended the count for a success nobody heard of, not left it in spite of one.
+    // First: a process that dies in between has then ended the count though the log knows no success. The other way
+    // round the count would go on in spite of a success in the log.
     if (ok) await this.#tellCircuit({ type: "EndCount", eventId, at: timestampNow(this.#parts.clock) });
     const { status, isOwn, late, facts } = await this.#write(policy, again);
     if (isOwn) {
       await this.#count(late, policy, again);
-      // Last: who has to record it again comes here once.
+      // Last: what is called again after any failure above comes here once.
       countFinished(this.#parts.metrics, facts);
     }
     return { status, isOwn };

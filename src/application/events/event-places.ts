@@ -19,6 +19,7 @@ export async function nearest(
   readModels: Pick<ReadModels, "buckets" | "sum" | "count">, { filter, offset }: Place, descending: boolean,
 ): Promise<Place | null> {
   const counted = countedOf(filter);
+  /** How many events each hour or minute has, in the list's direction. */
   const totalsOf = async (level: (typeof levels)[number]["name"], first: number, last: number) => {
     const totals = new Map<number, number>();
     const scopes = counted.map((one) => eventsCounter(one, level));
@@ -29,6 +30,7 @@ export async function nearest(
     return descending ? sorted.reverse() : sorted;
   };
 
+  // By hours to the hour of the place, then by minutes to its minute; what does not fill one is counted as it is.
   let left = offset;
   let within = periodOf(filter);
   for (const { name, ms } of levels) {

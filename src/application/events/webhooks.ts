@@ -54,7 +54,7 @@ export function referencesOf(
   return { correlationId: facts[0]?.metadata.correlationId ?? event.id, causationId: facts.at(-1)?.id ?? null };
 }
 
-/** One page is read at once; who needs more waits for it, in the name of `asker` or else of the event's tenant. */
+/** The first page is read at once; the rest, if any, as a long read of `asker`, or else of the event's tenant. */
 async function loadStream(store: EventStore, stream: string, asker?: string): Promise<LoadedWebhook> {
   const page = await store.readStream(stream, { limit: pageEntries });
   const first = folded(nothing, page);

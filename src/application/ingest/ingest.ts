@@ -171,7 +171,7 @@ export class Ingest {
     const [accepted] = facts;
     if (state || accepted?.type !== "EventAccepted") return;
     await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);
-    // Read models that never learned how the event ended could not take it away.
+    // Read models that have not seen how the event ended could never remove it.
     await this.#parts.freshness.settle(facts.at(-1)?.position ?? logStart);
     try {
       await this.#parts.store.deleteStream(stream, revision);

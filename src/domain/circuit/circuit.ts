@@ -125,7 +125,7 @@ function eventIdOf(command: CircuitCommand): string | null {
   return "eventId" in command ? command.eventId : null;
 }
 
-/** Another may have replaced the lost one since. */
+/** Whether a probe keeps another from being claimed: unless it is the very one that was seen to be lost. */
 function stands(probe: Probe | null, lost: Probe | null): boolean {
   return probe !== null && !(lost && isSame(probe, lost));
 }

@@ -47,7 +47,7 @@ export type WebhookCommand =
   | { readonly type: "Replay"; readonly at: Timestamp }
   | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: Timestamp };
 
-/** Attempts from which on there is no replay: a look at an event reads them all, with the answers. */
+/** An event that had so many attempts is not replayed again: whoever looks at it reads them all, with the answers. */
 const replayLimit = 1_000;
 
 /** What a command changes; an empty list when there is nothing (more) to do. Throws a Refusal. */
@@ -113,6 +113,7 @@ function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>
   const outcome = { attempt, durationMs, reason, error, requestHeaders, answer };
   const current = state.status === "Processing" && attempt === state.attempts;
   if (!current) {
+    // It was given up before.
     if (!state.open.includes(attempt) && reason === "outcome unknown") return [];
     const late = { ...moved(state, state.status, at), ...outcome, retryCount: state.retryCount };
     return [{ type: "DeliveryFailed", data: late }];

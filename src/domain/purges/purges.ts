@@ -46,7 +46,7 @@ export type PurgesCommand =
     }
   | { readonly type: "CompletePurge"; readonly tenantId: string; readonly purgeId: string; readonly at: Timestamp };
 
-/** Each fact carries those under way. */
+/** Purges of a tenant that may be under way at once: each fact repeats them all. */
 const mostUnderWay = 100;
 
 /** The purges of a tenant that never had one. */

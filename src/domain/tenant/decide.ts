@@ -62,7 +62,7 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
   }
 }
 
-/** A token may be good when a command is given and its user no more what it says when that is decided. */
+/** Throws a Refusal (unauthenticated) where the user was changed or deleted after its token was checked. */
 function requirePresent(state: Tenant, { userId, role }: ActingUser): void {
   const user = state.users.get(userId);
   if (user?.status !== "Active" || user.role !== role) refuse("unauthenticated", "the session is over");

@@ -96,7 +96,7 @@ function evolveUsers(users: Map<string, User>, event: UserEvent): Map<string, Us
     });
   }
   const user = users.get(userId);
-  // Also where a fact is about no user: an older program's about a purge.
+  // Facts of older programs about purges come here, too, and name no user.
   if (!user) return users;
   switch (event.type) {
     case "UserEmailChanged":

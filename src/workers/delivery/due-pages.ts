@@ -3,7 +3,7 @@ import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 
-/** How long later looks go on where an earlier one ended: what the index learns late may lie before that. */
+/** How long later looks go on where one ended. Then they start over: the index may have learned of work before that. */
 const goOnForMs = 1_000;
 
 /** Where a look ended: the caller knows everything due before it, and what was seen of this very time. */

@@ -172,7 +172,7 @@ export class Lane {
 
   #obey(circuit: Circuit, destination: Destination): Promise<unknown> | undefined {
     if (circuit.position === "Closed") {
-      // Its attempt may go on: it is one like any other, and must not keep the next opening waiting for its probe.
+      // A probe's attempt may go on: it is one like any other now, and the next opening's probe must not wait for it.
       this.#probing = undefined;
       const room = () => this.#room(destination.serverRateLimit);
       return this.#flow(destination, room, (work) =>

@@ -23,8 +23,8 @@ export class PayloadRoom {
   }
 
   /**
-   * Whether one that has so many characters may have more: no more than it leaves to others. So whoever takes all it
-   * may leaves half, two of them a third, and one that has none finds room.
+   * Whether a lane that holds so many characters may take more: while it holds less than what is left to all others. So
+   * one busy lane leaves half of the room, two leave a third, and a lane that holds none always gets some.
    */
   allows(characters: number): boolean {
     return characters === 0 || characters < this.#left;

@@ -1,4 +1,4 @@
-/** Turns at once. More of them would not be over sooner, and keep others from being answered. */
+/** How many turns there are at once: more would not be over sooner, and would keep others from being answered. */
 const most = 64;
 
 /** What can have a turn: it lasts until the promise resolves, and is over at once where there is none. */

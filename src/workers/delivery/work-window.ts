@@ -36,9 +36,9 @@ export class WorkWindow {
   /** The due index may hold more; it must have come this far before it is asked. */
   #refillFrom: Position | undefined;
   #refilling = false;
-  /** How far the due index had to come at the last try, where it had not. */
+  /** How far the due index had to come for the last refill, where that failed. */
   #behind: Position | undefined;
-  /** Where the log ended when a probe was first looked for, while none was found, and for which opening that was. */
+  /** While no probe was found: where the log ended when it was first looked for, and for which opening that was. */
   #searched: { readonly openUntil: string | null; readonly upTo: Position } | undefined;
   /** The newest claim or cancellation of an event of this destination by this worker. */
   #written = logStart;

@@ -103,7 +103,7 @@ export class Term {
       this.#take({ entries, upTo }).catch(untilOver));
   }
 
-  /** Once what purges took is out of sight, as it is in the read models that answer until then. */
+  /** Has the read models answer, once they hide what purges took, as those do that answered until then. */
   async #publish(options: { readonly alone?: boolean } = {}): Promise<void> {
     while (this.#purging) await this.#purging;
     this.#anew = false;
