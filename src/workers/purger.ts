@@ -125,14 +125,14 @@ export class Purger {
   }
 
   async #page(purgeId: string, after: string | undefined): Promise<readonly string[]> {
-    const found = await this.#parts.readModels.find({
+    const found = await this.#parts.readModels.keys({
       collection: purging.name,
       where: { purgeId },
       ...(after !== undefined && { range: { field: purging.key, from: after } }),
       order: { field: purging.key, descending: false },
       limit: pageSize + 1,
     });
-    return found.map((document) => document[purging.key] as string).filter((eventId) => eventId !== after);
+    return found.filter((eventId) => eventId !== after);
   }
 
   /** Deletes the stream of an event, unless another event has it by now: one that began again after a purge. */
