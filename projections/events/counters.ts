@@ -10,6 +10,8 @@ export const levels = [
   { name: "hour", ms: 60 * minuteMs },
   { name: "minute", ms: minuteMs },
 ] as const;
+/** One of {@link levels}. */
+export type Level = (typeof levels)[number];
 
 /** Counters are kept by the minute; those by the hour, and the overall one, follow. */
 const rollUps = { hour: 60, all: Infinity };
@@ -21,7 +23,7 @@ export type Counted = Pick<EventFilter, "tenantId" | "destinationUrlId" | "statu
  * The scope of counters. At level `all` it has the one bucket 0; at the others, a bucket is the number
  * of hours or minutes since 1970.
  */
-export function eventsCounter(counted: Counted, level: (typeof levels)[number]["name"] | "all"): string {
+export function eventsCounter(counted: Counted, level: Level["name"] | "all"): string {
   const { tenantId, destinationUrlId = "*", status = "*" } = counted;
   const scope = `events/${tenantId}/${destinationUrlId}/${status}`;
   return level === "minute" ? scope : `${scope}/${level}`;

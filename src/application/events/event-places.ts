@@ -1,5 +1,5 @@
-import { eventsCounter, levels } from "../../../projections/events/counters.ts";
-import { boundsOf, periodOf, type EventFilter } from "../../../projections/events/events.ts";
+import { eventsCounter, levels, type Level } from "../../../projections/events/counters.ts";
+import { boundsOf, periodOf, type EventFilter, type Period } from "../../../projections/events/events.ts";
 import { countedOf } from "../../../projections/events/totals.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { totalOf } from "./event-totals.ts";
@@ -10,50 +10,72 @@ export interface Place {
   readonly offset: number;
 }
 
+/** What tells how many events there are. */
+type Counts = Pick<ReadModels, "buckets" | "sum" | "count">;
+
+/** Some of the events that match a filter: those accepted in a part of its period, and how many these are. */
+interface Part {
+  readonly period: Period;
+  /** Infinite where it is not counted, being the last. */
+  readonly total: number;
+}
+
 /**
  * The same place with less to skip, however far down the list: the filter begins, in the list's direction, less than
  * two minutes of acceptance before the place. Null where, by the counters, the list is too short. Looks at a counter
  * for each hour of the filter's time, and for each minute of one hour.
  */
-export async function nearest(
-  readModels: Pick<ReadModels, "buckets" | "sum" | "count">, { filter, offset }: Place, descending: boolean,
-): Promise<Place | null> {
-  const counted = countedOf(filter);
-  /** How many events each hour or minute has, in the list's direction. */
-  const totalsOf = async (level: (typeof levels)[number]["name"], first: number, last: number) => {
-    const totals = new Map<number, number>();
-    const scopes = counted.map((one) => eventsCounter(one, level));
-    for (const buckets of await Promise.all(scopes.map((scope) => readModels.buckets(scope, first, last)))) {
-      for (const { bucket, total } of buckets) totals.set(bucket, (totals.get(bucket) ?? 0) + total);
-    }
-    const sorted = [...totals].sort(([one], [other]) => one - other);
-    return descending ? sorted.reverse() : sorted;
-  };
-
-  // By hours to the hour of the place, then by minutes to its minute; what does not fill one is counted as it is.
+export async function nearest(counts: Counts, { filter, offset }: Place, descending: boolean): Promise<Place | null> {
   let left = offset;
-  let within = periodOf(filter);
-  for (const { name, ms } of levels) {
-    const [first, end] = [Math.ceil(within.from / ms), Math.floor(within.until / ms)];
-    if (first >= end) continue;
-    const edges = [{ from: within.from, until: first * ms }, { from: end * ms, until: within.until }] as const;
-    const [before, behind] = descending ? [edges[1], edges[0]] : edges;
-    const inBefore = before.from < before.until ? await totalOf(readModels, { ...filter, ...boundsOf(before) }) : 0;
-    if (left < inBefore) {
-      within = before;
-      continue;
-    }
-    left -= inBefore;
-    within = behind;
-    for (const [bucket, total] of await totalsOf(name, first, end - 1)) {
-      if (left < total) {
-        within = { from: bucket * ms, until: (bucket + 1) * ms };
+  let period = periodOf(filter);
+  for (const level of levels) {
+    let found: Period | undefined;
+    for await (const part of partsOf(counts, filter, period, level, descending)) {
+      if (left < part.total) {
+        found = part.period;
         break;
       }
-      left -= total;
+      left -= part.total;
     }
-    if (within.from >= within.until) return null;
+    if (!found) return null;
+    period = found;
   }
-  const { from, to } = boundsOf(within);
+  const { from, to } = boundsOf(period);
   return { filter: { ...filter, ...(descending ? { to } : { from }) }, offset: left };
+}
+
+/** A period in parts, in the list's direction: whole hours or minutes, and what does not fill one at either end. */
+async function* partsOf(
+  counts: Counts, filter: EventFilter, period: Period, level: Level, descending: boolean,
+): AsyncGenerator<Part, void> {
+  const { ms } = level;
+  const [first, end] = [Math.ceil(period.from / ms), Math.floor(period.until / ms)];
+  if (first >= end) {
+    yield { period, total: Infinity };
+    return;
+  }
+  const edges = [{ from: period.from, until: first * ms }, { from: end * ms, until: period.until }] as const;
+  const [before, behind] = descending ? [edges[1], edges[0]] : edges;
+  if (!isEmpty(before)) yield { period: before, total: await totalOf(counts, { ...filter, ...boundsOf(before) }) };
+  for (const [bucket, total] of await bucketsOf(counts, filter, level, first, end - 1, descending)) {
+    yield { period: { from: bucket * ms, until: (bucket + 1) * ms }, total };
+  }
+  if (!isEmpty(behind)) yield { period: behind, total: Infinity };
+}
+
+/** How many events each whole hour or minute has, but for those without any. */
+async function bucketsOf(
+  counts: Counts, filter: EventFilter, level: Level, first: number, last: number, descending: boolean,
+): Promise<readonly (readonly [bucket: number, total: number])[]> {
+  const scopes = countedOf(filter).map((counted) => eventsCounter(counted, level.name));
+  const totals = new Map<number, number>();
+  for (const buckets of await Promise.all(scopes.map((scope) => counts.buckets(scope, first, last)))) {
+    for (const { bucket, total } of buckets) totals.set(bucket, (totals.get(bucket) ?? 0) + total);
+  }
+  const sorted = [...totals].sort(([one], [other]) => one - other);
+  return descending ? sorted.reverse() : sorted;
+}
+
+function isEmpty({ from, until }: Period): boolean {
+  return from >= until;
 }
