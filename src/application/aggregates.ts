@@ -182,15 +182,13 @@ export class Aggregates {
 
   async #readAll(stream: string, later: readonly LogEntry[]): Promise<Folded<unknown>> {
     for (;;) {
-      const read = await this.#readFolded(stream);
-      if (!read) refuse("unavailable", `the record ${stream} cannot be read`);
+      const read = (await this.#readFolded(stream)) ?? refuseUnreadable(stream);
       // Own appends and the log's feed may bring the same facts, in any order; a gap means reading again.
       const newer = later.filter((entry) => entry.revision > read.revision);
       const news = new Map(newer.map((entry) => [entry.revision, entry]));
       const inOrder = [...news.values()].sort((a, b) => a.revision - b.revision);
       if (inOrder.some((entry, index) => entry.revision !== read.revision + 1 + index)) continue;
-      const folded = this.#fold(read, inOrder);
-      if (!folded) refuse("unavailable", `the record ${stream} cannot be read`);
+      const folded = this.#fold(read, inOrder) ?? refuseUnreadable(stream);
       this.#cache.set(stream, folded);
       return folded;
     }
@@ -218,6 +216,10 @@ export class Aggregates {
     }
     return { state, revision };
   }
+}
+
+function refuseUnreadable(stream: string): never {
+  refuse("unavailable", `the record ${stream} cannot be read`);
 }
 
 /** What was just appended, as the log will have it: the caller need not wait for the log's feed. */

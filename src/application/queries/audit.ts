@@ -13,11 +13,16 @@ export interface AuditItem extends HistoryItem {
   readonly subject: { readonly type: SubjectType; readonly id: string };
 }
 
+interface AuditQueryParts {
+  readonly readModels: ReadModels;
+  readonly freshness: Freshness;
+}
+
 /** Who changed what of a tenant. */
 export class AuditQueries {
-  readonly #parts: { readonly readModels: ReadModels; readonly freshness: Freshness };
+  readonly #parts: AuditQueryParts;
 
-  constructor(parts: { readonly readModels: ReadModels; readonly freshness: Freshness }) {
+  constructor(parts: AuditQueryParts) {
     this.#parts = parts;
   }
 
