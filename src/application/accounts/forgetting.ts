@@ -44,7 +44,10 @@ export class Forgetting {
     this.#parts = parts;
   }
 
-  /** Forgets a user whose deletion is in the log; answers whether that was still to be done. */
+  /**
+   * Forgets a user whose deletion is in the log; answers whether that was still to be done. Throws LogUnavailable,
+   * Unsealable, or a Refusal (unavailable) where the read models are behind or the tenant's record cannot be read.
+   */
   async forget({ tenantId, userId }: DeletedUser, origin: Origin): Promise<boolean> {
     const { aggregates, people, clock } = this.#parts;
     const { state: tenant } = await aggregates.current(tenants, tenantId);

@@ -24,7 +24,8 @@ interface PeopleParts {
 
 /**
  * People's addresses. Every email in the log is sealed under its person's own key, which is in a stream of its own:
- * deleting that stream makes the address unreadable wherever it was written.
+ * deleting that stream makes the address unreadable wherever it was written. Promises reject with
+ * LogUnavailable where the log does not answer, and with Unsealable where the tenant's data key does not open.
  */
 export class People {
   readonly #parts: PeopleParts;

@@ -12,6 +12,7 @@ export interface MasterKeyUse {
   readonly needed: boolean;
 }
 
+/** Master keys that are asked for: more than anybody has. */
 const most = 1_000;
 const collection = wrappedKeys.name;
 

@@ -44,7 +44,7 @@ export class Vault {
     return JSON.parse(text) as Record<string, string>;
   }
 
-  /** Seals a text of the tenant's for its place. */
+  /** Seals a text of the tenant's for its place. Throws Unsealable where the data key does not open. */
   seal(text: string, tenant: Pick<Tenant, "id" | "dataKey">, place: string): string {
     return this.#sealing.seal(text, this.dataKey(tenant), place);
   }
