@@ -86,10 +86,13 @@ describe("operator commands", () => {
     expect(new Set(modes.trim().split("\n"))).to.deep.equal(new Set(["600"]));
   });
 
-  it("say how they are used, before they open anything, where what they take is not given", async () => {
+  it("say how they are used, before they open anything, where other is given than they take", async () => {
     const usages = [
-      ["backup FOLDER", [], [""], ["--yes"]], ["reset-owner-password EMAIL", [], [""]],
-      ["erase-tenant TENANT_ID --yes", [], [""], ["--yes"], ["--yes", account.tenantId]],
+      ["backup FOLDER", [], [""], ["--yes"], ["/backups/of", "today"]],
+      ["reset-owner-password EMAIL", [], [""], [account.email, "a new password"]],
+      ["erase-tenant TENANT_ID --yes", [], [""], ["--yes"], ["--yes", account.tenantId],
+        [account.tenantId, "--yes", "--dry-run"]],
+      ["rebuild", ["--help"]], ["rewrap", ["--dry-run"]], ["keys", ["x"]], ["backlog", [""]],
     ] as const;
     for (const [usage, ...given] of usages) {
       const stderr = `usage: npm start -- ${usage}\n`;
@@ -108,7 +111,9 @@ describe("operator commands", () => {
     const help = await bare("help");
     expect([help.code, help.stderr]).to.deep.equal([0, ""]);
     expect(help.stdout).to.match(/^usage: npm start/);
-    expect(await bare("nonsense")).to.deep.equal({ code: 2, stdout: "", stderr: help.stdout });
+    for (const misread of [["nonsense"], ["serve", "--help"]]) {
+      expect(await bare(...misread)).to.deep.equal({ code: 2, stdout: "", stderr: help.stdout });
+    }
     expect(relay.lines.find(({ msg }) => msg === "ready")).to.include({ version });
     expect(await relay.metric(`relay_build_info{version="${version}"}`)).to.equal(1);
     const document = await (await fetch(`${relay.url}/openapi.json`)).json() as { info: { version: string } };
