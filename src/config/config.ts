@@ -76,6 +76,22 @@ export interface Config {
   readonly shutdownTimeoutMs: number;
 }
 
+/** The form of each setting that only another setting puts to use. */
+const forms = {
+  RELAY_EVENTSTOREDB_URL: connectionString("esdb", "esdb+discover"),
+  RELAY_KAFKA_BROKERS: list(hostAndPort),
+  RELAY_KAFKA_TLS: boolean,
+  RELAY_KAFKA_CA_FILE: certificateFile,
+  RELAY_KAFKA_SASL_MECHANISM: oneOf("plain", "scram-sha-256", "scram-sha-512"),
+  RELAY_KAFKA_SASL_USERNAME: String,
+  RELAY_KAFKA_TOPIC_PREFIX: topicPrefix,
+  RELAY_KAFKA_PARTITIONS: integer({ min: 1, max: 10_000 }),
+  RELAY_KAFKA_REPLICATION: integer({ min: 1, max: 100 }),
+  RELAY_KAFKA_RETENTION: duration({ min: 60_000, max: 365 * dayMs }),
+  RELAY_MONGODB_URL: connectionString("mongodb", "mongodb+srv"),
+  RELAY_TURNSTILE_VERIFY_URL: httpsUrl,
+} as const;
+
 /** The configuration an environment asks for. Throws ConfigError: one line that names the variable. */
 export function readConfig(env: Environment): Config {
   const from = reader(env);
@@ -112,6 +128,8 @@ export function readConfig(env: Environment): Config {
     logLevel: from.read("RELAY_LOG_LEVEL", "info", oneOf(...logLevels)),
     shutdownTimeoutMs: from.read("RELAY_SHUTDOWN_TIMEOUT", "25s", timeout),
   };
+  // A bad value is refused though nothing uses it yet.
+  for (const name of Object.keys(forms) as (keyof typeof forms)[]) from.optional<unknown>(name, forms[name]);
   refuseRolesApart(config);
   return config;
 }
@@ -150,7 +168,7 @@ function eventStore(from: Reader): Config["eventStore"] {
   const engine = from.read("RELAY_EVENT_STORE", "embedded", oneOf("embedded", "eventstoredb"));
   if (engine === "embedded") return { engine };
   const because = "RELAY_EVENT_STORE is eventstoredb";
-  return { engine, url: from.required("RELAY_EVENTSTOREDB_URL", because, connectionString("esdb", "esdb+discover")) };
+  return { engine, url: from.required("RELAY_EVENTSTOREDB_URL", because, forms.RELAY_EVENTSTOREDB_URL) };
 }
 
 function queue(from: Reader): Config["queue"] {
@@ -159,19 +177,20 @@ function queue(from: Reader): Config["queue"] {
   const mechanism = saslMechanism(from);
   return {
     engine,
-    brokers: from.required("RELAY_KAFKA_BROKERS", "RELAY_QUEUE is kafka", list(hostAndPort)),
-    tls: from.read("RELAY_KAFKA_TLS", "false", boolean)
-      ? { caFile: from.optional("RELAY_KAFKA_CA_FILE", certificateFile) }
+    brokers: from.required("RELAY_KAFKA_BROKERS", "RELAY_QUEUE is kafka", forms.RELAY_KAFKA_BROKERS),
+    tls: from.read("RELAY_KAFKA_TLS", "false", forms.RELAY_KAFKA_TLS)
+      ? { caFile: from.optional("RELAY_KAFKA_CA_FILE", forms.RELAY_KAFKA_CA_FILE) }
       : null,
     sasl: mechanism && {
       mechanism,
-      username: from.required("RELAY_KAFKA_SASL_USERNAME", "RELAY_KAFKA_SASL_MECHANISM is set", String),
+      username: from.required(
+        "RELAY_KAFKA_SASL_USERNAME", "RELAY_KAFKA_SASL_MECHANISM is set", forms.RELAY_KAFKA_SASL_USERNAME),
     },
-    topicPrefix: from.read("RELAY_KAFKA_TOPIC_PREFIX", "relay", topicPrefix),
+    topicPrefix: from.read("RELAY_KAFKA_TOPIC_PREFIX", "relay", forms.RELAY_KAFKA_TOPIC_PREFIX),
     topic: {
-      partitions: from.read("RELAY_KAFKA_PARTITIONS", "12", integer({ min: 1, max: 10_000 })),
-      replication: from.optional("RELAY_KAFKA_REPLICATION", integer({ min: 1, max: 100 })),
-      retentionMs: from.read("RELAY_KAFKA_RETENTION", "1d", duration({ min: 60_000, max: 365 * dayMs })),
+      partitions: from.read("RELAY_KAFKA_PARTITIONS", "12", forms.RELAY_KAFKA_PARTITIONS),
+      replication: from.optional("RELAY_KAFKA_REPLICATION", forms.RELAY_KAFKA_REPLICATION),
+      retentionMs: from.read("RELAY_KAFKA_RETENTION", "1d", forms.RELAY_KAFKA_RETENTION),
     },
   };
 }
@@ -180,7 +199,7 @@ function queue(from: Reader): Config["queue"] {
 function saslMechanism(from: Reader) {
   const credentials = ["RELAY_KAFKA_SASL_USERNAME", "RELAY_KAFKA_SASL_PASSWORD"] as const;
   const given = credentials.find((name) => from.isSet(name));
-  const mechanism = oneOf("plain", "scram-sha-256", "scram-sha-512");
+  const mechanism = forms.RELAY_KAFKA_SASL_MECHANISM;
   return given
     ? from.required("RELAY_KAFKA_SASL_MECHANISM", `${given} is set`, mechanism)
     : from.optional("RELAY_KAFKA_SASL_MECHANISM", mechanism);
@@ -190,14 +209,14 @@ function readModels(from: Reader): Config["readModels"] {
   const engine = from.read("RELAY_READ_MODELS", "embedded", oneOf("embedded", "mongodb"));
   if (engine === "embedded") return { engine };
   const because = "RELAY_READ_MODELS is mongodb";
-  return { engine, url: from.required("RELAY_MONGODB_URL", because, connectionString("mongodb", "mongodb+srv")) };
+  return { engine, url: from.required("RELAY_MONGODB_URL", because, forms.RELAY_MONGODB_URL) };
 }
 
 function turnstile(from: Reader): Config["turnstile"] {
   const offering = from.read("RELAY_OFFERING", "self-hosted", oneOf("self-hosted", "cloud"));
   if (offering === "self-hosted") return null;
   const standard = "https://challenges.cloudflare.com/turnstile/v0/siteverify";
-  return { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, httpsUrl) };
+  return { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, forms.RELAY_TURNSTILE_VERIFY_URL) };
 }
 
 function path(text: string): string {

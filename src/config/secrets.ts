@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 import { fail, list } from "./parse.ts";
-import { reader, type Environment } from "./variables.ts";
+import { reader, type Environment, type Variable } from "./variables.ts";
 
 /** What must never be printed; kept apart from the rest so that the rest may be. */
 export interface Secrets {
@@ -20,15 +20,19 @@ export function readSecrets(env: Environment, config: Config): Secrets {
   const engines = [config.eventStore, config.queue, config.readModels];
   const embedded = engines.some(({ engine }) => engine === "embedded");
   const sasl = config.queue.engine === "kafka" && config.queue.sasl !== null;
+  /** Refused if it is empty, as everywhere; else nothing uses it. */
+  const unused = (variable: Variable) => from.optional(variable, () => null);
   return {
     masterKey: embedded
       ? from.optional("RELAY_MASTER_KEY", key)
       : from.required("RELAY_MASTER_KEY", "no engine is embedded and so no data folder holds one", key),
     oldMasterKeys: from.optional("RELAY_OLD_MASTER_KEYS", list(key)) ?? [],
-    turnstileSecret: config.turnstile && from.required("RELAY_TURNSTILE_SECRET", "RELAY_OFFERING is cloud", String),
+    turnstileSecret: config.turnstile
+      ? from.required("RELAY_TURNSTILE_SECRET", "RELAY_OFFERING is cloud", String)
+      : unused("RELAY_TURNSTILE_SECRET"),
     kafkaPassword: sasl
       ? from.required("RELAY_KAFKA_SASL_PASSWORD", "RELAY_KAFKA_SASL_MECHANISM is set", String)
-      : null,
+      : unused("RELAY_KAFKA_SASL_PASSWORD"),
   };
 }
 

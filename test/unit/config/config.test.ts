@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { configWarnings, readConfig, type Config } from "../../../src/config/config.ts";
 import { ConfigError } from "../../../src/config/parse.ts";
 import { readSecrets } from "../../../src/config/secrets.ts";
-import type { Environment } from "../../../src/config/variables.ts";
+import { variables, type Environment } from "../../../src/config/variables.ts";
 import type { RetryPolicy } from "../../../src/domain/event/retry-policy.ts";
 import type { RateLimit } from "../../../src/ports/expiring-state.ts";
 
@@ -200,6 +200,20 @@ describe("configuration", () => {
     });
   }
 
+  it("turns bad values of settings down that nothing uses", () => {
+    for (const [variable, value] of badAtScale) {
+      const message = complaint({ [variable]: value });
+      expect(message, value).to.match(new RegExp(`^${variable}: must`)).and.not.include("hidden");
+    }
+    for (const variable of variables) {
+      expect(complaint({ [variable]: " " })).to.match(new RegExp(`^${variable}: must not be empty; leave it out`));
+    }
+    for (const url of ["http://x.example/", "https://u:hidden@x.example/"]) {
+      expect(complaint({ RELAY_TURNSTILE_VERIFY_URL: url })).to.match(/^RELAY_TURNSTILE_VERIFY_URL: must/);
+    }
+    expect(complaint({ ...scale, RELAY_KAFKA_CA_FILE: "/nowhere/ca.pem" })).to.match(/^RELAY_KAFKA_CA_FILE: must/);
+  });
+
   it("refuses roles apart as long as any engine is embedded", () => {
     for (const name of ["RELAY_EVENT_STORE", "RELAY_QUEUE", "RELAY_READ_MODELS"]) {
       const message = complaint({ ...scale, RELAY_ROLES: "delivery", [name]: "embedded" });
@@ -217,6 +231,9 @@ describe("configuration", () => {
       expect(readConfig({ RELAY_EXTRA_CA_FILE: file }).outbound.extraCaFile).to.equal(file);
       const env = { ...scale, RELAY_KAFKA_TLS: "true", RELAY_KAFKA_CA_FILE: file };
       expect(configWarnings(env, readConfig(env))).to.deep.equal([]);
+      const plain = { ...env, RELAY_KAFKA_TLS: "false" };
+      expect(configWarnings(plain, readConfig(plain))).to.deep.equal(
+        ["RELAY_KAFKA_CA_FILE: has no effect, since RELAY_KAFKA_TLS is not true"]);
       writeFileSync(file, "no certificate");
       expect(complaint({ RELAY_EXTRA_CA_FILE: file })).to.include("holds no certificate");
       writeFileSync(file, `${rootCertificates[0]}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n`);
@@ -248,13 +265,11 @@ describe("configuration", () => {
 
   it("warns of settings that another one makes useless", () => {
     const warnings = (env: Environment) => configWarnings(env, readConfig(env));
-    expect(warnings({ ...scale, RELAY_KAFKA_CA_FILE: "/ca.pem", RELAY_KAFKA_TLS: "false" })).to.deep.equal(
-      ["RELAY_KAFKA_CA_FILE: has no effect, since RELAY_KAFKA_TLS is not true"]);
-    for (const [url, engine] of [
+    for (const [variable, engine] of [
       ["RELAY_EVENTSTOREDB_URL", "RELAY_EVENT_STORE is not eventstoredb"],
       ["RELAY_MONGODB_URL", "RELAY_READ_MODELS is not mongodb"],
     ] as const) {
-      expect(warnings({ [url]: "any" })).to.deep.equal([`${url}: has no effect, since ${engine}`]);
+      expect(warnings({ [variable]: scale[variable] })).to.deep.equal([`${variable}: has no effect, since ${engine}`]);
     }
     expect(warnings(scale)).to.deep.equal([]);
     expect(warnings({ RELAY_OFFERING: "cloud", RELAY_TURNSTILE_SECRET: "hidden" })).to.deep.equal([]);
