@@ -77,10 +77,20 @@ function guardedConnect(settings: GuardSettings): buildConnector.connector {
   };
 }
 
-/** The addresses of a host, copied, so that what is judged is what is connected to. Mixed answers are refused whole. */
+/**
+ * The machine itself, by RFC 6761: what nobody's DNS answers for. Most hosts files give it a loopback address of each
+ * family, and who allows `127.0.0.0/8` means it all the same.
+ */
+const localhost = /^(.+\.)?localhost\.?$/;
+
+/**
+ * The addresses of a host, copied, so that what is judged is what is connected to. Mixed answers are refused whole,
+ * except those of {@link localhost}.
+ */
 async function allowedAddresses({ allows, resolve }: GuardSettings, hostname: string): Promise<readonly string[]> {
   const literal = isIP(hostname) !== 0;
-  const addresses = literal ? [hostname] : [...(await resolvedBy(resolve, hostname))];
+  const all = literal ? [hostname] : [...(await resolvedBy(resolve, hostname))];
+  const addresses = localhost.test(hostname) ? all.filter(allows) : all;
   if (addresses.length === 0 || !addresses.every(allows)) throw refused();
   return addresses;
 }

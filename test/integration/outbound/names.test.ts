@@ -25,7 +25,8 @@ describe("S2 names and addresses at connect time", () => {
 
   before(async () => {
     authority = makeAuthority();
-    receiver = await startReceiver({ authority, certifiedFor: ["hook.example", "127.0.0.1"] });
+    const certifiedFor = ["hook.example", "localhost", "hook.localhost", "127.0.0.1"];
+    receiver = await startReceiver({ authority, certifiedFor });
     sink = await startSink();
   });
   after(async () => {
@@ -59,6 +60,23 @@ describe("S2 names and addresses at connect time", () => {
       await client.close();
     }
     expect(sink.connections).to.equal(0);
+  });
+
+  it("call localhost where it is allowed: machines give it the loopback addresses of both families", async () => {
+    for (const both of [["::1", "127.0.0.1"], ["127.0.0.1", "::1"]]) {
+      const client = clientWith(async () => both, ["127.0.0.0/8"]);
+      for (const host of ["localhost", "LOCALHOST.", "hook.localhost"]) {
+        expect(await client.post(request(receiver.url("/", host))), host).to.include({ statusCode: 200 });
+      }
+      for (const host of ["hook.example", "localhost.example", "mylocalhost"]) {
+        expect(await client.post(request(`https://${host}:${sink.port}/`)), host).to.deep.equal(refused);
+      }
+      await client.close();
+    }
+    const client = clientWith(async () => ["::1", "127.0.0.1"]);
+    expect(await client.post(request(`https://localhost:${sink.port}/`))).to.deep.equal(refused);
+    expect(sink.connections).to.equal(0);
+    await client.close();
   });
 
   it("connect to what was checked, though DNS says otherwise a moment later", async () => {
