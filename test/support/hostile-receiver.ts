@@ -113,6 +113,7 @@ const deeds = {
   "switches protocols": (socket) => socket.write(head("101 Switching", "Connection: upgrade", "Upgrade: websocket")),
   garbage: (socket) => socket.write(`\0\x01\x02 not http${over}`),
   "old protocol": (socket) => socket.write(`HTTP/0.9 200 OK${over}`),
+  "a status that is none": (socket) => socket.write(`${head("099 No", "Content-Length: 2")}no`),
   "two lengths": (socket) => socket.write(`${head("200 OK", "Content-Length: 1", "Content-Length: 2")}ab`),
   "says 204, then an empty body": bodyAfter("204 No Content"),
   "says 304, then an empty body": bodyAfter("304 Not Modified"),
