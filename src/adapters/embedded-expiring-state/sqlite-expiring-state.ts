@@ -116,6 +116,7 @@ export class SqliteExpiringState implements ExpiringState {
   /** One transaction, which also deletes some expired rows. */
   #write<Result>(change: (now: number) => Result): Result {
     const now = this.#clock.now();
+    const before = new Map(this.#admissions);
     return this.#reachable(() => {
       this.#database.exec("BEGIN IMMEDIATE");
       try {
@@ -123,11 +124,11 @@ export class SqliteExpiringState implements ExpiringState {
         const result = change(now);
         this.#database.exec("COMMIT");
         return result;
-      } finally {
-        if (this.#database.isTransaction) {
-          this.#database.exec("ROLLBACK");
-          this.#admissions = this.#counted();
-        }
+      } catch (error) {
+        this.#admissions = before;
+        // Where the disk is full SQLite has rolled back by itself.
+        if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+        throw error;
       }
     });
   }

@@ -27,21 +27,26 @@ describe("durability of the expiring state", () => {
     await state.close();
   });
 
-  it("is none for an admission that failed, which counts as none of those that are kept", async () => {
-    let failing = true;
-    Object.defineProperty(DatabaseSync.prototype, "exec", {
-      ...exec,
-      value(this: DatabaseSync, sql: string) {
-        if (failing && sql === "COMMIT") throw new Error("disk full");
-        exec.value.call(this, sql);
-      },
+  for (const left of ["open", "rolled back, as SQLite does where the disk is full"]) {
+    it(`is none for an admission that failed, which is not counted, its transaction left ${left}`, async () => {
+      let failing = true;
+      Object.defineProperty(DatabaseSync.prototype, "exec", {
+        ...exec,
+        value(this: DatabaseSync, sql: string) {
+          if (failing && sql === "COMMIT") {
+            if (left !== "open") exec.value.call(this, "ROLLBACK");
+            throw new Error("disk full");
+          }
+          exec.value.call(this, sql);
+        },
+      });
+      const state = new SqliteExpiringState(":memory:", { now: () => 0 }, { mostAdmissions: 2 });
+      const admit = (key: string) => state.admit([`kind:${key}`], { max: 1, windowMs: 1 }).catch(String);
+      for (const key of ["a", "b"]) expect(await admit(key)).to.equal("ExpiringStateUnavailable: disk full");
+      failing = false;
+      for (const key of ["a", "b"]) expect(await admit(key)).to.have.property("keys");
+      for (const key of ["a", "b"]) expect(await admit(key)).to.equal(null);
+      await state.close();
     });
-    const state = new SqliteExpiringState(":memory:", { now: () => 0 }, { mostAdmissions: 2 });
-    const admit = (key: string) => state.admit([`kind:${key}`], { max: 1, windowMs: 1 }).catch(String);
-    for (const key of ["a", "b"]) expect(await admit(key)).to.equal("ExpiringStateUnavailable: disk full");
-    failing = false;
-    for (const key of ["a", "b"]) expect(await admit(key)).to.have.property("keys");
-    for (const key of ["a", "b"]) expect(await admit(key)).to.equal(null);
-    await state.close();
-  });
+  }
 });
