@@ -40,12 +40,13 @@ export async function startReadThread(
       thread.on("message", listen);
       thread.once("error", reject);
     });
-  await told("open");
-  thread.on("error", onFatal);
+  // Before it is open: it may have trouble with what it opens.
   thread.on("message", (message: FromReadThread) => {
     if (message.kind === "trouble") metrics.trouble(message.of);
     else if (message.kind === "log") logger[message.level](message.fields, message.message);
   });
+  await told("open");
+  thread.on("error", onFatal);
   const order = (what: ToReadThread) => thread.postMessage(what);
   const done = async (what: ToReadThread, kind: FromReadThread["kind"]) => {
     const heard = told(kind);

@@ -1,4 +1,5 @@
-import { closeSync, openSync, statSync, writeSync } from "node:fs";
+import { closeSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
 import { logPath } from "../../../src/adapters/embedded-event-store/log-file.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
@@ -11,12 +12,15 @@ import { quiet } from "../../support/telemetry.ts";
 describe("the thread of the read side", () => {
   const folder = temporaryFolder();
   const lines: object[] = [];
+  const damages: string[] = [];
+  const troubles: string[] = [];
   let engines: Engines;
 
   before(async () => {
     const filled = await openPlainStore(folder.path);
     await filled.append("notes-1", noStream, Array.from({ length: 200 }, () => note("x".repeat(1_000))));
     await filled.close();
+    writeFileSync(join(folder.path, "read-models.db"), "not a database".padEnd(4_096, "x"));
     engines = await openEngines({
       config: {
         dataDir: folder.path, eventStore: { engine: "embedded" }, queue: { engine: "embedded" },
@@ -26,8 +30,8 @@ describe("the thread of the read side", () => {
       masterKey: new Uint8Array(32),
       projects: true,
       clock: new SystemClock(),
-      logger: { ...quiet, warn: (fields) => lines.push(fields) },
-      metrics: { trouble: () => undefined },
+      logger: { ...quiet, warn: (fields) => lines.push(fields), error: (_fields, message) => damages.push(message) },
+      metrics: { trouble: (of) => troubles.push(of) },
       onFatal: (error) => {
         throw error;
       },
@@ -37,6 +41,11 @@ describe("the thread of the read side", () => {
   after(async () => {
     await engines.close();
     folder.remove();
+  });
+
+  it("tells of what it meets while it opens: read models that are damaged", () => {
+    expect(damages).to.deep.equal(["the read models are damaged: they are built again"]);
+    expect(troubles).to.deep.equal(["projection"]);
   });
 
   it("says why the log cannot be read, not only that it cannot", async () => {
