@@ -59,11 +59,14 @@ module.exports = {
     ...layerRules,
     {
       // These adapt nothing: how owners take turns, how files are made durable, how the embedded engines talk to their
-      // threads, and what the engines of read models make of batches and indexes.
+      // threads and use SQLite, and what the engines of read models make of batches and indexes.
       name: "adapters do not know each other",
       severity: "error",
       from: { path: "^src/adapters/([^/]+)/" },
-      to: { path: "^src/adapters/", pathNot: "^src/adapters/($1|fair-queue|file-system|message-port|read-models)/" },
+      to: {
+        path: "^src/adapters/",
+        pathNot: "^src/adapters/($1|fair-queue|file-system|message-port|read-models|sqlite)/",
+      },
     },
     {
       name: "the program does not know its tests",
@@ -86,7 +89,7 @@ module.exports = {
     {
       name: "node:sqlite lives in the embedded engines",
       severity: "error",
-      from: { path: program, pathNot: "^src/adapters/embedded-" },
+      from: { path: program, pathNot: "^src/adapters/(embedded-|sqlite/)" },
       to: { path: "^(node:)?sqlite$" },
     },
     ...homeRules,

@@ -37,7 +37,7 @@ async function run(job: Job): Promise<SegmentSummary | null> {
       });
     case "checkpoint":
       log.checkpoint();
-      // SQLite does so only when all has been moved: then it would hold up whoever commits.
+      // SQLite itself syncs the file only once all has been moved, and would then hold up whoever commits.
       orEndUnsynced(path, () => fsyncSync(descriptor));
       return null;
   }

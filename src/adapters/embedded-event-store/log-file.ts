@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { orEndUnsynced } from "../file-system/failed-sync.ts";
 import { inFile } from "../file-system/in-file.ts";
 import { sync } from "../file-system/sync.ts";
+import { emptyWriteAheadLog, moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 import type { Sequence } from "./positions.ts";
 import type { Located } from "./stream-index/memtable.ts";
 import type { RowHead } from "./stream-index/stream-index.ts";
@@ -203,7 +203,7 @@ export class LogFile {
 
   /** Moves what it can from the write-ahead log into the database file. */
   checkpoint(): void {
-    orEndUnsynced(this.#path, () => this.#db.exec("PRAGMA wal_checkpoint(PASSIVE)"));
+    moveWriteAheadLog(this.#db, this.#path);
   }
 
   /** How many pages of the write-ahead log have not been moved. */
@@ -216,8 +216,7 @@ export class LogFile {
   truncate(patienceMs: number): boolean {
     this.#db.exec(`PRAGMA busy_timeout = ${patienceMs}`);
     try {
-      const truncated = this.#db.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
-      return orEndUnsynced(this.#path, () => truncated.get())!["busy"] === 0;
+      return emptyWriteAheadLog(this.#db, this.#path);
     } finally {
       this.#db.exec(`PRAGMA busy_timeout = ${lockPatienceMs}`);
     }

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import type { Clock } from "../../ports/clock/clock.ts";
 import {
   ExpiringStateUnavailable, kindOf, usualMost, type ExpiringState, type RateLimit, type Ticket,
 } from "../../ports/expiring-state.ts";
+import { Statements } from "../sqlite/statements.ts";
 
 /** As {@link kindOf} has it. */
 const kind = "substr(key, 1, instr(key, ':'))";
@@ -36,7 +37,7 @@ export class SqliteExpiringState implements ExpiringState {
   readonly #database: DatabaseSync;
   readonly #clock: Pick<Clock, "now">;
   readonly #mostAdmissions: number;
-  readonly #prepared = new Map<string, StatementSync>();
+  readonly #statements: Statements;
   /** How many admissions of each kind there are. */
   #admissions: Map<string, number>;
 
@@ -44,6 +45,7 @@ export class SqliteExpiringState implements ExpiringState {
   constructor(file: string, clock: Pick<Clock, "now">, { mostAdmissions = usualMost } = {}) {
     this.#database = new DatabaseSync(file);
     this.#database.exec(schema);
+    this.#statements = new Statements(this.#database);
     this.#clock = clock;
     this.#mostAdmissions = mostAdmissions;
     this.#admissions = this.#counted();
@@ -68,7 +70,7 @@ export class SqliteExpiringState implements ExpiringState {
     return this.#write((now) => {
       // What ends later than anything admitted now was admitted by a clock that was set back since.
       const counted = "SELECT count(*) AS counted FROM admissions WHERE key = ? AND expires_at > ? AND expires_at <= ?";
-      const admitted = (key: string) => Number(this.#statement(counted).get(key, now, now + windowMs)?.["counted"]);
+      const admitted = (key: string) => Number(this.#statements.of(counted).get(key, now, now + windowMs)?.["counted"]);
       if (keys.some((key) => admitted(key) >= max)) return null;
       const ticket = { id: randomUUID(), keys };
       const insert = "INSERT OR IGNORE INTO admissions VALUES (?, ?, ?)";
@@ -106,7 +108,7 @@ export class SqliteExpiringState implements ExpiringState {
 
   #value(key: string, now: number): string | null {
     const sql = "SELECT value FROM entries WHERE key = ? AND (expires_at IS NULL OR expires_at > ?)";
-    return (this.#statement(sql).get(key, now)?.["value"] as string | undefined) ?? null;
+    return (this.#statements.of(sql).get(key, now)?.["value"] as string | undefined) ?? null;
   }
 
   #put(key: string, value: string, expiresAt: number | null): void {
@@ -138,11 +140,11 @@ export class SqliteExpiringState implements ExpiringState {
     this.#run(`DELETE FROM entries WHERE key IN (SELECT key FROM entries ${expired})`, now);
     const admissions = `SELECT key, ticket FROM admissions ${expired}`;
     const swept = `DELETE FROM admissions WHERE (key, ticket) IN (${admissions}) RETURNING ${kind} AS kind`;
-    for (const row of this.#statement(swept).all(now)) this.#count(row["kind"] as string, -1);
+    for (const row of this.#statements.of(swept).all(now)) this.#count(row["kind"] as string, -1);
   }
 
   #counted(): Map<string, number> {
-    const counted = this.#statement(`SELECT ${kind} AS kind, count(*) AS counted FROM admissions GROUP BY 1`).all();
+    const counted = this.#statements.of(`SELECT ${kind} AS kind, count(*) AS counted FROM admissions GROUP BY 1`).all();
     return new Map(counted.map((row) => [row["kind"] as string, Number(row["counted"])]));
   }
 
@@ -167,12 +169,6 @@ export class SqliteExpiringState implements ExpiringState {
 
   /** How many rows were changed. */
   #run(sql: string, ...values: SQLInputValue[]): number {
-    return Number(this.#statement(sql).run(...values).changes);
-  }
-
-  #statement(sql: string): StatementSync {
-    let statement = this.#prepared.get(sql);
-    if (!statement) this.#prepared.set(sql, (statement = this.#database.prepare(sql)));
-    return statement;
+    return Number(this.#statements.of(sql).run(...values).changes);
   }
 }

@@ -2,17 +2,15 @@ import { fsyncSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { orEndUnsynced } from "../file-system/failed-sync.ts";
+import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 import type { MovedFile } from "./checkpoints.ts";
 
 /** Entry of the thread that moves what was committed from the write-ahead log into the file, at each message. */
 const { path, descriptor } = workerData as MovedFile;
 const database = new DatabaseSync(path);
-const checkpoint = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
 parentPort?.on("message", () => {
-  orEndUnsynced(path, () => {
-    checkpoint.get();
-    // SQLite does so only when all has been moved.
-    fsyncSync(descriptor);
-  });
+  moveWriteAheadLog(database, path);
+  // SQLite itself syncs the file only once all has been moved.
+  orEndUnsynced(path, () => fsyncSync(descriptor));
   parentPort?.postMessage(null);
 });

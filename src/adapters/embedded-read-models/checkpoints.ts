@@ -1,8 +1,8 @@
 import { closeSync, openSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Worker } from "node:worker_threads";
-import { orEndUnsynced } from "../file-system/failed-sync.ts";
 import { newThread } from "../message-port/new-thread.ts";
+import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 
 /** Pages of the write-ahead log (4 KiB each). */
 interface Limits {
@@ -28,11 +28,11 @@ export interface MovedFile {
  */
 export class Checkpoints {
   readonly #path: string;
+  readonly #database: DatabaseSync;
   readonly #descriptor: number;
   readonly #limits: Limits;
   readonly #onTrouble: (error: unknown) => void;
   readonly #pages: StatementSync;
-  readonly #move: StatementSync;
   #thread: Worker | undefined;
   #moving = false;
   /** A piece has been moved since the last commit. */
@@ -46,19 +46,19 @@ export class Checkpoints {
     limits: Limits = { piece: 2_000, anew: 8_000, tooMany: 64_000 },
   ) {
     this.#path = path;
+    this.#database = database;
     this.#descriptor = openSync(path, "r");
     this.#limits = limits;
     this.#onTrouble = onTrouble;
     database.exec("PRAGMA wal_autocheckpoint = 0");
     this.#pages = database.prepare("PRAGMA wal_checkpoint(NOOP)");
-    this.#move = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
   }
 
   /** Call after each commit. */
   committed(): void {
     const { log, checkpointed } = this.#pages.get() as { log: number; checkpointed: number };
     const { piece, anew, tooMany } = this.#limits;
-    if (log >= tooMany || (this.#moved && log >= anew)) orEndUnsynced(this.#path, () => this.#move.get());
+    if (log >= tooMany || (this.#moved && log >= anew)) moveWriteAheadLog(this.#database, this.#path);
     else if (log - checkpointed >= piece && !this.#moving) this.#begin();
     this.#moved = false;
   }

@@ -3,11 +3,11 @@ import type { Bucket, CollectionDefinition, Document, FieldValue, Query, Selecti
 import { highestBucket, lowestBucket } from "../read-models/buckets.ts";
 import { kindOf, unmatched } from "../read-models/fields.ts";
 import { orderFieldOf } from "../read-models/indexes.ts";
+import { Statements } from "../sqlite/statements.ts";
 import { decode, decodeRow, encode, quoted, tableOf } from "./columns.ts";
 import { conditionOf, type Condition } from "./conditions.ts";
 import { Contradiction } from "./database.ts";
 import type { ReadAhead } from "./read-ahead.ts";
-import { Statements } from "./statements.ts";
 
 const countersWithin =
   "counters JOIN scopes ON counters.scope = scopes.number WHERE scopes.name = ? AND bucket BETWEEN ? AND ?";

@@ -1,7 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import { Statements } from "../sqlite/statements.ts";
 import type { AheadOf, Lookups } from "./read-ahead.ts";
-import { Statements } from "./statements.ts";
 
 /** Entry of a thread that reads ahead, through a read-only connection of its own. */
 const { path, wanted } = workerData as AheadOf;

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import type { CollectionDefinition } from "../../ports/read-models.ts";
-import { orEndUnsynced } from "../file-system/failed-sync.ts";
+import { emptyWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 import { rewriting } from "./rewriting.ts";
 
 const delayMs = 1_000;
@@ -91,9 +91,8 @@ export class Scrubs {
 
   /** Empties the write-ahead log; then nothing is due but what came meanwhile. Throws while a reader is in the way. */
   empty(): void {
-    const emptied = this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
     const file = this.#database.location() ?? "";
-    if (orEndUnsynced(file, () => emptied.get())?.["busy"] !== 0) throw new Error("a reader is in the way");
+    if (!emptyWriteAheadLog(this.#database, file)) throw new Error("a reader is in the way");
     this.#database.prepare("DELETE FROM scrubs WHERE collection = ?").run(logAlone);
     this.#due = this.#isAnyDue();
   }

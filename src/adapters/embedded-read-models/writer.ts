@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { countersOf, type CollectionDefinition, type Counter } from "../../ports/read-models.ts";
 import type { Effect, Folded } from "../read-models/folded-changes.ts";
-import { Statements } from "./statements.ts";
+import { Statements } from "../sqlite/statements.ts";
 import { TableWriter } from "./table-writer.ts";
 
 /** After so many rows written the thread turns to waiting queries. */
