@@ -46,8 +46,7 @@ describe("kill -9 of the real process", function () {
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === "failed") console.log(relay.tail());
-    await relay.close();
+    await relay.closeAfter(this);
     await receiver.close();
   });
 

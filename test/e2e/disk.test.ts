@@ -38,8 +38,7 @@ describe("the real process on a disk that loses what was not synced, is full or 
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === "failed") console.log(relay.tail());
-    await relay.close();
+    await relay.closeAfter(this);
     await receiver.close();
   });
 

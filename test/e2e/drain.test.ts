@@ -30,8 +30,7 @@ describe("SIGTERM to the real process", function () {
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === "failed") console.log(relay.tail());
-    await relay.close();
+    await relay.closeAfter(this);
     await receiver.close();
   });
 

@@ -30,8 +30,7 @@ describe("retries that come due at about the same time", function () {
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === "failed") console.log(relay.tail());
-    await relay.close();
+    await relay.closeAfter(this);
     await receiver.close();
   });
 

@@ -120,10 +120,7 @@ describe("a start with much to do", function () {
   const relays: RelayProcess[] = [];
 
   afterEach(async function () {
-    for (const relay of relays.splice(0)) {
-      if (this.currentTest?.state === "failed") console.log(relay.tail());
-      await relay.close();
-    }
+    for (const relay of relays.splice(0)) await relay.closeAfter(this);
   });
 
   interface Measured {

@@ -18,8 +18,7 @@ describe("read models", function () {
   });
 
   afterEach(async function () {
-    if (this.currentTest?.state === "failed") console.log(relay.tail());
-    await relay.close();
+    await relay.closeAfter(this);
     await receiver.close();
   });
 

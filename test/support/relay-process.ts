@@ -218,6 +218,12 @@ export class RelayProcess {
     rmSync(join(this.dataDir, ".."), { recursive: true, force: true });
   }
 
+  /** Closes it in a hook after a test; of a test that failed, shows the end of what it printed. */
+  async closeAfter({ currentTest }: Mocha.Context): Promise<void> {
+    if (currentTest?.state === "failed") console.log(this.tail());
+    await this.close();
+  }
+
   #read(line: string, life: Life): void {
     this.#output.push(line);
     const parsed = JSON.parse(line) as LogLine;
