@@ -5,21 +5,19 @@ import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../port
  * found in the due index, like all work.
  */
 export class EmbeddedQueue implements WorkQueue {
-  #consumer: WorkConsumer | undefined;
-  #session: { alive: boolean } | undefined;
+  #consuming: { readonly consumer: WorkConsumer; readonly session: QueueSession } | undefined;
 
   async publish(items: readonly WorkItem[]): Promise<void> {
-    if (this.#consumer && this.#session) this.#consumer.take(items, this.#session satisfies QueueSession);
+    this.#consuming?.consumer.take(items, this.#consuming.session);
   }
 
   async consume(consumer: WorkConsumer): Promise<{ stop(): Promise<void> }> {
     const session = { alive: true };
-    this.#consumer = consumer;
-    this.#session = session;
+    this.#consuming = { consumer, session };
     return {
       stop: async () => {
         session.alive = false;
-        if (this.#consumer === consumer) this.#consumer = undefined;
+        if (this.#consuming?.session === session) this.#consuming = undefined;
         consumer.reassign(() => true, session);
       },
     };
