@@ -8,11 +8,11 @@ import { positionOf } from "./positions.ts";
 import type { AppendBatch, Exception, Reply, Tuning } from "./protocol.ts";
 import type { OwnCommit } from "./subscription.ts";
 
-/** Of texts waiting to be sent or answered: past it, appends are refused at once. */
+/** How much text, in UTF-16 units, may wait to be sent or answered: beyond it appends are refused at once. */
 const waitingBytesLimit = 64 * 1024 * 1024;
-/** Of texts in one message: a transaction stays short. */
+/** How much text, in UTF-16 units, goes into one message, so that a transaction stays short. */
 const batchBytesLimit = 4 * 1024 * 1024;
-/** So many wait for no more. */
+/** Once so many are gathered they are sent without a further pause. */
 const enoughAppends = 16;
 
 interface WaitingAppend {
@@ -44,8 +44,9 @@ export class AppendQueue {
   readonly #pace: Pace;
   #lastBatch = 0;
   #waitingBytes = 0;
-  /** What is to be sent next waits for the end of this turn, or for a pause to be over. */
+  /** Whether what waits is sent at the end of this turn. */
   #ending = false;
+  /** The pause after which what waits is sent. */
   #pausing: Timer | null = null;
   #onIdle: (() => void) | null = null;
 
@@ -155,7 +156,7 @@ export class AppendQueue {
     this.#send(batch.message);
   }
 
-  /** What was sent may be written yet; what was not never will be. */
+  /** A batch that was sent may still be written. One that was not is taken back, and never will be. */
   #late(batch: Batch): void {
     const at = this.#waiting.indexOf(batch);
     if (at < 0) {

@@ -15,13 +15,13 @@ export type Outcome =
   | { readonly first: Sequence; readonly last: Sequence; readonly exceptions: Exception[] }
   | { readonly failed: string };
 
-/** A commit writes whole pages; the last one, half filled, once more with the next. */
+/** A commit writes whole pages, and the last one, which is half filled, is written again by the next. */
 const pageBytes = 8192;
 
-/** Texts are measured in UTF-16 units: of each come so many bytes at most. */
+/** Texts are measured in UTF-16 units, each of which becomes so many bytes at most. */
 const bytesPerUnit = 3;
 
-/** Since the start. */
+/** What was done since the start. */
 export interface EngineCounts {
   readonly commits: number;
   readonly entries: number;
@@ -31,7 +31,7 @@ export interface EngineCounts {
   readonly deletions: number;
 }
 
-/** What a stream has cannot be read. */
+/** The entries of a stream cannot be read. */
 class StreamUnread extends Error {
   readonly stream: string;
 
@@ -52,7 +52,7 @@ export class CommitEngine {
   readonly #onDamage: (damage: SegmentDamaged) => void;
   #head: Sequence;
   #counts = { commits: 0, entries: 0, bytes: 0, deletions: 0 };
-  /** Bytes of a commit that failed, while no such one is known to succeed; 0: none. */
+  /** The size of the largest commit that failed, until one as large succeeds; 0 where none has failed. */
   #failedBytes = 0;
   /** Streams that the present commit cannot read, and why: what would be written to them fails alone. */
   readonly #unread = new Map<string, string>();
@@ -205,7 +205,7 @@ export class CommitEngine {
     return { first, last: this.#head, exceptions: [] };
   }
 
-  /** One damaged page must not keep others from being written; a damaged index is everybody's. */
+  /** Damage of the log's pages concerns the stream whose rows are in them; damage of the index concerns all. */
   #reading<Result>(stream: string, read: () => Result): Result {
     try {
       return read();

@@ -232,7 +232,7 @@ export class EmbeddedEventStore implements EventStore {
     this.#reader.close();
   }
 
-  /** The stream's entry that stands there, if it does; nothing where another client has the threads to look. */
+  /** The stream's entry at this sequence, or nothing; always nothing in a client that has no threads to look for it. */
   async #readAt(stream: string, sequence: Sequence): Promise<readonly LogEntry[]> {
     const readers = this.#entryReaders;
     if (!readers) return [];

@@ -13,9 +13,9 @@ import { Segment } from "./stream-index/segment.ts";
 import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import type { StreamIndex } from "./stream-index/stream-index.ts";
 
-/** What failed so many times on end is told, and told again after as many: a reader is in the way for moments only. */
+/** After each so many failures on end trouble is told of: most readers are in the way for a moment only. */
 const failuresTold = 20;
-/** Of the write-ahead log (8 KiB each): moved in some milliseconds. */
+/** So many pages of the write-ahead log (8 KiB each) are moved in some milliseconds. */
 const fewPages = 1_000;
 
 interface HousekeepingParts {
@@ -46,7 +46,7 @@ export class Housekeeping {
   #checkpointedBytes = 0;
   #restartedBytes = 0;
   #scrubbedDeletions = 0;
-  /** From when a scrub is put off until it is done: a reader may be in its way for long. */
+  /** Whether a scrub is scheduled or under way; a reader may hold it up for long. */
   #scrubbing = false;
   readonly counts = { flushes: 0, merges: 0, checkpoints: 0 };
 
@@ -85,7 +85,7 @@ export class Housekeeping {
     this.#scrubbedDeletions = Math.max(deletions, this.#scrubbedDeletions);
   }
 
-  /** Sees to what was deleted meanwhile, too: no commit may come that would. */
+  /** Looks again after the scrub: what was deleted meanwhile is due, and no commit may come after which it would. */
   async #scrubDeleted(): Promise<void> {
     await this.scrub();
     this.#scrubbing = false;
@@ -200,7 +200,10 @@ export class Housekeeping {
   }
 }
 
-/** Lists a segment that is open already: nothing after it can fail, and what is listed cannot be listed again. */
+/**
+ * Lists a segment and returns it. It is opened before: were it listed and could then not be opened, the next try would
+ * fail because it is listed already.
+ */
 function listed(segment: Segment, list: () => void): Segment {
   try {
     list();

@@ -114,7 +114,7 @@ export class LogFile {
 
   /** Runs `work`, which only reads: with several reads the file is locked once. Not within {@link transaction}. */
   reading<Result>(work: () => Result): Result {
-    // One that a failure left open is the next write's to end: reads need nothing of that.
+    // A transaction that a failure left open does reads no harm, and is ended by the next write.
     if (this.#db.isTransaction) return work();
     this.#beginReading.run();
     try {
@@ -126,7 +126,7 @@ export class LogFile {
 
   /** Writes without changing anything, as durably as a transaction of so many bytes. Throws when it cannot. */
   probe(bytes: number): void {
-    // The room, beside the log: what SQLite writes it keeps.
+    // Whether there is room is tried in a file of its own: the log's files would stay as large.
     const path = `${this.#path}-probe`;
     try {
       writeFileSync(path, Buffer.alloc(bytes), { flush: true });
@@ -227,7 +227,10 @@ export class LogFile {
     this.#db.close();
   }
 
-  /** Rolls back what a failure left open: some roll back by themselves, some cannot even do it at once. */
+  /**
+   * Rolls back a transaction that a failure left open. Some failures have rolled back already; after others even this
+   * fails, and the next transaction tries again.
+   */
   #endTransaction(): void {
     if (this.#db.isTransaction) this.#rollback.run();
   }

@@ -11,9 +11,10 @@ import type {
 import { IndexFolder } from "./stream-index/index-folder.ts";
 import { SegmentDamaged } from "./stream-index/segment-format.ts";
 
-/** Entry of the log thread: the only writer of the log. Serves clients over message ports. */
+/** Whoever has the other end of a port. */
 interface Client {
   readonly port: MessagePort;
+  /** One number; 1: the client wants to be woken at the next commit of others. */
   readonly armed: Int32Array;
 }
 
@@ -29,6 +30,7 @@ const readingMs = 1;
 /** How long readers may keep the write-ahead log from being emptied at the start and at the end. */
 const closingPatienceMs = 1000;
 
+/** Entry of the log thread: the only writer of the log. Serves clients over message ports. */
 const owner = parentPort!;
 const { dataDir, tuning } = workerData as { readonly dataDir: string; readonly tuning: Tuning };
 const clients = new Set<Client>();
@@ -208,8 +210,8 @@ function tell(client: Client, reply: Reply): void {
 }
 
 /**
- * A start without listed segments makes the index anew from the log: all that is left to do is to end. Later: who has
- * found the damage may be within a transaction, which would take back that they are forgotten.
+ * Forgets the segments and ends the process: the next start makes the index anew from the log. In another turn, since
+ * the damage may have been found within a transaction, and with that the forgetting would be rolled back.
  */
 function dieOfDamage(damage: SegmentDamaged): void {
   setImmediate(() => {

@@ -1,19 +1,19 @@
-/** How much of the past counts, ms. */
+/** The rate of appends is that of about the last so many milliseconds: what is older counts less and less. */
 const memoryMs = 50;
-/** Appends in a millisecond up to which none waits for others, and from which on they wait as long as they may. */
+/** Appends per millisecond: up to `few` there are no pauses; they grow until at `many` they are as long as they may. */
 const few = 1.25;
 const many = 2;
-/** How often the other way is tried, and how long, ms. */
+/** With more than `few`, the opposite of what is done is tried so often and for so long: pauses, or none. */
 const trialEveryMs = 1_000;
 const trialMs = 50;
-/** With so many times the appends when none waits, it is the answers that the next appends wait for. */
+/** Where so many times as many appends come without pauses as with them, pauses hold callers up. */
 const heldUp = 1.4;
 
 /**
- * How long to gather appends before they are sent. Each commit costs the same however many appends it has, and each
- * message wakes two threads: where appends are few nobody waits, where they are many each waits a moment for others.
- * But a few callers that append again as soon as they are answered would only be held up: every second it is tried
- * whether more appends come when none waits.
+ * How long to gather appends before they are sent. A commit costs the same however many appends it has, and each
+ * message wakes two threads, so where appends are many each waits a moment for others; where they are few none does.
+ * But where many come from a few callers who append again as soon as they are answered, a pause only holds them up:
+ * every second it is tried whether more appends come without pauses.
  */
 export class Pace {
   readonly #longestMs: number;

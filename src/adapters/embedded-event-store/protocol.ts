@@ -52,13 +52,13 @@ export interface OtherRequest {
 /** What the owner of the thread asks of it. */
 export type Control = { readonly kind: "connect"; readonly port: MessagePort } | { readonly kind: "close" };
 
-/** Appends of a batch that did not simply get the next numbers, by their place in it. */
+/** An append that did not simply get the revisions after the expected one; `at` is its place in the batch. */
 export type Exception =
   | { readonly at: number; readonly conflict: number }
-  /** What its stream has cannot be read. */
+  /** Nothing was written: the entries that its stream has cannot be read. */
   | { readonly at: number; readonly failed: string }
   | { readonly at: number; readonly repeated: { readonly revision: number; readonly sequence: Sequence } }
-  /** It did, but its revisions went on from a deleted stream's. */
+  /** Its stream was deleted before, so its revisions go on from there; this is that of its last entry. */
   | { readonly at: number; readonly revision: number };
 
 /** Entries of a stream: `texts` holds {@link entryTexts} per entry. */

@@ -94,7 +94,7 @@ export class LogSubscription implements Subscription {
     }
   }
 
-  /** Others may have written. Takes nothing for granted: what woke this may have been read before it came. */
+  /** Others may have written. Looks for itself: it may have read what it is woken for. */
   wake(): void {
     if (!this.#live) return;
     this.#source.arm();

@@ -4,13 +4,13 @@ import type { Worker } from "node:worker_threads";
 import { newThread } from "../message-port/new-thread.ts";
 import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 
-/** Pages of the write-ahead log (4 KiB each). */
+/** Numbers of pages of the write-ahead log (4 KiB each). */
 interface Limits {
-  /** So many are moved at a time. */
+  /** With so many to be moved the thread moves them. */
   readonly piece: number;
-  /** From so many on the log is to begin anew. */
+  /** Once the log has so many it is to begin anew: the rest is moved here as soon as the thread has moved a piece. */
   readonly anew: number;
-  /** With so many nothing is left to the thread any more. */
+  /** With so many all are moved here, whatever the thread has done. */
   readonly tooMany: number;
 }
 

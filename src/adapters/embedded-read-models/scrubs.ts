@@ -7,7 +7,7 @@ import { rewriting } from "./rewriting.ts";
 const delayMs = 1_000;
 /** A scrub takes the thread from queries; it may have so much of its time, at most. */
 const share = 20;
-/** Due where the tables are written anew: no collection, but the write-ahead log. */
+/** Stands for the write-ahead log among the collections that are due: noted once a table was written anew. */
 const logAlone = "";
 
 /**
@@ -25,7 +25,7 @@ export class Scrubs {
   #pauseMs = delayMs;
   /** How long the last run took the thread. */
   #spentMs = 0;
-  /** What was noted since it was begun to be written anew. */
+  /** The collections noted again since their tables began to be written anew. */
   readonly #notedSince = new Set<string>();
   #failed = false;
   #closed = false;
