@@ -6,16 +6,20 @@ import { PlainServer } from "./ingest/plain-server.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
 import { Turns } from "./turns.ts";
 
-/** How long clients may take, milliseconds. One that is slower is cut off; in what it sends, by `checkEvery` late. */
+/** How long clients may take, milliseconds; one that is slower is cut off. */
 export interface Patience {
-  /** For a whole head. */
+  /** To send a whole head. */
   readonly headers: number;
-  /** For a whole request. */
+  /** To send a whole request. */
   readonly request: number;
-  /** For taking any more of an answer; up to twice as long, as Node's timer starts again if some of it was taken. */
+  /** To take any more of an answer; up to twice as long, as Node's timer starts again if some of it was taken. */
   readonly answer: number;
+  /** How often the limits of what is sent are looked at: by so much later a slow client may be cut off. */
   readonly checkEvery: number;
-  /** For the first bytes of a connection, and each next piece of a plain request; then the others count. */
+  /**
+   * To send the first bytes of a connection, or the next piece of a plain request. A client that is slower is not cut
+   * off: Node's HTTP server takes over, and the limits above count.
+   */
   readonly silence: number;
 }
 
@@ -49,7 +53,7 @@ export function createHttpServer(
   const turns = new Turns();
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
-    // Until its answer begins a client may be silent for as long as that takes.
+    // A client that waits for its answer may be silent: only one that does not take its answer is cut off.
     response.on("timeout", () => {
       if (response.headersSent) request.socket.destroy();
     });

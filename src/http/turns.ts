@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Far more than come at once with what a request to the API has to have. Each takes some kilobytes. */
+/** Requests of one connection, some kilobytes each: far more than real ones, with their headers, ever come at once. */
 const mostWaiting = 256;
 
 /**

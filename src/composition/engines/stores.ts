@@ -15,7 +15,10 @@ import { repeatedTrouble } from "./repeated-trouble.ts";
 export interface Stores {
   /** Answers from the writer's own view. */
   readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
-  /** An event accepted, attempted and delivered within this time costs one write; a waiting caller may end it. */
+  /**
+   * How long a small batch of facts waits for more, milliseconds: an event that is accepted, attempted and delivered
+   * meanwhile costs one write. It is written at once when somebody waits for it.
+   */
   readonly lingerMs: number;
   /** Calls the listener with positions that somebody waits for. */
   onWanted(listener: (position: Position) => void): void;
@@ -31,7 +34,7 @@ const housekeeping = {
   more: "the read models' write-ahead log could not be moved into their file again",
 } as const;
 const embeddedLingerMs = 200;
-/** Waiting callers ask the engine, which cannot tell this thread of them. */
+/** Shorter, as callers wait at the engine, which cannot tell this thread of them. */
 const outsideLingerMs = 10;
 
 /** Opens the read models in the read thread; embedded ones are served to the main thread from here. */

@@ -3,7 +3,7 @@ import type { RelaySettings } from "../relay.ts";
 import { counted } from "./counted.ts";
 import { withReadModels } from "./stored-read-models.ts";
 
-/** An operator looks for the few that matter. */
+/** Destinations shown: an operator looks for the few that matter. */
 const most = 20;
 
 /**

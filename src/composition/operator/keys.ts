@@ -25,7 +25,10 @@ export async function describeKeys({ config, secrets, logger }: RelaySettings): 
   return [...lines, verdict];
 }
 
-/** A process without the newest key may have used another after the log had ceased to need that. */
+/**
+ * Also where the log says that the key is needed no more: a process that did not have the newest key yet may have
+ * wrapped something under this one since.
+ */
 function isInUse({ wraps, needed }: MasterKeyUse): boolean {
   return needed || wraps > 0;
 }

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { PageInParts } from "../../application/paging.ts";
 
-/** Up to so many characters a page is one text. */
+/** A page of up to so many characters is sent as one text; a larger one is streamed. */
 const wholeCharacters = 1024 * 1024;
 
 /**

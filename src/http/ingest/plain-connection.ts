@@ -30,7 +30,7 @@ export interface PlainHost {
 }
 
 const mostPieces = 4;
-/** For so much longer than clients are told to, a connection waits: a request may be on its way already. */
+/** An idle connection is kept for so much longer than its client was told: a request may be on its way already. */
 const graceMs = 1_000;
 /** What some clients send after a body. */
 const emptyLine = Buffer.from("\r\n");
@@ -69,14 +69,15 @@ export class PlainConnection {
   }
 
   readonly #receive = (chunk: Buffer): void => {
-    // What came after the last answer can no longer be answered.
+    // Nothing is answered after the connection's last answer.
     if (this.#state === "ending") return;
     const bytes = this.#received ? Buffer.concat([this.#received, chunk]) : chunk;
-    // To Node it would be the beginning of a request, which it gives 10 s; behind a request of its own it is nothing.
+    // Node ignores an empty line behind a request that it has read itself; handed over, it would count as the beginning
+    // of the next, for which Node waits 10 s.
     if (this.#state !== "fresh" && bytes.equals(emptyLine)) return;
     this.#received = bytes;
     if (this.#state === "answering") {
-      // It is handed over with the answer, and there is no hurry to read more until then.
+      // Handed over once the answer is written; until then nothing more is read.
       this.#socket.pause();
       return;
     }
@@ -136,7 +137,7 @@ export class PlainConnection {
     const socket = this.#socket;
     socket.off("data", this.#receive).off("timeout", this.#silent).off("end", this.#halfClose).off("error", ignore);
     if (this.#received) socket.unshift(this.#received);
-    // The server refers to this object until the connection closes.
+    // Not to be kept in memory: the server refers to this object until the connection closes.
     this.#received = null;
     this.#host.handOver(this, socket);
     socket.resume();

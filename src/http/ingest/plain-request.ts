@@ -12,7 +12,7 @@ const opening = `POST ${ingestPrefix}`;
 const requestLine = /^POST ([!-~]+) HTTP\/1\.1\r\n/;
 const headerLine = /([A-Za-z0-9-]+): ([!-~](?:[ -~]*[!-~])?)\r\n/y;
 const headEnd = Buffer.from("\r\n\r\n");
-/** Too few for the thousand headers that Node takes at most. */
+/** A head this small has fewer than the thousand headers that Node takes at most, so they need not be counted. */
 const mostHeadBytes = 4_096;
 
 /** Headers that change how a request is to be read or answered. */

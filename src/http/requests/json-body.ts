@@ -24,7 +24,7 @@ export async function readJsonObject(
 /** Throws a Refusal (wrong-type) where headers do not say that the body is JSON in UTF-8, as it is. */
 export function checkType({ headers }: Pick<IncomingMessage, "headers">): void {
   const type = headers["content-type"];
-  // Where there is no body, it is the body that is wrong.
+  // A request without a body needs no type: it is refused because its body is empty.
   const bodiless = type === undefined && (headers["content-length"] ?? "0") === "0" && !headers["transfer-encoding"];
   if (type !== "application/json" && !bodiless) {
     const [essence = "", ...parameters] = (type ?? "").toLowerCase().split(";").map((part) => part.trim());
@@ -56,7 +56,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
       }
     });
     request.once("end", () => resolve(size === bytes.length ? bytes : bytes.subarray(0, size)));
-    // Without an end, what has come can no longer be read. Every request closes: an error that nobody sees costs, too.
+    // Where the connection breaks there is no "end". Every request has its "close": the error is made only if needed.
     const brokeOff = () => {
       if (!request.readableEnded) reject(new Refusal("invalid", "body: broke off"));
     };
