@@ -1,22 +1,23 @@
 import { fsyncSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { orEndUnsynced } from "../file-system/failed-sync.ts";
+import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
-import { LogFile } from "./log-file.ts";
 import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import { mergeSegments, writeSegment } from "./stream-index/segment-jobs.ts";
 
 /** Entry of the thread beside the log thread: writes and merges segments, moves the write-ahead log's bulk. */
 const port = parentPort!;
 const { path, descriptor } = workerData as HousekeptLog;
-const log = new LogFile(path);
+const database = new DatabaseSync(path);
 let stopping = false;
 
 port.on("message", (message: JobMessage) => {
   if (message === "stop") {
     stopping = true;
-    log.close();
+    database.close();
     port.close();
     return;
   }
@@ -36,7 +37,7 @@ async function run(job: Job): Promise<SegmentSummary | null> {
         if (stopping) throw new Error("stopping");
       });
     case "checkpoint":
-      log.checkpoint();
+      moveWriteAheadLog(database, path);
       // SQLite itself syncs the file only once all has been moved, and would then hold up whoever commits.
       orEndUnsynced(path, () => fsyncSync(descriptor));
       return null;
