@@ -3,8 +3,7 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { plainAnswer } from "../answers/send.ts";
 import { requestIdOf } from "../requests/identifiers.ts";
-import { checkType } from "../requests/json-body.ts";
-import { parseJsonObject } from "../requests/json-text.ts";
+import { jsonObjectOf } from "../requests/json-body.ts";
 import type { AnswerIngest } from "./answer.ts";
 import { readPlainRequest, type PlainRequest } from "./plain-request.ts";
 
@@ -95,10 +94,7 @@ export class PlainConnection {
   async #answer({ path, headers, body: bytes }: PlainRequest): Promise<void> {
     const { answerIngest, ids, clock, keepAliveMs } = this.#host;
     const requestId = requestIdOf({ headers }, ids);
-    const body = () => {
-      checkType({ headers });
-      return parseJsonObject(bytes);
-    };
+    const body = () => jsonObjectOf({ headers }, bytes);
     const answer = await answerIngest({ path, headers, rawHeaders: noHeaderTwice, requestId, body });
     await endOfTurn();
     const socket = this.#socket;

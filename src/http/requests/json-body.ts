@@ -21,8 +21,14 @@ export async function readJsonObject(
   return parseJsonObject(await readBytes(request, maxBytes));
 }
 
+/** The JSON object in the body of a request that has come whole. Throws a Refusal (wrong-type, invalid). */
+export function jsonObjectOf(request: Pick<IncomingMessage, "headers">, body: Buffer): JsonObject {
+  checkType(request);
+  return parseJsonObject(body);
+}
+
 /** Throws a Refusal (wrong-type) where headers do not say that the body is JSON in UTF-8, as it is. */
-export function checkType({ headers }: Pick<IncomingMessage, "headers">): void {
+function checkType({ headers }: Pick<IncomingMessage, "headers">): void {
   const type = headers["content-type"];
   // A request without a body needs no type: it is refused because its body is empty.
   const bodiless = type === undefined && (headers["content-length"] ?? "0") === "0" && !headers["transfer-encoding"];
