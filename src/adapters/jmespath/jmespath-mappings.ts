@@ -61,9 +61,11 @@ export class JmespathMappings implements Mappings {
   readonly #all = new Set<MappingProcess>();
   /** Slow tenants leave one process to the others: a running one, not one that is still to start. */
   readonly #may = (tenantId: string) => !this.#slow.has(tenantId) || this.#runningSlow < this.#all.size - 1;
-  /** True also while the next try is put off. */
+  /** Whether a process is being started, or the next try after a failed start is put off. */
   #starting = false;
+  /** Whether the last start failed. */
   #failing = false;
+  /** Tasks of slow tenants that run. */
   #runningSlow = 0;
   #waitingCharacters = 0;
   #closed = false;
@@ -143,7 +145,7 @@ export class JmespathMappings implements Mappings {
       this.#idle.push(process);
       this.#failing = false;
     } catch (error) {
-      this.#tellOf(error);
+      this.#tellOfFailedStart(error);
       if (this.#all.size === 0) this.#refuseAll("payloads cannot be mapped at the moment; try again");
       if (!this.#closed) await this.#startPause.wait(startAgainAfterMs);
     }
@@ -152,7 +154,7 @@ export class JmespathMappings implements Mappings {
     else this.#next();
   }
 
-  #tellOf(error: unknown): void {
+  #tellOfFailedStart(error: unknown): void {
     const { logger, metrics } = this.#parts;
     metrics.trouble("mapping process start");
     // Logged once per outage, not per try.
