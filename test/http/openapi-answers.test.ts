@@ -168,7 +168,7 @@ const stories: Readonly<Record<string, Provoke>> = {
   },
 
   "getReadiness 503": (_stage, described) =>
-    onStage({ unreadyBecause: "an engine has failed" }, (stage) => ask(stage, described, {})),
+    onStage({ unreadyBecause: "no answer from MongoDB" }, (stage) => ask(stage, described, {})),
 };
 
 /** Asks a process of the cloud offering, for which no challenge is ever met. */

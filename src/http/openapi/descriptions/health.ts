@@ -22,7 +22,10 @@ export const healthDescriptions: Descriptions = {
     summary: "Readiness",
     answers: {
       200: file("text/plain", "Requests can be served.", { type: "string", const: "ready" }),
-      503: problem("Requests cannot be served; the body says why.", "an engine has failed"),
+      503: problem(
+        "Requests cannot be served; the body says why.",
+        "no answer from MongoDB", "the log cannot be written: no space left", "the log is not followed",
+      ),
     },
   },
   "GET /metrics": {
