@@ -36,13 +36,15 @@ describe("read models", function () {
       text(await account.producer.post(ingest, { n }, { "x-idempotency-key": `${ingest} ${n}` }), "eventId");
     for (let n = 0; n < 40; n += 1) await eventReaches(owner, await post(well.ingest, n), "Succeeded");
     await eventReaches(owner, await post(gone.ingest, 1), "CriticalFailure");
-    await eventReaches(owner, await post(doomed.ingest, 1), "WaitingRetry");
+    const cancelled = await post(doomed.ingest, 1);
+    await eventReaches(owner, cancelled, "WaitingRetry");
     for (let n = 0; n < 2; n += 1) await eventReaches(owner, await post(ill.ingest, n), "WaitingRetry");
     const { id: userId } = await owner.post("/api/v1/users", { email: "a@example.com", password: "12345678" });
     const { id: deleted } = await owner.post("/api/v1/users", { email: "b@example.com", password: "12345678" });
     await owner.patch(`/api/v1/users/${String(userId)}`, { email: "c@example.com", role: 1 });
     await owner.delete(`/api/v1/users/${String(deleted)}`);
     await owner.delete(`/api/v1/destinations/${doomed.id}`);
+    await eventReaches(owner, cancelled, "Cancelled");
     await owner.patch(`/api/v1/destinations/${ill.id}`, { status: "inactive" });
     const { id: keyId } = await owner.post("/api/v1/api-keys", { name: "revoked" });
     await owner.delete(`/api/v1/api-keys/${String(keyId)}`);
