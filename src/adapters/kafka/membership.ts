@@ -42,13 +42,15 @@ export class Membership {
   #session: GroupSession;
   #memberId: string | undefined;
   #assigned: readonly number[] = [];
-  /** How many the topic had at the last join. */
+  /** How many partitions the topic had at the last join. */
   #partitions = 0;
   #countPartitions: () => number = () => 0;
   /** Next offset to commit of each partition. */
   readonly #uncommitted = new Map<number, string>();
   #committedAt: number;
+  /** When the group was last heard of (monotonic). */
   #heardAt: number;
+  /** How long the last heartbeat or sync took: so long before its answer the group may have heard of this member. */
   #requestMs = 0;
   #ended = false;
   #joined = false;

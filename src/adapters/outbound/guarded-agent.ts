@@ -20,10 +20,7 @@ const keepAliveMs = 4_000;
 const keepAliveMaxMs = 10_000;
 /** Of an answer's head, names and values together. */
 const maxHeadBytes = 16_384;
-/**
- * On one connection. Some receivers ask for a second one, for another certificate; each keeps the processor as busy as
- * it keeps the receiver's.
- */
+/** On one connection. Some receivers ask for a second one, and each takes as much processor time here as there. */
 const maxHandshakes = 3;
 
 /**
@@ -126,11 +123,11 @@ function open(
     servername: isIP(hostname) === 0 ? hostname.replace(/\.$/, "") : "",
     secureContext,
     ALPNProtocols: ["http/1.1"],
-    // Not at once: what fails to connect right then fails before anybody could listen, which ends the process.
+    // In a later tick: what fails to connect at once would emit its error before anybody listens, and end the process.
     lookup: (_host, { all }, done) =>
       process.nextTick(() => (all ? done(null, answer) : done(null, first?.address ?? "", first?.family))),
   });
-  // Before the first byte of the handshake: its own listener was added when the socket was made.
+  // Prepended, so as to be called before TLS's own listener, which sends the first byte of the handshake.
   socket.prependOnceListener("connect", () => {
     connected = true;
     if (!socket.remoteAddress || !allows(socket.remoteAddress)) fail(refused());

@@ -9,6 +9,7 @@ const gatheringMs = 200;
 const mostChars = 16 * 1024 * 1024;
 /** A full pipe or socket is tried again after this. */
 const againMs = 10;
+/** How long the end of the process may wait for what is still unwritten. */
 const lastPatienceMs = 1_000;
 
 const nothing = Buffer.alloc(0);
