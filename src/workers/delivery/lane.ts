@@ -238,7 +238,7 @@ export class Lane {
 
   /** Calls `onClaimed` before anything is sent. */
   async #attempt(work: Work, probe: boolean, onClaimed: () => void): Promise<Miss | undefined> {
-    const { claims, attempts, sendingRoom } = this.#parts;
+    const { aggregates, claims, attempts, sendingRoom } = this.#parts;
     const claimed = await claims.claim(work, probe, () => this.#tenure.mayClaim);
     onClaimed();
     if (typeof claimed === "string") return claimed;
@@ -252,6 +252,8 @@ export class Lane {
       this.#sending -= payload.length;
       sendingRoom.giveBack(payload);
     }
+    // Deleted meanwhile: the look for what is to be cancelled passed over this event, which may wait again.
+    if (aggregates.peek(destinations, this.#destinationId)?.state?.deleted) this.#window.lookAgain();
     return undefined;
   }
 

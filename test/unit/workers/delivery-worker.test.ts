@@ -9,7 +9,7 @@ import { createTenant, openIngest } from "../../support/accounts.ts";
 import { attemptEnded } from "../../support/circuits.ts";
 import { http } from "../../support/http.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
-import { success } from "../../support/outcomes.ts";
+import { refusal, success } from "../../support/outcomes.ts";
 import { eventually } from "../../support/relay.ts";
 import { isHeld, stage, until, workerOf, type Stage } from "../../support/staged-worker.ts";
 
@@ -230,6 +230,38 @@ describe("a delivery worker", () => {
     staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
     expect(await staged.answered(1)).to.deep.equal([ids[1]]);
     await staged.worker.stop(60_000);
+  });
+
+  it("cancels what an attempt leaves waiting that was being recorded as its destination was deleted", async () => {
+    const { owner, tenantId } = await createTenant(relay.api.url);
+    const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
+    const { worker, session, aggregates } = workerOf(relay, async () => refusal);
+    await worker.start();
+    const wake = { kind: "wake", destinationId, position: "" } as const;
+    const headers = { "x-api-key": apiKey };
+    const eventId = String((await http("POST", relay.api.url + path, { json: {}, headers })).json["eventId"]);
+    await relay.drained();
+    const [counting, counted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    relay.store.beforeAppend = (stream) => {
+      if (stream !== streams.circuit(destinationId)) return undefined;
+      counting.resolve();
+      return counted.promise;
+    };
+    worker.take([wake], session);
+    await counting.promise;
+    await owner.client.delete(`/api/v1/destinations/${destinationId}`);
+    await until(() => aggregates.peek(destinations, destinationId)?.state?.deleted === true);
+    await relay.drained();
+    const find = relay.models.find.bind(relay.models);
+    let looks = 0;
+    relay.models.find = async (query) => find(query).finally(() => (looks += 1));
+    worker.take([wake], session);
+    await until(() => looks > 0);
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
+    counted.resolve();
+    const status = async () => (await loadWebhook(relay.store, eventId)).state?.status;
+    await eventually(status, (now) => now === "Cancelled", 5_000);
+    await worker.stop(60_000);
   });
 
   it("claims nothing once its membership is over, however long it took to read the event", async () => {
