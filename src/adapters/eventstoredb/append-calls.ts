@@ -1,6 +1,7 @@
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import type { Clock, Timer } from "../../ports/clock/clock.ts";
 import { LogUnavailable } from "../../ports/event-store.ts";
+import { isFinal } from "./append-outcome.ts";
 import type { Connection, StreamsClient } from "./connection.ts";
 import { grpcCode, unavailable } from "./failures.ts";
 import type { Tuning } from "./tuning.ts";
@@ -11,12 +12,11 @@ type Call = ReturnType<StreamsClient["batchAppend"]>;
 /** An append that has no outcome yet. */
 interface Unsettled {
   readonly request: streams.BatchAppendReq;
+  /** Replies to it that were not final. */
+  undecided: number;
   settle(reply: Reply): void;
   giveUp(error: Error): void;
 }
-
-/** Replies after which it is unknown whether the append happened: its time was over, or the server failed. */
-const unknownOutcomes = new Set(["event_store.client.Timeout", "event_store.client.Unknown"]);
 
 /**
  * Sends appends over one call and matches the replies. When the call breaks, everything without an outcome is sent
@@ -65,6 +65,7 @@ export class AppendCalls {
       });
       const append: Unsettled = {
         request,
+        undecided: 0,
         settle: (reply) => {
           end();
           resolve(reply);
@@ -134,9 +135,9 @@ export class AppendCalls {
     const append = this.#unsettled.get(correlation);
     // One that was given up, or the second reply that the server sends to what it called a bad request.
     if (!append) return;
-    if (unknownOutcomes.has(reply.getError()?.getDetails()?.getTypeName() ?? "")) {
+    if (!isFinal(reply)) {
       this.#lastTrouble = new Error(reply.getError()?.getMessage());
-      this.#clock.schedule(this.#tuning.firstPauseMs, () => {
+      this.#clock.schedule(this.#pauseMs(append.undecided++), () => {
         if (this.#unsettled.has(correlation)) this.#unsent.add(append);
         this.#pump();
       });
@@ -161,9 +162,12 @@ export class AppendCalls {
       return;
     }
     this.#onTrouble(error);
+    this.#clock.schedule(this.#pauseMs(this.#failures++), () => this.#open());
+  }
+
+  #pauseMs(failures: number): number {
     const { firstPauseMs, longestPauseMs } = this.#tuning;
-    const pauseMs = Math.min(firstPauseMs * 2 ** this.#failures++, longestPauseMs);
-    this.#clock.schedule(pauseMs, () => this.#open());
+    return Math.min(firstPauseMs * 2 ** failures, longestPauseMs);
   }
 
   #startWatch(): void {

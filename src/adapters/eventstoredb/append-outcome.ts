@@ -1,4 +1,5 @@
 import shared from "@eventstore/db-client/generated/shared_pb.js";
+import type statusPb from "@eventstore/db-client/generated/status_pb.js";
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import { EntryTooLarge, LogUnavailable, UnacceptableEntry, type Appended } from "../../ports/event-store.ts";
 import { positionOf } from "./positions.ts";
@@ -9,7 +10,21 @@ export type Outcome =
   | { readonly kind: "conflict" }
   | { readonly kind: "refused"; readonly error: Error };
 
-/** Reads a reply. It names its error in the details; the codes say less. */
+/** What a reply's error is named when the append did not happen, and will not however often it is sent. */
+const finalErrors = new Set([
+  "WrongExpectedVersion", "StreamDeleted", "MaximumAppendSizeExceeded", "BadRequest", "AccessDenied",
+]);
+
+/**
+ * Whether a reply tells what became of its append. An earlier sending may have been committed when the server says that
+ * its time was over, that it failed, or that it takes none: while it starts, elects a leader or is too busy.
+ */
+export function isFinal(reply: streams.BatchAppendResp): boolean {
+  const error = reply.getError();
+  return !error || finalErrors.has(nameOf(error) ?? "");
+}
+
+/** Reads a reply that is final. It names its error in the details; the codes say less. */
 export function outcomeOf(reply: streams.BatchAppendResp): Outcome {
   const success = reply.getSuccess();
   const position = success?.getPosition();
@@ -18,10 +33,15 @@ export function outcomeOf(reply: streams.BatchAppendResp): Outcome {
     const appended = { revision: Number(success.getCurrentRevision()), position: positionOf(pair) };
     return { kind: "appended", appended };
   }
-  const details = reply.getError()?.getDetails();
-  const name = details?.getTypeName().replace("event_store.client.", "");
+  const error = reply.getError();
+  const name = nameOf(error);
   if (name === "WrongExpectedVersion") return { kind: "conflict" };
-  return { kind: "refused", error: refusalOf(name, details?.getValue_asU8(), reply.getError()?.getMessage() ?? "") };
+  const details = error?.getDetails()?.getValue_asU8();
+  return { kind: "refused", error: refusalOf(name, details, error?.getMessage() ?? "") };
+}
+
+function nameOf(error: statusPb.Status | undefined): string | undefined {
+  return error?.getDetails()?.getTypeName().replace("event_store.client.", "");
 }
 
 function refusalOf(name: string | undefined, details: Uint8Array | undefined, message: string): Error {

@@ -49,6 +49,10 @@ describe("appends while EventStoreDB is away", () => {
 
   const replyTo = (id: string) => new streams.BatchAppendResp().setCorrelationId(new shared.UUID().setString(id));
 
+  const errorTo = (id: string, type: string) => replyTo(id).setError(new statusPb.Status()
+    .setMessage("Server Is Not Ready")
+    .setDetails(new anyPb.Any().setTypeUrl(`type.googleapis.com/${type}`)));
+
   const pass = async (ms: number) => {
     await turn();
     clock.advance(ms);
@@ -87,8 +91,7 @@ describe("appends while EventStoreDB is away", () => {
     call = taking(sent);
     const appending = send("a", 10_000);
     await turn();
-    const details = new anyPb.Any().setTypeUrl("type.googleapis.com/event_store.client.Timeout");
-    const unknown = replyTo("a").setError(new statusPb.Status().setDetails(details));
+    const unknown = errorTo("a", "event_store.client.Timeout");
     call.emit("data", unknown);
     await pass(defaultTuning.firstPauseMs);
     expect(sent).to.deep.equal(["a", "a"]);
@@ -98,6 +101,38 @@ describe("appends while EventStoreDB is away", () => {
     expect(sent).to.deep.equal(["a", "a", "a"]);
     call.emit("data", replyTo("a"));
     await appending;
+    calls.close();
+  });
+
+  it("are sent again, less and less often, to a server that is not ready: they may have happened before", async () => {
+    const sent: string[] = [];
+    call = taking(sent);
+    const appending = send("a", 10_000);
+    const givenUp = failureOf(send("b", 300));
+    await turn();
+    const { firstPauseMs } = defaultTuning;
+    for (const pauseMs of [firstPauseMs, 2 * firstPauseMs, 4 * firstPauseMs]) {
+      const times = sent.length;
+      // How it tells that it starts, that it is too busy, and that it knows of no leader.
+      for (const id of ["a", "b"]) call.emit("data", errorTo(id, "google.protobuf.Empty"));
+      await pass(pauseMs - 1);
+      expect(sent).to.have.length(times);
+      await pass(1);
+    }
+    expect(String(await givenUp)).to.contain("Server Is Not Ready");
+    expect(sent).to.deep.equal(["a", "b", "a", "b", "a", "b", "a"]);
+    call.emit("data", replyTo("a"));
+    await appending;
+    calls.close();
+  });
+
+  it("are settled by an error that no repetition would change", async () => {
+    call = taking([]);
+    const names = ["WrongExpectedVersion", "StreamDeleted", "MaximumAppendSizeExceeded", "BadRequest", "AccessDenied"];
+    const settled = names.map((name) => send(name, 1_000));
+    await turn();
+    for (const name of names) call.emit("data", errorTo(name, `event_store.client.${name}`));
+    await Promise.all(settled);
     calls.close();
   });
 
