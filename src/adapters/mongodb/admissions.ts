@@ -50,49 +50,54 @@ export class Admissions {
   }
 
   /** Whether there is room under every key; then one admission counts under each. */
-  async admit({ id, keys }: Ticket, limit: RateLimit): Promise<boolean> {
+  async admit({ id, keys }: Ticket, limit: RateLimit, signal: AbortSignal): Promise<boolean> {
     const ordered = [...new Set(keys)].sort();
     const [only] = ordered;
     if (only === undefined) return true;
-    if (ordered.length === 1) return this.#admitUnder(only, id, limit, true);
+    if (ordered.length === 1) return this.#admitUnder(only, id, limit, { sure: true, signal });
     // Most refusals leave no trace.
-    if (await this.#isAnyFull(ordered, limit)) return false;
+    if (await this.#isAnyFull(ordered, limit, signal)) return false;
     for (;;) {
-      const refused = await this.#firstRefused(ordered, id, limit);
-      if (refused === undefined && (await this.#ensure(ordered, id, limit))) return true;
-      await this.forgive({ id, keys: ordered });
+      const refused = await this.#firstRefused(ordered, id, limit, signal);
+      if (refused === undefined && (await this.#ensure(ordered, id, limit, signal))) return true;
+      await this.forgive({ id, keys: ordered }, signal);
       if (refused !== undefined) return false;
     }
   }
 
   /** Takes an admission back under all its keys; one that has ended or was dropped needs nothing. */
-  async forgive({ id, keys }: Ticket): Promise<void> {
+  async forgive({ id, keys }: Ticket, signal: AbortSignal): Promise<void> {
     if (keys.length === 0) return;
     const update = { $pull: { admissions: { id } } } as Stored;
     await this.collection.bulkWrite(
       keys.map((key) => ({ updateOne: { filter: { _id: key, "admissions.id": id }, update } })),
-      { ordered: false },
+      { ordered: false, signal },
     );
   }
 
-  async #isAnyFull(keys: readonly string[], { max }: RateLimit): Promise<boolean> {
+  async #isAnyFull(keys: readonly string[], { max }: RateLimit, signal: AbortSignal): Promise<boolean> {
     const now = this.#now();
     const counts = { $and: ["$$this.sure", { $not: hasEnded("$$this.end", now) }] };
     const found = await this.collection
       .aggregate([
         { $match: { _id: { $in: keys } } },
         { $project: { counted: { $size: { $filter: { input: "$admissions", cond: counts } } } } },
-      ])
+      ], { signal })
       .toArray();
     return found.some(({ counted }) => (counted as number) >= max);
   }
 
-  async #firstRefused(keys: readonly string[], id: string, limit: RateLimit): Promise<string | undefined> {
-    for (const key of keys) if (!(await this.#admitUnder(key, id, limit, false))) return key;
+  async #firstRefused(
+    keys: readonly string[], id: string, limit: RateLimit, signal: AbortSignal,
+  ): Promise<string | undefined> {
+    for (const key of keys) if (!(await this.#admitUnder(key, id, limit, { sure: false, signal }))) return key;
     return undefined;
   }
 
-  async #admitUnder(key: string, id: string, { max, windowMs }: RateLimit, sure: boolean): Promise<boolean> {
+  async #admitUnder(
+    key: string, id: string, { max, windowMs }: RateLimit,
+    { sure, signal }: { readonly sure: boolean; readonly signal: AbortSignal },
+  ): Promise<boolean> {
     const now = this.#now();
     const admission = { id, end: after(now, sure ? windowMs : unsureMs), sure };
     const before = { $ifNull: ["$admissions", []] };
@@ -108,7 +113,7 @@ export class Admissions {
       { $set: { end: later("$end", after(now, windowMs)), kind: { $literal: kindOf(key) } } },
     ];
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      const found = await this.#change(key, stages);
+      const found = await this.#change(key, stages, signal);
       if (found.some((one) => one.id === id)) {
         this.#admitted += 1;
         // Nobody waits for this, and the next look makes up for one that fails.
@@ -120,14 +125,16 @@ export class Admissions {
     }
   }
 
-  async #change(key: string, stages: Stored[]): Promise<readonly Admission[]> {
-    const options = { upsert: true, returnDocument: "after" } as const;
+  async #change(key: string, stages: Stored[], signal: AbortSignal): Promise<readonly Admission[]> {
+    const options = { upsert: true, returnDocument: "after", signal } as const;
     const changed = await unlessMade(() => this.collection.findOneAndUpdate({ _id: key }, stages, options));
     return changed?.admissions ?? [];
   }
 
   /** Makes admissions sure; false where one has ended meanwhile and was deleted. */
-  async #ensure(keys: readonly string[], id: string, { windowMs }: RateLimit): Promise<boolean> {
+  async #ensure(
+    keys: readonly string[], id: string, { windowMs }: RateLimit, signal: AbortSignal,
+  ): Promise<boolean> {
     const end = after(this.#now(), windowMs);
     const one = { $cond: [{ $eq: ["$$this.id", id] }, { id, end, sure: true }, "$$this"] };
     const stages = [
@@ -137,7 +144,7 @@ export class Admissions {
     const filters = keys.map((key) => ({ _id: key, "admissions.id": id }));
     const { matchedCount } = await this.collection.bulkWrite(
       filters.map((filter) => ({ updateOne: { filter, update: stages } })),
-      { ordered: false },
+      { ordered: false, signal },
     );
     return matchedCount === keys.length;
   }

@@ -46,9 +46,9 @@ export class BatchWriter {
   /** The indexes of the operations whose document was there although no unwritten one was found. */
   #bulk(name: string, operations: readonly Operation[]): Promise<number[]> {
     const collection = this.#connection.db.collection<Stored>(storedIn(this.#generation, name));
-    return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async () => {
+    return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async (signal) => {
       try {
-        await collection.bulkWrite(operations, { ordered: false });
+        await collection.bulkWrite(operations, { ordered: false, signal });
         return [];
       } catch (error) {
         if (!(error instanceof MongoBulkWriteError)) throw error;

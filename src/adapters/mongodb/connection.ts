@@ -3,6 +3,13 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import { late, within } from "../../ports/clock/within.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 
+declare module "mongodb" {
+  /** The driver heeds it in every command. Its own types admit it in questions only, where it cannot reach `create`. */
+  interface CommandOperationOptions {
+    signal?: AbortSignal | undefined;
+  }
+}
+
 /** A port's error for "cannot be reached". */
 type Unavailable = new (message: string, options?: ErrorOptions) => Error;
 
@@ -49,8 +56,8 @@ export class MongoConnection {
 
   /**
    * Runs a task within the time, or rejects with the port's error, whose cause is whatever the task threw. The signal
-   * ends a question that is given up, its connection, and so its work at the server. Without it, the connection would
-   * be kept from all others for as long as the socket waits.
+   * ends what is given up, its connection, and so a question's work at the server. Without it, the connection would be
+   * kept from all others for as long as the socket waits.
    */
   async reach<Result>(
     Unavailable: Unavailable, withinMs: number, work: (signal: AbortSignal) => Promise<Result>,

@@ -53,16 +53,17 @@ export class MongoExpiringState implements ExpiringState {
   async put(key: string, value: string, ttlMs: number | null): Promise<void> {
     const end = ttlMs === null ? null : after(this.#now(), ttlMs);
     const update = [{ $set: { value: { $literal: value }, end } }];
-    await this.#reach(() => unlessMade(() => this.#values.updateOne({ _id: key }, update, { upsert: true })));
+    await this.#reach((signal) =>
+      unlessMade(() => this.#values.updateOne({ _id: key }, update, { upsert: true, signal })));
   }
 
   async admit(keys: readonly string[], limit: RateLimit): Promise<Ticket | null> {
     const ticket = { id: randomUUID(), keys };
-    return (await this.#reach(() => this.#admissions.admit(ticket, limit))) ? ticket : null;
+    return (await this.#reach((signal) => this.#admissions.admit(ticket, limit, signal))) ? ticket : null;
   }
 
   async forgive(ticket: Ticket): Promise<void> {
-    await this.#reach(() => this.#admissions.forgive(ticket));
+    await this.#reach((signal) => this.#admissions.forgive(ticket, signal));
   }
 
   async lease(name: string, owner: string, ttlMs: number): Promise<boolean> {
@@ -74,13 +75,13 @@ export class MongoExpiringState implements ExpiringState {
       end: { $cond: [isFree, after(now, ttlMs), "$end"] },
     };
     const options = { upsert: true, returnDocument: "after" } as const;
-    const lease = await this.#reach(() =>
-      unlessMade(() => this.#leases.findOneAndUpdate({ _id: name }, [{ $set: taken }], options)));
+    const lease = await this.#reach((signal) =>
+      unlessMade(() => this.#leases.findOneAndUpdate({ _id: name }, [{ $set: taken }], { ...options, signal })));
     return lease?.value === owner;
   }
 
   async release(name: string, owner: string): Promise<void> {
-    await this.#reach(() => this.#leases.deleteOne({ _id: name, value: owner }));
+    await this.#reach((signal) => this.#leases.deleteOne({ _id: name, value: owner }, { signal }));
   }
 
   async #reach<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
@@ -92,6 +93,7 @@ export class MongoExpiringState implements ExpiringState {
   #prepare(): Promise<void> {
     this.#prepared ??= this.#connection
       .reach(ExpiringStateUnavailable, patience.questionMs, async () => {
+        // Without the signal: an index that takes longer to build is there at a later try.
         const collections = [this.#values, this.#leases, this.#admissions.collection] as unknown as Collection[];
         await Promise.all([
           ...collections.map((one) => one.createIndex({ end: 1 }, { expireAfterSeconds: 0 }, {})),

@@ -39,8 +39,8 @@ export class Intents {
     let parts = 0;
     for (let at = 0; at < bytes.length; at += partBytes) {
       const body = new Binary(bytes.subarray(at, at + partBytes));
-      await this.#reach(() =>
-        this.#parts().replaceOne({ _id: partId(id, parts) }, { body }, { upsert: true }));
+      await this.#reach((signal) =>
+        this.#parts().replaceOne({ _id: partId(id, parts) }, { body }, { upsert: true, signal }));
       parts += 1;
     }
     return { batch, checkpoint, body: null, parts, id };
@@ -51,7 +51,7 @@ export class Intents {
     if (body) return unpack(body.buffer);
     const pieces: Uint8Array[] = [];
     for (let part = 0; part < parts; part += 1) {
-      const found = await this.#reach(() => this.#parts().findOne({ _id: partId(id, part) }));
+      const found = await this.#reach((signal) => this.#parts().findOne({ _id: partId(id, part) }, { signal }));
       if (!found) throw new ReadModelsUnavailable(`part ${part} of batch ${id} is gone`);
       pieces.push(found.body.buffer);
     }
@@ -61,19 +61,19 @@ export class Intents {
   /** Deletes what is kept outside the state. Nothing must be pending. */
   async forget({ parts, id }: Pending): Promise<void> {
     const ids = Array.from({ length: parts }, (_, part) => partId(id, part));
-    await this.#reach(() => this.#parts().deleteMany({ _id: { $in: ids } }));
+    await this.#reach((signal) => this.#parts().deleteMany({ _id: { $in: ids } }, { signal }));
   }
 
   /** Deletes what writers before an epoch left. Nothing of theirs must be pending. */
   async forgetBefore(epoch: number): Promise<void> {
-    await this.#reach(() => this.#parts().deleteMany({ _id: { $lt: epochId(epoch) } }));
+    await this.#reach((signal) => this.#parts().deleteMany({ _id: { $lt: epochId(epoch) } }, { signal }));
   }
 
   #parts() {
     return this.#connection.db.collection<Part>("intents");
   }
 
-  #reach<Result>(work: () => Promise<Result>): Promise<Result> {
+  #reach<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, work);
   }
 }

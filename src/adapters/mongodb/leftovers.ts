@@ -39,15 +39,16 @@ export class Leftovers {
   /** Drops them now. Call it while no generation is being made. */
   async drop(epoch: number): Promise<void> {
     const { db } = this.#connection;
-    await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async () => {
-      const state = await states(this.#connection).findOne({ _id: stateId });
+    await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async (signal) => {
+      const state = await states(this.#connection).findOne({ _id: stateId }, { signal });
       // What a later writer has begun is none of this one's business.
       if (state?.epoch !== epoch) return;
       const kept = [state.current, state.building].flatMap((generation) => generation?.number ?? []);
       const isLeft = (number: number) => number <= state.generations && !kept.includes(number);
       const names = await collectionsOf(this.#connection, isLeft);
-      for (const name of names) await db.dropCollection(name);
-      await definitionsOf(this.#connection).deleteMany({ _id: { $lte: state.generations, $nin: kept } });
+      for (const name of names) await db.dropCollection(name, { signal });
+      const leftDefinitions = { _id: { $lte: state.generations, $nin: kept } };
+      await definitionsOf(this.#connection).deleteMany(leftDefinitions, { signal });
     });
   }
 }

@@ -64,7 +64,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   /** The caller is about to write, so this takes over where another writer has meanwhile. */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null> {
     return this.#exclusively(async () => {
-      const state = await this.#ask(() => states(this.#connection).findOne({ _id: stateId }));
+      const state = await this.#ask((signal) => states(this.#connection).findOne({ _id: stateId }, { signal }));
       if (state?.writer !== this.#id) [this.#epoch, this.#held] = [undefined, undefined];
       const held = await this.#ready();
       return held && { checkpoint: held.generation.checkpoint, fingerprint: held.generation.fingerprint };
@@ -76,11 +76,11 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
       await this.#ready();
       const epoch = this.#epoch!;
       this.#held = undefined;
-      const numbered = await this.#ask(() =>
+      const numbered = await this.#ask((signal) =>
         states(this.#connection).findOneAndUpdate(
           { _id: stateId, epoch },
           { $inc: { generations: 1 } },
-          { returnDocument: "after" },
+          { returnDocument: "after", signal },
         ));
       if (!numbered) throw takenOver();
       const number = numbered.generations;
@@ -182,7 +182,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   /** A counter at zero is no different from one that never was; its mark is useless once its batch is over. */
   async #sweep(generation: number, batch: number): Promise<void> {
     const counters = this.#connection.db.collection(storedIn(generation, countersName));
-    await this.#ask(() => counters.deleteMany({ n: 0, _b: { $lte: batch } }));
+    await this.#ask((signal) => counters.deleteMany({ n: 0, _b: { $lte: batch } }, { signal }));
   }
 
   /** What to work on, nothing of it pending. */
@@ -216,15 +216,16 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   async #takeOver(): Promise<State> {
     const isFirst = this.#epoch === undefined;
     const none = { generations: 0, current: null, building: null };
-    const raised = await this.#ask(async () => {
+    const raised = await this.#ask(async (signal) => {
       if (isFirst) {
         const insert = { $setOnInsert: { epoch: 0, writer: "", ...none } };
-        await unlessMade(() => states(this.#connection).updateOne({ _id: stateId }, insert, { upsert: true }));
+        const options = { upsert: true, signal };
+        await unlessMade(() => states(this.#connection).updateOne({ _id: stateId }, insert, options));
       }
       return states(this.#connection).findOneAndUpdate(
         { _id: stateId, ...(!isFirst && { writer: this.#id }) },
         { $inc: { epoch: 1 }, $set: { writer: this.#id } },
-        { returnDocument: "after" },
+        { returnDocument: "after", signal },
       );
     });
     if (!raised) throw takenOver();
@@ -232,7 +233,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     const generations = [raised.current, raised.building].flatMap((generation) => generation?.number ?? []);
     await this.#connection.reach(ReadModelsUnavailable, patience.schemaMs, () =>
       fence(this.#connection, generations, raised.epoch));
-    const state = await this.#ask(() => states(this.#connection).findOne({ _id: stateId }));
+    const state = await this.#ask((signal) => states(this.#connection).findOne({ _id: stateId }, { signal }));
     // Only now may anything be written: the fence just put up may have let somebody in whom a later one shut out.
     if (state?.epoch !== raised.epoch) throw takenOver();
     this.#leftovers.look(raised.epoch);
@@ -248,7 +249,8 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   /** Changes the state if it is as expected. Otherwise another writer has taken over. */
   async #change(expected: Readonly<Record<string, unknown>>, update: UpdateFilter<State>): Promise<void> {
     const filter = { _id: stateId, ...expected } as Filter<State>;
-    const { matchedCount } = await this.#ask(() => states(this.#connection).updateOne(filter, update));
+    const { matchedCount } = await this.#ask((signal) =>
+      states(this.#connection).updateOne(filter, update, { signal }));
     if (matchedCount === 0) throw takenOver();
   }
 
@@ -267,7 +269,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     };
   }
 
-  #ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+  #ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
     return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, question);
   }
 }

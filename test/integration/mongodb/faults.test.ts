@@ -2,12 +2,12 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { MongoExpiringState } from "../../../src/adapters/mongodb/expiring-state.ts";
 import { ExpiringStateUnavailable } from "../../../src/ports/expiring-state.ts";
-import { ReadModelsUnavailable } from "../../../src/ports/read-models.ts";
+import { ReadModelsUnavailable, type ReadModelWriter } from "../../../src/ports/read-models.ts";
 import { add, id, position, put, thing } from "../../contract/read-models-things.ts";
 import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { definitions } from "./histories.ts";
-import { openProcess } from "./support.ts";
+import { hasty, openProcess } from "./support.ts";
 
 /** So long may it take until everything works again. */
 const healedWithinMs = 30_000;
@@ -126,6 +126,33 @@ describe("MongoDB, when its server fails", function () {
       await proxy.close();
     }
   });
+
+  const writes: Record<string, (state: MongoExpiringState, writer: ReadModelWriter) => Promise<unknown>> = {
+    values: (state) => state.put("key", "value", null),
+    leases: (state) => state.lease("role", "one", 1_000),
+    admissions: (state) => state.admit(["a"], { max: 1, windowMs: 1_000 }),
+    "g1.things": (_, writer) => writer.apply([{ position: position(1), changes: [put(thing(1))] }], position(1)),
+  };
+  for (const [collection, write] of Object.entries(writes)) {
+    it(`answers others while writes to ${collection} are not, by the only connection there is`, async () => {
+      const proxy = await WireProxy.start(url);
+      const { writer, connection, close } = openProcess(`${proxy.url}&maxPoolSize=1`, { clock: hasty(10) });
+      const state = new MongoExpiringState(connection);
+      try {
+        await writer.state();
+        expect(await state.get(["key"])).to.deep.equal([null]);
+        proxy.unanswered = collection;
+        const error = await refusal(() => write(state, writer), refusedWithinMs);
+        expect(error).to.be.instanceOf(collection === "g1.things" ? ReadModelsUnavailable : ExpiringStateUnavailable);
+        await connection.db.command({ ping: 1 });
+        proxy.unanswered = undefined;
+        await eventually(() => write(state, writer));
+      } finally {
+        await close();
+        await proxy.close();
+      }
+    });
+  }
 
   it("is not waited for at the start, and used as soon as it is there", async () => {
     await server.kill();
