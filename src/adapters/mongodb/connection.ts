@@ -65,12 +65,11 @@ export class MongoConnection {
     const givenUp = new AbortController();
     try {
       const outcome = await within(this.clock, withinMs, this.#open(Unavailable).then(() => work(givenUp.signal)));
-      if (outcome === late) {
-        givenUp.abort();
-        throw new Unavailable(`MongoDB did not answer within ${withinMs} ms`);
-      }
-      return outcome;
+      if (outcome !== late) return outcome;
+      throw new Unavailable(`MongoDB did not answer within ${withinMs} ms`);
     } catch (error) {
+      // Also where one of several failed: the others may be under way.
+      givenUp.abort();
       throw error instanceof Unavailable ? error : new Unavailable(`MongoDB: ${String(error)}`, { cause: error });
     }
   }

@@ -45,7 +45,7 @@ export class Leftovers {
       if (state?.epoch !== epoch) return;
       const kept = [state.current, state.building].flatMap((generation) => generation?.number ?? []);
       const isLeft = (number: number) => number <= state.generations && !kept.includes(number);
-      const names = await collectionsOf(this.#connection, isLeft);
+      const names = await collectionsOf(this.#connection, isLeft, signal);
       for (const name of names) await db.dropCollection(name, { signal });
       const leftDefinitions = { _id: { $lte: state.generations, $nin: kept } };
       await definitionsOf(this.#connection).deleteMany(leftDefinitions, { signal });

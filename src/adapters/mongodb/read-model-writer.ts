@@ -231,8 +231,7 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     if (!raised) throw takenOver();
     this.#epoch = raised.epoch;
     const generations = [raised.current, raised.building].flatMap((generation) => generation?.number ?? []);
-    await this.#connection.reach(ReadModelsUnavailable, patience.schemaMs, () =>
-      fence(this.#connection, generations, raised.epoch));
+    await this.#ask((signal) => fence(this.#connection, generations, raised.epoch, signal));
     const state = await this.#ask((signal) => states(this.#connection).findOne({ _id: stateId }, { signal }));
     // Only now may anything be written: the fence just put up may have let somebody in whom a later one shut out.
     if (state?.epoch !== raised.epoch) throw takenOver();

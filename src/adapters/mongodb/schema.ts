@@ -30,22 +30,24 @@ export async function fence(
   connection: MongoConnection,
   generations: readonly number[],
   epoch: number,
+  signal: AbortSignal,
 ): Promise<void> {
-  const names = await collectionsOf(connection, (number) => generations.includes(number));
+  const names = await collectionsOf(connection, (number) => generations.includes(number), signal);
   const command = (name: string): Stored => ({
     collMod: name,
     validator: validatorOf(epoch),
     writeConcern: { w: "majority" },
   });
-  await Promise.all(names.map((name) => connection.db.command(command(name))));
+  await Promise.all(names.map((name) => connection.db.command(command(name), { signal })));
 }
 
 /** The collections of the generations wanted. */
 export async function collectionsOf(
   { db }: MongoConnection,
   isMeant: (generation: number) => boolean,
+  signal: AbortSignal,
 ): Promise<string[]> {
-  const found = await db.listCollections({}, { nameOnly: true }).toArray();
+  const found = await db.listCollections({}, { nameOnly: true, signal }).toArray();
   return found.map(({ name }) => name).filter((name) => {
     const number = generationOf(name);
     return number !== undefined && isMeant(number);

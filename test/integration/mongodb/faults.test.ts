@@ -154,6 +154,25 @@ describe("MongoDB, when its server fails", function () {
     });
   }
 
+  for (const maxPoolSize of [1, 3]) {
+    it(`has a writer begin again in time that could not shut others out over ${maxPoolSize} connections`, async () => {
+      const proxy = await WireProxy.start(url);
+      const clock = hasty(10);
+      const { writer, connection, close } = openProcess(`${proxy.url}&maxPoolSize=${maxPoolSize}`, { clock });
+      try {
+        await connection.ping();
+        proxy.unanswered = "collMod";
+        expect(await refusal(() => writer.state(), refusedWithinMs)).to.be.instanceOf(ReadModelsUnavailable);
+        await connection.db.command({ ping: 1 });
+        proxy.unanswered = undefined;
+        await eventually(() => writer.state());
+      } finally {
+        await close();
+        await proxy.close();
+      }
+    });
+  }
+
   it("is not waited for at the start, and used as soon as it is there", async () => {
     await server.kill();
     const late = openProcess(newDatabase(server));
