@@ -83,6 +83,8 @@ class Batches {
   }
 
   #send(): void {
+    // A batch that returned in this turn has sent it already.
+    if (this.#texts.length === 0) return;
     this.#inFlight.set(++this.#lastBatch, this.#written);
     this.#thread.postMessage({ batch: this.#lastBatch, texts: this.#texts } satisfies LeastMessage);
     this.#texts = [];
