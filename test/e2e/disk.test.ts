@@ -144,6 +144,10 @@ describe("the real process on a disk that loses what was not synced, is full or 
         await during();
         await producers.stop();
       };
+      const accepted = async () => {
+        const before = ledger.count;
+        await eventually(async () => ledger.count, (count) => count >= before + 10);
+      };
       const back = async () => {
         await relay.losePower(someLoss(random));
         await relay.start();
@@ -157,14 +161,14 @@ describe("the real process on a disk that loses what was not synced, is full or 
           });
         }
         for (const [kind, file] of points["as it ends"]) {
-          await loaded(() => pause(100));
+          await loaded(accepted);
           relay.disk.dieAt(kind, file, 1);
           relay.signal("SIGTERM");
           await died(relay);
           await back();
         }
         for (const [kind, file] of points["as it starts again"]) {
-          await loaded(() => pause(100));
+          await loaded(accepted);
           await relay.losePower({ survives: () => true, torn: false });
           relay.disk.dieAt(kind, file, 1);
           relay.launch();
@@ -320,7 +324,8 @@ function someLoss(random: () => number): Loss {
   return { survives: () => random() < share, torn: random() < 0.5 };
 }
 
-/** Resolves when the relay has died by itself. */
-async function died({ lives }: RelayOnDisk): Promise<void> {
+/** Resolves when the relay has died at the step it was to die at. */
+async function died({ lives, disk }: RelayOnDisk): Promise<void> {
   await eventually(async () => lives.at(-1)?.endedAt ?? null, (endedAt) => endedAt !== null, 30_000);
+  expect(disk.stepsToDeath, "steps that it ended without").to.equal(0);
 }

@@ -72,6 +72,13 @@ export class Ledger {
   #unanswered = 0;
   #unavailable = 0;
   readonly #doubled: string[] = [];
+  #keys = 0;
+
+  /** An idempotency key for an event that was never posted: to a repeated one a relay writes nothing. */
+  newKey(): string {
+    this.#keys += 1;
+    return `event-${this.#keys}`;
+  }
 
   acknowledged(acknowledgement: Acknowledgement): void {
     const { key, eventId, status } = acknowledgement;

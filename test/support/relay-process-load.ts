@@ -58,8 +58,8 @@ export class Producers {
 
   start(): this {
     const { producers } = this.#options;
-    for (let producer = 1; producer <= producers; producer += 1) {
-      const running = this.#produce(producer);
+    for (let producer = 0; producer < producers; producer += 1) {
+      const running = this.#produce();
       // stop() rejects with it; unhandled where a test failed before its stop(), it would fail the next one.
       running.catch((error: unknown) => console.log(`      a producer gave up: ${String(error)}`));
       this.#running.push(running);
@@ -73,11 +73,11 @@ export class Producers {
     await Promise.all(this.#running);
   }
 
-  async #produce(producer: number): Promise<void> {
+  async #produce(): Promise<void> {
     const { random, pauseMs } = this.#options;
-    for (let number = 1; !this.#stopped && !this.#relay.closed; number += 1) {
+    while (!this.#stopped && !this.#relay.closed) {
       const target = this.#targets[Math.floor(random() * this.#targets.length)];
-      if (target) await this.#post(target, `producer-${producer}/${number}`);
+      if (target) await this.#post(target, this.#ledger.newKey());
       await pause(pauseMs);
     }
   }

@@ -72,11 +72,14 @@ export class Disk {
     this.#set(20, count);
   }
 
+  /** How many steps of {@link dieAt} are still to come; 0 once the process died at the last of them. */
+  get stepsToDeath(): number {
+    return this.#get(20);
+  }
+
   /** How many calls have failed. */
   get failures(): number {
-    const field = Buffer.alloc(4);
-    readSync(this.#control, field, 0, 4, 16);
-    return field.readUInt32LE();
+    return this.#get(16);
   }
 
   /** The power goes, as the process has already: of its files there is what the disk holds then. */
@@ -89,6 +92,12 @@ export class Disk {
 
   close(): void {
     closeSync(this.#control);
+  }
+
+  #get(at: number): number {
+    const field = Buffer.alloc(4);
+    readSync(this.#control, field, 0, 4, at);
+    return field.readUInt32LE();
   }
 
   #set(at: number, value: number): void {
