@@ -128,7 +128,10 @@ describe("operator commands", () => {
       await other.destination({ url: receiver.url("/failing") })] as const;
     await account.producer.post(places[0].ingest, {});
     for (let n = 0; n < 3; n += 1) await other.producer.post(places[1].ingest, { n });
-    await relay.at(account.owner).patch(`/api/v1/destinations/${places[0].id}`, { status: "inactive" });
+    const place = `/api/v1/destinations/${places[0].id}`;
+    await account.owner.patch(place, { status: "inactive" });
+    // The command waits for nothing; this answer waits until the read models have the change.
+    expect(await account.owner.get(place)).to.include({ status: "Inactive" });
     const told = async () => (await relay.command("backlog")).stdout.split("\n");
     const all = "waiting in all: 4 events for 2 destinations";
     const lines = await eventually(told, (said) => said.at(-2) === all, 20_000);

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { writeSync } from "node:fs";
 import { noStream } from "../../../../src/ports/event-store.ts";
 import { note } from "../../../contract/event-store/harness.ts";
 import { openPlainStore } from "../../../support/embedded-store.ts";
+import { say } from "./say.ts";
 
 /**
  * Appends to the store in the folder named until it is killed: streams of appends of three entries, now and then
@@ -12,7 +12,6 @@ import { openPlainStore } from "../../../support/embedded-store.ts";
 const store = await openPlainStore(process.argv[2]!, {
   memtableRecords: 200, mergeFanout: 2, checkpointBytes: 100_000, scrubDelayMs: 5,
 });
-const say = (...words: (string | number)[]) => writeSync(1, `${words.join(" ")}\n`);
 
 async function work(): Promise<never> {
   for (;;) {
@@ -22,11 +21,11 @@ async function work(): Promise<never> {
       const entries = ["x", "y", "z"].map((text) => note(text.repeat(200)));
       const appended = await store.append(stream, revision, entries);
       revision = appended.revision;
-      say("appended", stream, revision, appended.position);
+      await say("appended", stream, revision, appended.position);
       if (append === 2 && stream.endsWith("0")) {
-        say("deleting", stream, revision);
+        await say("deleting", stream, revision);
         await store.deleteStream(stream);
-        say("deleted", stream, revision);
+        await say("deleted", stream, revision);
         revision = noStream;
       }
     }

@@ -6,6 +6,7 @@ import { SystemClock } from "../../../../src/adapters/system/system-clock.ts";
 import { noStream } from "../../../../src/ports/event-store.ts";
 import { note } from "../../../contract/event-store/harness.ts";
 import { plainCodec } from "../../../support/plain-codec.ts";
+import { say } from "./say.ts";
 
 /** Appends to the store in the folder named, whatever fails, until it is killed. Prints each stream that it has. */
 const store = await openEmbeddedEventStore({
@@ -21,7 +22,7 @@ async function work(): Promise<never> {
   for (;;) {
     const stream = `event-${randomUUID()}`;
     const appended = await store.append(stream, noStream, [note("x".repeat(8_000))]).catch(() => null);
-    if (appended) writeSync(1, `${stream}\n`);
+    if (appended) await say(stream);
     else await setTimeout(5);
   }
 }
