@@ -32,7 +32,7 @@ const headerBytes = 16_384;
 const unparsable: Readonly<Record<string, readonly [status: number, text: string]>> = {
   HPE_HEADER_OVERFLOW: [431, `headers: must be at most ${headerBytes} bytes, the request line included`],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: [413, "body: its chunks have extensions that are too large"],
-  HPE_INVALID_HEADER_TOKEN: [400, "headers: must not contain control characters"],
+  HPE_INVALID_HEADER_TOKEN: [400, "headers: each must be one line: name, colon right after it, no control characters"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "the request took too long"],
 };
 

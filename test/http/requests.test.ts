@@ -318,10 +318,14 @@ describeOnEngines("requests", (freshEngines) => {
     });
 
     it("say what is wrong with that, too", async () => {
+      const malformed = "headers: each must be one line: name, colon right after it, no control characters";
       const table: [string, string][] = [
         [`X-Long: ${"x".repeat(20_000)}`, "headers: must be at most 16384 bytes, the request line included"],
-        ["X-Odd: a\0b", "headers: must not contain control characters"],
-        ["X-Odd a", "headers: must not contain control characters"],
+        ["X-Odd: a\0b", malformed],
+        ["X-Odd a", malformed],
+        ["X-Odd : a", malformed],
+        ["X(Odd: a", malformed],
+        ["X-Odd: a\r\n b", malformed],
         ["Expect: something", "Expect: must be 100-continue"],
       ];
       for (const [line, expected] of table) {
