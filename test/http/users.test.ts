@@ -78,6 +78,20 @@ describeOnEngines("users", (freshEngines) => {
       });
     }
 
+    it("says which number is which role or status: answers have names", async () => {
+      const meanings = "0 Developer, 1 Admin, 10 Owner, 20 Viewer";
+      for (const role of [2, "Admin"]) {
+        const answer = await one.owner.client.post("/api/v1/users", { email: freshEmail(), password, role });
+        expect(answer.text).to.equal(`role: must be an integer: ${meanings}`);
+      }
+      expect((await one.owner.client.get("/api/v1/users?Role=Admin")).text).to.equal(
+        `Role: must be an integer: ${meanings}`,
+      );
+      expect((await one.owner.client.patch(path(one.viewer), { status: "Inactive" })).text).to.equal(
+        "status: must be an integer: 0 Active, 1 Inactive",
+      );
+    });
+
     it("gives 409 for an email in use anywhere, in any case; but first 403 to who may not create", async () => {
       for (const email of [one.viewer.email, other.owner.email.toUpperCase()]) {
         expect((await one.admin.client.post("/api/v1/users", { email, password })).status).to.equal(409);

@@ -60,16 +60,16 @@ export function queryReader<Parameters>(schema: SchemaObject): QueryReader<Param
       if (text === undefined) continue;
       if (more.length > 0) refuse("invalid", `${name}: must be given once`);
       if (text === "") refuse("invalid", `${name}: must not be empty`);
-      values[name] = type === "integer" ? integer(name, text) : name === "TpOrd" ? capitalised(text) : text;
+      values[name] = type === "integer" ? integer(text) : name === "TpOrd" ? capitalised(text) : text;
     }
     return validate(values);
   };
   return Object.assign(read, { schema });
 }
 
-function integer(name: string, text: string): number {
-  if (!/^-?\d{1,15}$/.test(text)) refuse("invalid", `${name}: must be an integer`);
-  return Number(text);
+/** The number, or what is none as it is: the schema says what is wrong with it. */
+function integer(text: string): number | string {
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
 function capitalised(text: string): string {

@@ -8,7 +8,13 @@ export interface Validator<Shape> {
   readonly schema: SchemaObject;
 }
 
-const ajv = new Ajv2020({ useDefaults: true });
+interface Field {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly description?: string;
+}
+
+const ajv = new Ajv2020({ useDefaults: true, verbose: true });
 ajv.addFormat("uuid", (text: string) => uuidForm.test(text.toLowerCase()));
 // The application's own rules check these more strictly, and with better words.
 for (const name of ["email", "uri", "date-time", "password"]) ajv.addFormat(name, true);
@@ -29,6 +35,9 @@ export function validator<Shape>(schema: SchemaObject): Validator<Shape> {
 function problemOf(error: ErrorObject | undefined): string {
   const path = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
   const params = error?.params ?? {};
+  const { type, enum: codes, description } = (error?.parentSchema ?? {}) as Field;
+  // The numbers alone would not say which of them is the Owner.
+  if (type === "integer" && codes) return `${path}: must be an integer: ${description?.replace(/\.$/, "")}`;
   switch (error?.keyword) {
     case "required":
       return `${[path, params["missingProperty"]].filter(Boolean).join(".")}: is required`;
