@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { certificateFile } from "./certificates.ts";
 import {
   boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, hasHostBits, host, hostAndPort, httpsUrl,
@@ -219,8 +220,9 @@ function turnstile(from: Reader): Config["turnstile"] {
   return { verifyUrl: from.read("RELAY_TURNSTILE_VERIFY_URL", standard, forms.RELAY_TURNSTILE_VERIFY_URL) };
 }
 
+/** Absolute, so that whatever names the folder says where it really is. */
 function path(text: string): string {
-  return text.includes("\0") ? fail("must be a path") : text;
+  return text.includes("\0") ? fail("must be a path") : resolve(text);
 }
 
 function topicPrefix(text: string): string {

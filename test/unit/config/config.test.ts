@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { rootCertificates } from "node:tls";
 import { expect } from "chai";
 import { configWarnings, readConfig, type Config } from "../../../src/config/config.ts";
@@ -37,7 +37,7 @@ describe("configuration", () => {
   it("has the documented defaults", () => {
     const config = readConfig({});
     expect(config).to.deep.equal({
-      host: "127.0.0.1", port: 8080, dataDir: "./data",
+      host: "127.0.0.1", port: 8080, dataDir: resolve("data"),
       roles: new Set(["api", "forwarder", "delivery", "projector", "sweeper"]),
       eventStore: { engine: "embedded" }, queue: { engine: "embedded" }, readModels: { engine: "embedded" },
       turnstile: null, trustedProxies: 0, maxBodyBytes: 262_144,
@@ -68,6 +68,10 @@ describe("configuration", () => {
     const limit: RateLimit | null = config.limits.loginFailures;
     expect(retry).to.deep.equal({ scheduleMs: [250, 86_400_000], jitter: 0 });
     expect(limit).to.equal(null);
+  });
+
+  it("says where a relative data folder really is", () => {
+    expect(readConfig({ RELAY_DATA_DIR: "some/../where" }).dataDir).to.equal(join(process.cwd(), "where"));
   });
 
   it("takes each bound itself, and any kind of address to listen at", () => {
