@@ -33,6 +33,7 @@ interface Manifest {
 interface PodSpec {
   readonly terminationGracePeriodSeconds: number;
   readonly securityContext: { readonly runAsNonRoot: boolean };
+  readonly enableServiceLinks?: boolean;
   readonly containers: readonly {
     readonly env: readonly { readonly name: string; readonly value: string }[];
     readonly securityContext: { readonly readOnlyRootFilesystem: boolean; readonly allowPrivilegeEscalation: boolean };
@@ -105,6 +106,14 @@ describe("what deploys the relay", () => {
         expect((spec?.terminationGracePeriodSeconds ?? 0) * 1000).to.be.above(shutdownTimeoutMs + 5_000);
       });
     }
+
+    it("take no settings from what Kubernetes says of a Service that is called relay", () => {
+      const links = { RELAY_PORT: "tcp://10.0.0.1:80", RELAY_SERVICE_HOST: "10.0.0.1" };
+      expect(() => readConfig(links)).to.throw("RELAY_PORT");
+      for (const { spec, metadata } of deployments) {
+        expect(spec?.template?.spec.enableServiceLinks, metadata.name).to.equal(false);
+      }
+    });
 
     function environmentOf({ spec }: Manifest): Environment {
       const [container] = spec?.template?.spec.containers ?? [];
