@@ -24,16 +24,22 @@ interface Settings {
 const usage = `usage: npm start [-- command]
 
   serve             run the relay (the default)
-  rebuild           drop the read models and build them again from the log, then exit
-  backup FOLDER     copy the log and the expiring state of a running relay into FOLDER, then exit
-  backlog           tell which destinations most events wait for; a relay may be running
-  keys              tell what each master key wraps, and which old ones may go; a relay may be running
-  rewrap            bring every key under the newest master key, then exit (a running relay does it by itself)
-  reset-owner-password EMAIL
-                    give an Owner the password on standard input, or one that is made and printed, then exit
-  erase-tenant TENANT_ID --yes
-                    take a tenant and all that is its own out of every file, for good, then exit
   help, --version   print this, or the version, and exit
+
+beside a running relay or on a stopped one:
+  backup FOLDER     copy the log and the expiring state into FOLDER
+  backlog           tell which destinations most events wait for
+  keys              tell what each master key wraps, and which old ones may go
+
+on a stopped relay:
+  rebuild           drop the read models and build them again from the log
+  erase-tenant TENANT_ID --yes
+                    take a tenant and all that is its own out of every file, for good
+
+on a stopped relay; where no engine is embedded, beside a running one, too:
+  rewrap            bring every key under the newest master key (a running relay does it by itself)
+  reset-owner-password EMAIL
+                    give an Owner the password on standard input, or one that is made and printed
 `;
 
 function settingsOrExit(): Settings {
