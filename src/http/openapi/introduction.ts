@@ -4,6 +4,12 @@ export const introduction = [
   "destination, with retries, circuit breakers and replay. Every attempt stays readable until its event is purged, " +
   "and every change of a setting as long as the tenant.",
 
+  "To start, create a tenant (`POST /api/v1/tenants`), log in (`POST /api/v1/auth/login`), and send the " +
+  "`accessToken` with every other request as `Authorization: Bearer …`. Register a destination and issue an API key: " +
+  "with the key in `X-Api-Key`, a producer posts to `/api/v1/ingest/{tenantId}/{token}`, the token being the " +
+  "destination's `ingestToken`. `GET /api/v1/events/{id}/attempts` then tells what became of an event, and " +
+  "`GET /api/v1/events/{id}/history` who did what to it, when and why.",
+
   "Bodies are JSON objects in UTF-8, at most 256 KiB (`RELAY_MAX_BODY_BYTES`) and nested at most 128 deep. Unknown " +
   "fields are ignored; a known field of the wrong type gives 400. Ids are UUIDs, in any case. Times are ISO 8601 UTC " +
   "with milliseconds. Paths are case-sensitive and have no trailing slash. Requests of one tenant never see or touch " +
