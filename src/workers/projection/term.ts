@@ -70,7 +70,11 @@ export class Term {
   /** Projects what is in the log and what comes; resolves when the term is over and nothing is written any more. */
   async run(): Promise<void> {
     const subscription = await this.#caughtUp().catch(untilOver);
+    const built = this.#anew;
     if (subscription) await this.#publish().catch(untilOver);
+    if (built && !this.#over) {
+      this.#parts.logger.info({ upTo: this.#progress.applied }, "the read models are built: lists answer from them");
+    }
     await this.#ended.promise;
     await subscription?.stop();
     await this.#purging;
@@ -119,8 +123,12 @@ export class Term {
       await this.#purges.load();
       for (let stream = 0; stream < streams; stream += 1) metrics.trouble("stream set aside");
     } else {
-      if (state) logger.warn({ checkpoint: state.checkpoint }, "read models of other kind or log: building them again");
-      else if (end !== logStart) logger.info({ upTo: end }, "no read models: building them from the log");
+      if (state) {
+        const what = state.fingerprint === fingerprint ? "are of a log that went further" : "are of another version";
+        logger.warn({ checkpoint: state.checkpoint, upTo: end }, `the read models ${what}: building them again`);
+      } else if (end !== logStart) {
+        logger.info({ upTo: end }, "no read models: building them from the log");
+      }
       await this.#reset();
     }
   }

@@ -12,6 +12,7 @@ import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { position } from "../../support/position.ts";
 import { projectorOf } from "../../support/projector.ts";
+import { quiet } from "../../support/telemetry.ts";
 import { WrittenLog } from "../../support/written-log.ts";
 
 /** Read models whose writes a test may count and let fail. */
@@ -45,6 +46,7 @@ describe("projection runner", () => {
   let models: WatchedReadModels;
   let clock: ManualClock;
   let troubles: string[];
+  let lines: string[];
   let runners: ProjectionRunner[];
 
   beforeEach(() => {
@@ -52,6 +54,7 @@ describe("projection runner", () => {
     models = new WatchedReadModels();
     clock = new ManualClock();
     troubles = [];
+    lines = [];
     runners = [];
   });
 
@@ -59,7 +62,9 @@ describe("projection runner", () => {
 
   function newRunner(parts: Partial<ProjectionParts> = {}): ProjectionRunner {
     const metrics = { trouble: (kind: string) => troubles.push(kind) };
-    const runner = projectorOf({ log, models, clock, metrics, lingerMs: 200, ...parts });
+    const line = (_: object, text: string) => lines.push(text);
+    const logger = { ...quiet, info: line, warn: line };
+    const runner = projectorOf({ log, models, clock, metrics, logger, lingerMs: 200, ...parts });
     runners.push(runner);
     return runner;
   }
@@ -205,6 +210,9 @@ describe("projection runner", () => {
     await runner.drained(await log.head());
     expect(await models.state()).to.deep.equal({ checkpoint: await log.head(), fingerprint });
     expect(await statusOf()).to.equal("Pending");
+    await settled();
+    const again = "the read models are of another version: building them again";
+    expect(lines).to.deep.equal([again, "the read models are built: lists answer from them"]);
   });
 
   it("builds everything again when the log ends before the checkpoint", async () => {
@@ -221,6 +229,7 @@ describe("projection runner", () => {
     expect(models.resets).to.equal(2);
     expect(await models.checkpoint()).to.equal(position(all.length - 1));
     expect(await statusOf()).to.equal("Processing");
+    expect(lines).to.include("the read models are of a log that went further: building them again");
   });
 
   it("rebuilds on demand to what was there", async () => {
