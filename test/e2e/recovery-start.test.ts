@@ -158,8 +158,8 @@ describe("a start with much to do", function () {
     const many = await measure(sized(100_000, 1_000_000));
     printed("with 1,000 waiting", few);
     printed("with many more", many);
-    expect(many.startMs).to.be.lessThan(5_000);
-    expect(many.startMs - few.startMs, "longer until it is ready").to.be.lessThan(2_500);
+    // A hundred times as many, and more: the index of what waits is made anew at this start, and little else.
+    expect(many.startMs / few.startMs, "time until it is ready").to.be.at.most(5);
     expect(many.heap / few.heap, "memory").to.be.at.most(1.5);
   });
 });
