@@ -5,34 +5,22 @@ import type { ExpiringState, Ticket } from "../../src/ports/expiring-state.ts";
 /** Expiring state on storage of its own, empty at first. */
 export interface ExpiringStateUnderTest {
   readonly state: ExpiringState;
-  /** Lets time pass: by a clock of the test's where the engine takes one, else by waiting. */
+  /** Lets time pass, by a clock of the test's: it stands still meanwhile. */
   pass(ms: number): Promise<void>;
   /** Ends this handle; the same storage opens again. */
   reopen(): Promise<ExpiringStateUnderTest>;
   /** Another handle on the same storage, as another process has. */
   another(): Promise<ExpiringState>;
-  /** How many values and admissions are stored, expired ones included; undefined where the engine cannot tell. */
-  stored?(): Promise<number>;
   close(): Promise<void>;
 }
 
-export interface ExpiringStateTraits {
-  /** The shortest time in which the engine tells before from after, ms; the tests' times are in this unit. */
-  readonly tickMs: number;
-  /** Whether the tests' clock moves only by `pass`. */
-  readonly ownClock: boolean;
-}
+const seconds = (n: number) => n * 1_000;
 
 /** What every adapter of ExpiringState keeps to. */
-export function expiringStateContract(
-  name: string,
-  open: () => Promise<ExpiringStateUnderTest>,
-  { tickMs, ownClock }: ExpiringStateTraits,
-): void {
+export function expiringStateContract(name: string, open: () => Promise<ExpiringStateUnderTest>): void {
   describe(`${name} as expiring state`, () => {
     let tested: ExpiringStateUnderTest;
     let state: ExpiringState;
-    const ticks = (n: number) => n * tickMs;
 
     beforeEach(async () => {
       tested = await open();
@@ -44,36 +32,32 @@ export function expiringStateContract(
     describe("values", () => {
       it("are read in the order asked for, null where there is none", async () => {
         await state.put("a", "1", null);
-        await state.put("b", "", ticks(100));
+        await state.put("b", "", seconds(100));
         expect(await state.get(["b", "none", "a", "b"])).to.deep.equal(["", null, "1", ""]);
         expect(await state.get([])).to.deep.equal([]);
       });
 
       it("are replaced, their end with them", async () => {
-        await state.put("a", "1", ticks(1));
+        await state.put("a", "1", seconds(1));
         await state.put("a", "2", null);
         await state.put("b", "1", null);
-        await state.put("b", "2", ticks(1));
-        await tested.pass(ticks(2));
+        await state.put("b", "2", seconds(1));
+        await tested.pass(seconds(2));
         expect(await state.get(["a", "b"])).to.deep.equal(["2", null]);
       });
 
       it("end when their time is over, not before", async () => {
-        await state.put("short", "1", ticks(2));
-        await state.put("long", "1", ticks(200));
+        await state.put("short", "1", seconds(2));
+        await state.put("long", "1", seconds(200));
         await state.put("ever", "1", null);
-        if (ownClock) {
-          await tested.pass(ticks(2) - 1);
-          expect(await state.get(["short"])).to.deep.equal(["1"]);
-          await tested.pass(1);
-        } else {
-          await tested.pass(ticks(3));
-        }
+        await tested.pass(seconds(2) - 1);
+        expect(await state.get(["short"])).to.deep.equal(["1"]);
+        await tested.pass(1);
         expect(await state.get(["short", "long", "ever"])).to.deep.equal([null, "1", "1"]);
       });
 
       it("are kept when the storage is opened again, and seen by another process", async () => {
-        await state.put("a", "1", ticks(1000));
+        await state.put("a", "1", seconds(1000));
         expect(await (await tested.another()).get(["a"])).to.deep.equal(["1"]);
         tested = await tested.reopen();
         expect(await tested.state.get(["a"])).to.deep.equal(["1"]);
@@ -81,7 +65,7 @@ export function expiringStateContract(
     });
 
     describe("admissions", () => {
-      const limit = { max: 3, windowMs: ticks(100) };
+      const limit = { max: 3, windowMs: seconds(100) };
 
       it("are given up to the limit, each with a ticket of its own", async () => {
         const tickets = [];
@@ -127,16 +111,16 @@ export function expiringStateContract(
       });
 
       it("are refused without being counted", async () => {
-        const short = { max: 1, windowMs: ticks(4) };
+        const short = { max: 1, windowMs: seconds(4) };
         await state.admit(["a"], short);
-        await tested.pass(ticks(2));
+        await tested.pass(seconds(2));
         expect(await state.admit(["a"], short)).to.equal(null);
-        await tested.pass(ticks(3));
+        await tested.pass(seconds(3));
         expect(await state.admit(["a"], short)).to.not.equal(null);
       });
 
       it("are free again all at once when their window is over", async () => {
-        const many = { max: 40, windowMs: ticks(10) };
+        const many = { max: 40, windowMs: seconds(10) };
         const fill = async () => {
           const tickets = [];
           for (let attempt = 0; attempt < 41; attempt += 1) tickets.push(await state.admit(["a"], many));
@@ -144,101 +128,89 @@ export function expiringStateContract(
         };
         for (let n = 0; n < 40; n += 1) await state.admit([`0-${n}`], many);
         expect(await fill()).to.equal(40);
-        await tested.pass(ticks(10));
+        await tested.pass(seconds(10));
         expect(await fill()).to.equal(40);
       });
 
       it("are kept when the storage is opened again", async () => {
-        for (let attempt = 0; attempt < 3; attempt += 1) await state.admit(["a"], { ...limit, windowMs: ticks(1000) });
+        for (let attempt = 0; attempt < 3; attempt += 1) await state.admit(["a"], limit);
         tested = await tested.reopen();
-        expect(await tested.state.admit(["a"], { ...limit, windowMs: ticks(1000) })).to.equal(null);
+        expect(await tested.state.admit(["a"], limit)).to.equal(null);
       });
 
-      if (ownClock)
-        it("never number more than the limit within any window, and as many as that allows", async () => {
-          let run = 0;
-          await fc.assert(
-            fc.asyncProperty(
-              fc.array(fc.nat(40), { maxLength: 60 }),
-              fc.integer({ min: 1, max: 4 }),
-              fc.integer({ min: 1, max: 60 }),
-              async (gaps, max, windowMs) => {
-                run += 1;
-                let now = 0;
-                const admitted: number[] = [];
-                for (const gap of gaps) {
-                  await tested.pass(gap);
-                  now += gap;
-                  const within = admitted.filter((at) => at > now - windowMs).length;
-                  const ticket = await state.admit([`run-${run}`], { max, windowMs });
-                  expect(ticket !== null, `at ${now}`).to.equal(within < max);
-                  if (ticket) admitted.push(now);
-                }
-              },
-            ),
-            { numRuns: 100 },
-          );
-        });
+      it("never number more than the limit within any window, and as many as that allows", async () => {
+        let run = 0;
+        await fc.assert(
+          fc.asyncProperty(
+            fc.array(fc.nat(40), { maxLength: 60 }),
+            fc.integer({ min: 1, max: 4 }),
+            fc.integer({ min: 1, max: 60 }),
+            async (gaps, max, windowMs) => {
+              run += 1;
+              let now = 0;
+              const admitted: number[] = [];
+              for (const gap of gaps) {
+                await tested.pass(gap);
+                now += gap;
+                const within = admitted.filter((at) => at > now - windowMs).length;
+                const ticket = await state.admit([`run-${run}`], { max, windowMs });
+                expect(ticket !== null, `at ${now}`).to.equal(within < max);
+                if (ticket) admitted.push(now);
+              }
+            },
+          ),
+          { numRuns: 100 },
+        );
+      });
     });
 
     describe("leases", () => {
       it("belong to one owner, who may renew them", async () => {
-        expect(await state.lease("role", "one", ticks(100))).to.equal(true);
-        expect(await state.lease("role", "two", ticks(100))).to.equal(false);
-        expect(await state.lease("role", "one", ticks(100))).to.equal(true);
-        expect(await state.lease("other", "two", ticks(100))).to.equal(true);
+        expect(await state.lease("role", "one", seconds(100))).to.equal(true);
+        expect(await state.lease("role", "two", seconds(100))).to.equal(false);
+        expect(await state.lease("role", "one", seconds(100))).to.equal(true);
+        expect(await state.lease("other", "two", seconds(100))).to.equal(true);
       });
 
       it("pass to another when their time is over, from the last renewal on", async () => {
-        await state.lease("role", "one", ticks(4));
-        await tested.pass(ticks(2));
-        await state.lease("role", "one", ticks(4));
-        await tested.pass(ticks(3));
-        expect(await state.lease("role", "two", ticks(100))).to.equal(false);
-        await tested.pass(ticks(2));
-        expect(await state.lease("role", "two", ticks(100))).to.equal(true);
-        expect(await state.lease("role", "one", ticks(100))).to.equal(false);
+        await state.lease("role", "one", seconds(4));
+        await tested.pass(seconds(2));
+        await state.lease("role", "one", seconds(4));
+        await tested.pass(seconds(3));
+        expect(await state.lease("role", "two", seconds(100))).to.equal(false);
+        await tested.pass(seconds(2));
+        expect(await state.lease("role", "two", seconds(100))).to.equal(true);
+        expect(await state.lease("role", "one", seconds(100))).to.equal(false);
       });
 
       it("are over when they are, however much else is", async () => {
-        for (let n = 0; n < 40; n += 1) await state.put(`key-${n}`, "value", ticks(1));
-        await state.lease("role", "one", ticks(2));
-        await tested.pass(ticks(3));
-        expect(await state.lease("role", "two", ticks(100))).to.equal(true);
+        for (let n = 0; n < 40; n += 1) await state.put(`key-${n}`, "value", seconds(1));
+        await state.lease("role", "one", seconds(2));
+        await tested.pass(seconds(3));
+        expect(await state.lease("role", "two", seconds(100))).to.equal(true);
       });
 
       it("have one winner among parallel owners of two processes", async () => {
         const other = await tested.another();
         const owners = Array.from({ length: 40 }, (_, n) => `owner-${n}`);
-        const claims = owners.map((owner, n) => (n % 2 ? state : other).lease("role", owner, ticks(1000)));
+        const claims = owners.map((owner, n) => (n % 2 ? state : other).lease("role", owner, seconds(1000)));
         expect((await Promise.all(claims)).filter(Boolean)).to.have.length(1);
       });
 
       it("are given back by their owner only", async () => {
-        await state.lease("role", "one", ticks(1000));
+        await state.lease("role", "one", seconds(1000));
         await state.release("role", "two");
-        expect(await state.lease("role", "two", ticks(1000))).to.equal(false);
+        expect(await state.lease("role", "two", seconds(1000))).to.equal(false);
         await state.release("role", "one");
-        expect(await state.lease("role", "two", ticks(1000))).to.equal(true);
+        expect(await state.lease("role", "two", seconds(1000))).to.equal(true);
         await state.release("nothing", "one");
       });
 
       it("are apart from values of the same name", async () => {
         await state.put("role", "one", null);
-        expect(await state.lease("role", "two", ticks(1000))).to.equal(true);
+        expect(await state.lease("role", "two", seconds(1000))).to.equal(true);
         expect(await state.get(["role"])).to.deep.equal(["one"]);
       });
-    });
-
-    it("does not keep what has expired", async () => {
-      for (let n = 0; n < 200; n += 1) {
-        await state.put(`key-${n}`, "value", ticks(1));
-        await state.admit([`key-${n}`], { max: 5, windowMs: ticks(1) });
-      }
-      await tested.pass(ticks(400));
-      for (let n = 0; n < 100; n += 1) await state.put("one", "value", null);
-      expect((await tested.stored?.()) ?? 1).to.equal(1);
-      expect(await state.get(["key-199", "one"])).to.deep.equal([null, "value"]);
     });
   });
 }

@@ -38,8 +38,5 @@ describe("An engine outside of the process", () => {
     await mongoDbOrSkip(this);
   });
 
-  expiringStateContract("MongoDB", async () => open(newDatabase(await sharedMongoDb()), { now: start }), {
-    tickMs: 1_000,
-    ownClock: true,
-  });
+  expiringStateContract("MongoDB", async () => open(newDatabase(await sharedMongoDb()), { now: start }));
 });
