@@ -1,9 +1,12 @@
 import { EventStoreDBClient } from "@eventstore/db-client";
+import { expect } from "chai";
 import { EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
 import type { Tuning } from "../../../src/adapters/eventstoredb/tuning.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import type { EventCodec } from "../../../src/ports/event-codec.ts";
-import type { LogEntry, Position, SubscriptionOptions } from "../../../src/ports/event-store.ts";
+import {
+  LogUnavailable, type LogEntry, type Position, type SubscriptionOptions,
+} from "../../../src/ports/event-store.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { EventStoreDbServer } from "../../support/eventstoredb-server/server.ts";
 import { plainCodec } from "../../support/plain-codec.ts";
@@ -88,4 +91,16 @@ export class Recorder {
   reaches(position: Position): Promise<void> {
     return until(`a subscription reaches ${position}`, () => this.upTo >= position);
   }
+}
+
+/** The answer, once the server gives one in the little time of its client; until then it must be unavailable. */
+export async function untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  const answers: Answer[] = [];
+  await until("there is an answer", async () => {
+    await ask().then((answer) => answers.push(answer), (error: unknown) => {
+      expect(error).to.be.instanceOf(LogUnavailable);
+    });
+    return answers.length > 0;
+  });
+  return answers[0]!;
 }

@@ -91,7 +91,7 @@ describe("deleting streams of EventStoreDB", () => {
   it("gives up when its time is over", async () => {
     const hasty = await bench.client({ tuning: { appendMs: 300 } });
     const stream = freshStream();
-    await hasty.append(stream, noStream, [note("a")]);
+    await store.append(stream, noStream, [note("a")]);
     await bench.server.kill();
     expect(await failureOf(hasty.deleteStream(stream))).to.be.instanceOf(LogUnavailable);
     await bench.server.listen();

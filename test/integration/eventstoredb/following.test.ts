@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { JsonEventCodec } from "../../../src/adapters/event-codec/event-codec.ts";
 import { LogUnavailable, noStream, type LogEntry, type Position } from "../../../src/ports/event-store.ts";
 import { failureOf, freshStream, note, texts, until } from "../../contract/event-store/harness.ts";
-import { Bench, Recorder } from "./bench.ts";
+import { Bench, Recorder, untilAnswered } from "./bench.ts";
 
 describe("following the log of EventStoreDB", () => {
   let bench: Bench;
@@ -252,7 +252,7 @@ describe("following the log of EventStoreDB", () => {
     const attempts = [
       () => store.readStream("contract-1"), () => store.readLog("", 1), () => store.head(), () => store.ping(),
     ];
-    await store.ping();
+    await untilAnswered(() => store.ping());
     for (const [begin, end] of [
       [() => bench.server.faults.freeze(), () => bench.server.faults.thaw()],
       [() => bench.server.kill(), () => bench.server.listen()],
@@ -263,8 +263,7 @@ describe("following the log of EventStoreDB", () => {
       for (const failure of failures) expect(failure).to.be.instanceOf(LogUnavailable);
       expect(performance.now() - startedAt).to.be.below(5_000);
       await end();
-      await untilAnswered(() => store.ping());
-      await store.readLog("", 1);
+      for (const attempt of attempts) await untilAnswered<unknown>(attempt);
     }
   });
 
@@ -312,18 +311,6 @@ describe("following the log of EventStoreDB", () => {
     expect(await waiting).to.be.instanceOf(LogUnavailable);
     expect(await failureOf(store.head())).to.be.instanceOf(LogUnavailable);
   });
-
-  /** The answer, once the server gives one; until then it must be unavailable. */
-  async function untilAnswered<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    const answers: Answer[] = [];
-    await until("there is an answer", async () => {
-      await ask().then((answer) => answers.push(answer), (error: unknown) => {
-        expect(error).to.be.instanceOf(LogUnavailable);
-      });
-      return answers.length > 0;
-    });
-    return answers[0]!;
-  }
 
   /** Positions of what a filter wants, by reading. */
   async function expected(
