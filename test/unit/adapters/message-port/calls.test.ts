@@ -80,11 +80,13 @@ describe("a port in another thread", () => {
     });
     const begunIn: number[] = [];
     served.later = async () => begunIn.push(turns);
-    const counting = setInterval(() => {
+    const turn = () => {
       turns += 1;
-    }, 0);
+      counting = setImmediate(turn);
+    };
+    let counting = setImmediate(turn);
     await Promise.all([things.later(1), things.later(2), things.later(3)]);
-    clearInterval(counting);
+    clearImmediate(counting);
     expect(messages).to.equal(1);
     expect(new Set(begunIn).size).to.equal(1);
     expect(begunIn).to.have.length(3);
