@@ -1,85 +1,17 @@
-import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { promisify } from "node:util";
 import { expect } from "chai";
 import { ApiClient, text, type Json } from "../../demo/api-client.ts";
-import { createLogger } from "../../src/adapters/pino/logger.ts";
-import { startRelay } from "../../src/composition/relay.ts";
-import { readConfig } from "../../src/config/config.ts";
-import { readSecrets } from "../../src/config/secrets.ts";
 import { Ledger, printed } from "../support/ledger.ts";
 import { documentHashes, stopCovered } from "../support/ledger-snapshot.ts";
-import { startReceiver, type Receiver } from "../support/receiver.ts";
-import { eventReaches, eventually, openAccount, startTestRelay } from "../support/relay.ts";
-import { temporaryDataDir, testEnvironment, type TestRelay } from "../support/relay.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { eventually, openAccount } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 import { Producers, randomOfRun } from "../support/relay-process-load.ts";
 import { sized } from "../support/size.ts";
 
 const env = { RELAY_DELIVERY_TIMEOUT: "2s", RELAY_RETRY_SCHEDULE: "300ms" };
-
-describe("backup", () => {
-  let receiver: Receiver;
-  let relay: TestRelay;
-
-  beforeEach(async () => {
-    receiver = await startReceiver();
-    relay = await startTestRelay(receiver);
-  });
-
-  afterEach(async () => {
-    await relay.close();
-    await receiver.close();
-  });
-
-  it("copies a relay under load; restored, it has every event from before and sends none of them again", async () => {
-    const account = await openAccount(relay.url);
-    const { ingest } = await account.destination({ url: receiver.url("/hook") });
-    const post = async (n: number) => text(await account.producer.post(ingest, { n }), "eventId");
-    const before = await Promise.all(Array.from({ length: 50 }, (_, n) => post(n)));
-    for (const eventId of before) await eventReaches(account.owner, eventId, "Succeeded");
-
-    const enough = new AbortController();
-    const load = (async () => {
-      for (let n = 50; !enough.signal.aborted; n += 1) await post(n);
-    })();
-    const folder = join(relay.dataDir, "..", "backup");
-    const env = { ...process.env, ...testEnvironment(relay.dataDir, null) };
-    const main = join(import.meta.dirname, "../../src/main.ts");
-    const command = ["--disable-warning=ExperimentalWarning", main, "backup", folder];
-    const copied = promisify(execFile)(process.execPath, command, { env });
-    await Promise.all([load, copied.finally(() => enough.abort())]);
-
-    const restored = temporaryDataDir();
-    mkdirSync(restored, { recursive: true });
-    cpSync(folder, restored, { recursive: true });
-    cpSync(join(relay.dataDir, "master.key"), join(restored, "master.key"));
-    const environment = testEnvironment(restored, receiver);
-    const config = readConfig(environment);
-    const ofBefore = (id: unknown) => before.includes(String(id));
-    const sent = () => receiver.requestsTo("/hook").filter(({ headers }) => ofBefore(headers["webhook-id"]));
-    const sentBefore = sent().length;
-    const secrets = readSecrets(environment, config);
-    const second = await startRelay({ config, secrets, logger: createLogger("silent") });
-    try {
-      const { email, password } = account;
-      const session = await new ApiClient(second.url).post("/api/v1/auth/login", { email, password });
-      const owner = new ApiClient(second.url, { authorization: `Bearer ${text(session, "accessToken")}` });
-      const count = async (status: string) => Number((await owner.get(`/api/v1/events?Qt=1${status}`))["total"]);
-      await eventually(async () => [await count(""), await count("&Status=Succeeded")], ([all, done]) => all === done);
-      for (const eventId of before) {
-        const event: Json = await owner.get(`/api/v1/events/${eventId}`);
-        expect(event["status"]).to.equal("Succeeded");
-      }
-      expect(sent().length).to.equal(sentBefore);
-    } finally {
-      await second.stop();
-      rmSync(join(restored, ".."), { recursive: true, force: true });
-    }
-  });
-});
 
 describe("a backup under load, restored", function () {
   this.timeout(sized(90_000, 600_000));
@@ -122,15 +54,17 @@ describe("a backup under load, restored", function () {
       expect(without(before, accepted), "acknowledged, and not in the backup").to.deep.equal([]);
       sent.length = 0;
       await second.start();
-      const owner = () => second.at(account.owner);
-      const count = async (filter: string) => Number((await owner().get(`/api/v1/events?Qt=1${filter}`))["total"]);
+      const { email, password } = account;
+      const session = await new ApiClient(second.url).post("/api/v1/auth/login", { email, password });
+      const owner = new ApiClient(second.url, { authorization: `Bearer ${text(session, "accessToken")}` });
+      const count = async (filter: string) => Number((await owner.get(`/api/v1/events?Qt=1${filter}`))["total"]);
       await eventually(() => count("&Status=Succeeded").catch(() => -1), (done) => done === accepted.size, 30_000);
       expect(await count("")).to.equal(accepted.size);
       const figures = { before: before.length, accepted: accepted.size, inFlight: inFlight.length, sent: sent.length };
       printed("restored", figures);
       expect(inFlight.length, "events in flight").to.be.greaterThan(0);
       expect(without(sent, new Set(inFlight)), "sent again though finished").to.deep.equal([]);
-      await stopCovered(second, account.owner);
+      await stopCovered(second, owner);
       const hashes = documentHashes(second.dataDir);
       expect((await second.command("rebuild")).code).to.equal(0);
       expect(documentHashes(second.dataDir)).to.deep.equal(hashes);
