@@ -1,4 +1,4 @@
-import { cpSync } from "node:fs";
+import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
@@ -44,6 +44,7 @@ describe("a backup under load, restored", function () {
       const before = ledger.eventIdsOf(account);
       const folder = join(relay.dataDir, "..", "backup");
       expect((await relay.command("backup", folder)).code).to.equal(0);
+      expect(existsSync(join(folder, "master.key")), "the master key in the backup").to.equal(false);
       await producers.stop();
       await relay.sigterm();
 
