@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import { createUser, freshEmail, login, openAccount, openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
+import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { http } from "../support/http.ts";
 
 const url = "https://receiver.example/hook";
@@ -121,6 +123,18 @@ describe("a process that hears late of what others do", () => {
     expect(await send()).to.equal(422);
     await client.delete(`/api/v1/api-keys/${apiKeyId}`);
     expect(await send()).to.equal(401);
+  });
+
+  it("closes a circuit that it knows as closed and another has opened", async () => {
+    const client = one.owner.client.at(late.url);
+    const { tenantId } = one;
+    const { destinationId } = await openIngest(client, tenantId);
+    const activate = () => client.patch(`/api/v1/destinations/${destinationId}`, { status: "active" });
+    expect((await activate()).json["status"]).to.equal("Active");
+    await tellCircuit(here.world, { destinationId, tenantId }, attemptEnded(randomUUID(), false));
+    const shown = await one.owner.client.get(`/api/v1/destinations/${destinationId}`);
+    expect(shown.json["status"]).to.equal("Suspended");
+    expect((await activate()).json["status"]).to.equal("Active");
   });
 
   it("knows of sessions that others ended, and of those they began", async () => {
