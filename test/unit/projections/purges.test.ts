@@ -35,6 +35,10 @@ describe("purges, as documents", () => {
     expect(taken(purged(null))).to.deep.equal([5, 6, 7, 8]);
   });
 
+  it("take nothing of another tenant", () => {
+    expect(isTaken(purged(position(6)), { ...finished(5), tenantId: idOf("tenant", 1) })).to.equal(false);
+  });
+
   it("take nothing that is at work again", () => {
     expect(isTaken(purged(position(6)), { ...finished(5), status: "Pending" })).to.equal(false);
   });
