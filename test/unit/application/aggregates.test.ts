@@ -74,6 +74,15 @@ describe("P12 aggregates", () => {
     expect((await elsewhere.current(circuits, idle)).state?.failures).to.equal(3);
   });
 
+  it("are decided on at once where what is cached calls for nothing, once no change is under way", async () => {
+    const here = setUp().process().register(counts);
+    const changing = here.change(counts, busy, origin, () => counted);
+    expect(here.change(counts, busy, origin, () => [])).to.be.instanceOf(Promise);
+    await changing;
+    await new Promise(setImmediate);
+    expect(here.change(counts, busy, origin, () => [])).to.deep.equal({ events: [], appended: null });
+  });
+
   it("are read page by page where their facts are many", async () => {
     const { store, process } = setUp();
     const here = process().register(counts);
