@@ -30,6 +30,7 @@ describe("when engines fail", () => {
     http("POST", api.url + ingest.path, { json: {}, headers: { "x-api-key": ingest.apiKey, ...headers } });
 
   it("a log that does not answer gives 503, on writes and ingest", async () => {
+    const { eventId } = (await send()).json;
     engines.store.beforeAppend = () => {
       throw new LogUnavailable("the log is away: host db-7");
     };
@@ -38,6 +39,7 @@ describe("when engines fail", () => {
       one.owner.client.post("/api/v1/users", { email: freshEmail(), password }),
       one.owner.client.post("/api/v1/destinations", { url: "https://receiver.example" }),
       one.owner.client.patch(`/api/v1/tenants/${one.tenantId}`, { maxTrys: 77 }),
+      one.owner.client.post(`/api/v1/events/${String(eventId)}/cancel`),
       one.owner.client.post("/api/v1/auth/logout"),
     ]);
     for (const { status, text } of answers) {
