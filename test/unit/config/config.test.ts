@@ -118,7 +118,7 @@ describe("configuration", () => {
     const config = readConfig(env);
     expect(config.turnstile?.verifyUrl).to.match(/^https:/);
     expect(readSecrets(env, config).turnstileSecret).to.equal("s3cret");
-    for (const url of ["http://x.example/", "https://u:p@x.example/", "x.example", ""]) {
+    for (const url of ["http://x.example/", "https://u@x.example/", "https://:p@x.example/", "x.example", ""]) {
       expect(complaint({ ...env, RELAY_TURNSTILE_VERIFY_URL: url })).to.match(/^RELAY_TURNSTILE_VERIFY_URL: must/);
     }
   });
