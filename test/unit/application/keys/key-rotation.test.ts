@@ -8,6 +8,7 @@ import { keyInventory } from "../../../../src/application/keys/key-inventory.ts"
 import { KeyRotation, MasterKeyMissing } from "../../../../src/application/keys/key-rotation.ts";
 import { PlatformKeys } from "../../../../src/application/keys/platform-keys.ts";
 import { Vault } from "../../../../src/application/keys/vault.ts";
+import { Unsealable } from "../../../../src/ports/sealing.ts";
 import { createTenant } from "../../../support/accounts.ts";
 import { startApi } from "../../../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
@@ -88,6 +89,23 @@ describe("master key rotation", () => {
     mend();
     expect(await rotate()).to.deep.equal({ rewrapped: 1, left: 0, through: true });
     await requireRotated();
+  });
+
+  it("tells addresses whose master key is away from those whose key was damaged: they hold up no others", async () => {
+    const [{ tenantId = "" } = {}] = known;
+    const facts = await engines.store.readStream(`tenant-${tenantId}`);
+    const away = await processWith(second).opener.prepare(facts).catch((error: unknown) => error);
+    expect(away).to.be.instanceOf(Unsealable);
+
+    const nobodys = masterKeyId(ids.secretBytes(32));
+    const damaged = JSON.parse(JSON.stringify(facts).replaceAll(masterKeyId(first), nobodys)) as typeof facts;
+    const { sealing, vault } = processWith(first);
+    const readStream = async (stream: string, options?: object) =>
+      stream === `tenant-${tenantId}` ? damaged : engines.store.readStream(stream, options);
+    const opener = new EmailOpener({ store: { readStream }, sealing, vault }, { max: 100 });
+    const [, user] = await opener.prepare(facts);
+    expect(user).to.include({ type: "UserCreated", unreadable: "its address cannot be opened" });
+    expect(user).to.not.have.property("data");
   });
 
   it("does nothing, and writes nothing, where there is nothing to rotate", async () => {
