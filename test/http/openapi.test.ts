@@ -271,6 +271,7 @@ describe("what describes the API", () => {
         expect(page).to.include(`id="schema-${name}"`);
       }
       for (const name of ["Qt", "CpOrd", "DestinationUrlId", "X-Idempotency-Key"]) expect(shown).to.include(name);
+      expect(shown).to.match(/^serverRateLimit\ninteger/m);
       expect(shown).to.include("1 to 31,536,000").and.to.include('"owner@example.com"');
     });
   });

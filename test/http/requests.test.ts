@@ -297,6 +297,7 @@ describeOnEngines("requests", (freshEngines) => {
 
     it("give 4xx for what is hardly HTTP", async () => {
       const lines = (text: string) => `${text}\r\nHost: x\r\nConnection: close\r\n\r\n`;
+      const chunked = "POST /api/v1/tenants HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked";
       const table: [string, number][] = [
         [lines(`GET /${"x".repeat(20_000)} HTTP/1.1`), 431],
         [lines(`GET / HTTP/1.1\r\nX-Long: ${"x".repeat(20_000)}`), 431],
@@ -308,6 +309,7 @@ describeOnEngines("requests", (freshEngines) => {
         [lines("POST /api/v1/tenants HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked"), 400],
         [lines("POST /api/v1/tenants HTTP/1.1\r\nContent-Length: -5"), 400],
         [lines("POST /api/v1/tenants HTTP/1.1\r\nExpect: something"), 417],
+        [`${lines(chunked)}1;${"x".repeat(20_000)}\r\n{\r\n`, 413],
         [lines("GET /healthz HTTP/1.1\r\nX-Odd: \xff\xfe"), 200],
         [lines("OPTIONS * HTTP/1.1"), 404],
         [lines("GET nowhere HTTP/1.1"), 400],
