@@ -272,6 +272,7 @@ describe("what describes the API", () => {
       }
       for (const name of ["Qt", "CpOrd", "DestinationUrlId", "X-Idempotency-Key"]) expect(shown).to.include(name);
       expect(shown).to.match(/^serverRateLimit\ninteger/m);
+      expect(page).not.to.match(/<td class="type">(<br>|<\/td>)/);
       expect(shown).to.include("1 to 31,536,000").and.to.include('"owner@example.com"');
     });
   });

@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { destinations } from "../../../src/application/aggregate-types.ts";
+import { circuits, destinations } from "../../../src/application/aggregate-types.ts";
 import type { Outcome } from "../../../src/application/delivery/outcome.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
+import { timestamp } from "../../../src/domain/time.ts";
 import { EntryTooLarge, LogUnavailable, logStart, RevisionConflict } from "../../../src/ports/event-store.ts";
 import { workOf } from "../../../src/workers/forwarder.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
@@ -230,6 +231,38 @@ describe("a delivery worker", () => {
     staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
     expect(await staged.answered(1)).to.deep.equal([ids[1]]);
     await staged.worker.stop(60_000);
+  });
+
+  it("releases a half-open circuit's probe once it was seen for its lease, though no event waits", async () => {
+    const { destinationId, aggregates, clock, take, tell, worker } = await stage(relay);
+    const standing = () => aggregates.peek(circuits, destinationId)?.state?.probe;
+    const claim = () => ({ eventId: another, leaseUntil: timestamp(relay.clock.now()) });
+    const woken = () => take({ kind: "wake", destinationId, position: "" });
+    const wokenFor = async (seconds: number) => {
+      for (let second = 0; second < seconds; second += 1) {
+        woken();
+        for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+        clock.advance(1_000);
+      }
+    };
+    await tell(attemptEnded(another, false));
+    relay.clock.advance(301_000);
+    const first = claim();
+    await tell({ type: "HalfOpen", lost: null }, { type: "ClaimProbe", ...first, lost: null });
+    woken();
+    await until(() => standing()?.leaseUntil === first.leaseUntil);
+    await wokenFor(18);
+    expect(standing()).to.deep.equal(first);
+    relay.clock.advance(18_000);
+    const second = claim();
+    await tell({ type: "ReleaseProbe", probe: first }, { type: "ClaimProbe", ...second, lost: null });
+    await until(() => standing()?.leaseUntil === second.leaseUntil);
+    await wokenFor(18);
+    expect(standing()).to.deep.equal(second);
+    clock.advance(2_000);
+    woken();
+    await until(() => standing() === null);
+    await worker.stop(60_000);
   });
 
   it("cancels what an attempt leaves waiting that was being recorded as its destination was deleted", async () => {
