@@ -1,0 +1,31 @@
+import { expect } from "chai";
+import { timestamp } from "../../../src/domain/time.ts";
+import { Attempts } from "../../../src/workers/delivery/attempts.ts";
+import type { Claimed } from "../../../src/workers/delivery/work.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { success } from "../../support/outcomes.ts";
+import { quiet, uncounted } from "../../support/telemetry.ts";
+
+describe("attempts", () => {
+  it("measure how long an event has waited for its first, and for no other", async () => {
+    const clock = new ManualClock();
+    const delays: number[] = [];
+    const attempts = new Attempts({
+      clock, logger: quiet, workerId: "worker",
+      metrics: { ...uncounted, firstAttemptDelay: (seconds: number) => void delays.push(seconds) },
+      client: { send: async () => success },
+      outcomes: { recording: () => ({ finish: async () => ({ status: "Succeeded" }) }) },
+    } as unknown as ConstructorParameters<typeof Attempts>[0]);
+    const acceptedAt = timestamp(clock.now());
+    clock.advance(2_500);
+    for (const number of [1, 2]) {
+      const claimed = {
+        state: { attempts: number, acceptedAt },
+        destination: { url: "https://hook.example/" },
+        claimedFrom: clock.monotonic(),
+      };
+      await attempts.carryOut(claimed as unknown as Claimed);
+    }
+    expect(delays).to.deep.equal([2.5]);
+  });
+});
