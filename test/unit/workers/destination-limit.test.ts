@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { leases } from "../../../projections/due/due.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { LogUnavailable, noStream } from "../../../src/ports/event-store.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
@@ -84,6 +85,35 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     await quietTurns();
     expect(sent.map(({ eventId }) => eventId)).to.deep.equal([ids[0], ids[2]]);
     sent[1]?.answer();
+    await worker.stop(60_000);
+  });
+
+  it("counts what another left while the destination went and came back, though it had asked before", async () => {
+    const staged = await stage(relay);
+    const { worker, sent, destinationId } = staged;
+    const wake = { kind: "wake", destinationId, position: "" } as const;
+    const ids = [await staged.post(), await staged.post()];
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const find = relay.models.find.bind(relay.models);
+    relay.models.find = async (query) => {
+      const found = await find(query);
+      if (query.collection === leases.name) {
+        asked.resolve();
+        await answered.promise;
+      }
+      return found;
+    };
+    staged.take(wake);
+    await asked.promise;
+    worker.reassign((id) => id === destinationId, staged.session);
+    await relay.deliveries.start(ids[0]!, undefined, 16_000);
+    await relay.drained();
+    worker.take([wake], { alive: true });
+    answered.resolve();
+    for (let turn = 0; turn < 200; turn += 1) await new Promise(setImmediate);
+    expect(sent).to.have.length(0);
+    staged.clock.advance(16_000);
+    expect(await staged.answered(1)).to.deep.equal([ids[1]]);
     await worker.stop(60_000);
   });
 
