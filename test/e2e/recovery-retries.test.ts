@@ -145,9 +145,10 @@ describe("retries that come due at about the same time", function () {
     expect({ ahead, behind }, "planned under a clock that was set").to.deep.equal({ ahead: batch, behind: batch });
     expect(early.map(([id]) => id)).to.deep.equal([]);
     for (const [id, facts] of histories) {
-      // Where posting took longer than a retry waits, the kill may have cut a second attempt off.
-      const cutOff = facts.filter(({ data }) => data["reason"] === "outcome unknown").length;
-      expect(facts.filter(({ type }) => type === "DeliveryAttemptStarted"), id).to.have.length(2 + cutOff);
+      // The kill may have cut a second attempt off, and a busy machine may be too slow for one: another follows each.
+      const failed = facts.filter(({ type }) => type === "DeliveryFailed");
+      expect(failed.filter(({ data }) => data["reason"] === "status"), id).to.have.length(1);
+      expect(facts.filter(({ type }) => type === "DeliveryAttemptStarted"), id).to.have.length(failed.length + 1);
     }
   });
 });
