@@ -184,5 +184,9 @@ const answers = new Map(Object.entries({
 }));
 const answer = answers.get(name);
 if (answer !== undefined) process.stdout.write(answer);
-else if (name === "serve" && args.length === 0) await serve(settingsOrExit());
-else await perform(name, args);
+else {
+  // While all engines are away nothing else may keep the process alive: the clock's timers do not.
+  const awake = setInterval(() => undefined, 2 ** 30);
+  await (name === "serve" && args.length === 0 ? serve(settingsOrExit()) : perform(name, args));
+  clearInterval(awake);
+}

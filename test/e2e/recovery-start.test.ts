@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -6,6 +7,7 @@ import { expect } from "chai";
 import { text, type Json } from "../../demo/api-client.ts";
 import { blockRecords, segmentWords } from "../../src/adapters/embedded-event-store/stream-index/segment-format.ts";
 import { hashStream } from "../../src/adapters/embedded-event-store/stream-index/stream-hash.ts";
+import { freePort } from "../support/free-port.ts";
 import { printed } from "../support/ledger.ts";
 import { eventually, openAccount, temporaryDataDir, testEnvironment } from "../support/relay.ts";
 import { RelayProcess, runRelay, type Finished } from "../support/relay-process.ts";
@@ -111,6 +113,34 @@ describe("a start that cannot be", function () {
       expectOneLine(refused, `the relay cannot start: ${problem}`);
     } finally {
       await relay.close();
+    }
+  });
+});
+
+describe("a start without engines", function () {
+  it("goes on asking for those that it needs, though nothing holds a connection", async () => {
+    let asked = 0;
+    const door = createServer((socket) => {
+      asked += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => door.listen(0, "127.0.0.1", resolve));
+    const { port } = door.address() as AddressInfo;
+    const nowhere = await freePort();
+    const relay = new RelayProcess(null, { env: {
+      RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: `esdb://127.0.0.1:${port}?tls=false`,
+      RELAY_QUEUE: "kafka", RELAY_KAFKA_BROKERS: `127.0.0.1:${nowhere}`,
+      RELAY_READ_MODELS: "mongodb", RELAY_MONGODB_URL: `mongodb://127.0.0.1:${nowhere}/relay`,
+      RELAY_MASTER_KEY: randomBytes(32).toString("base64"), RELAY_ROLES: "delivery",
+    } });
+    try {
+      relay.launch();
+      // Rejects when the process ends.
+      const ready = relay.ready().then(() => 0);
+      expect(await Promise.race([eventually(async () => asked, (times) => times >= 5), ready])).to.be.at.least(5);
+    } finally {
+      await relay.close();
+      door.close();
     }
   });
 });
