@@ -1,6 +1,7 @@
 import { connect, isIP, Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import type { ISocketFactory } from "kafkajs";
+import { tellingOfWholeAnswers } from "./whole-answers.ts";
 
 const keepAliveMs = 60_000;
 /** A name nobody can have (RFC 2606). */
@@ -34,7 +35,8 @@ export class Sockets {
       ? connect({ host, port }, onConnect)
       : connectTls({ host, port, ...named, ...this.#tls }, onConnect);
     this.#open.add(socket);
-    return socket.once("close", () => this.#open.delete(socket)).setKeepAlive(true, keepAliveMs);
+    socket.once("close", () => this.#open.delete(socket)).setKeepAlive(true, keepAliveMs);
+    return tellingOfWholeAnswers(socket);
   };
 
   /** Cuts all, and each that is opened later. */

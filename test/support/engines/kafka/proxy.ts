@@ -14,18 +14,22 @@ export interface KafkaProxy {
   freeze(): void;
   /** Ends what {@link refuse} or {@link freeze} began. */
   heal(): Promise<void>;
-  /** From now on, decides about each reply to a request of this API key: true cuts the connection in its stead. */
-  loseReplies(apiKey: number, isLost: () => boolean): void;
+  /**
+   * From now on, decides about each reply to a request of this API key: true cuts the connection in its stead, or in
+   * the middle of it.
+   */
+  loseReplies(apiKey: number, isLost: () => boolean, where?: "before" | "middle"): void;
   close(): Promise<void>;
 }
 
 export const produceApi = 0;
+export const fetchApi = 1;
 
 /** A proxy at the detour's `from`. */
 export async function proxyFor({ from, to }: Detour): Promise<KafkaProxy> {
   const sockets = new Set<Socket>();
   let frozen = false;
-  let losing: { readonly apiKey: number; readonly isLost: () => boolean } | undefined;
+  let losing: { readonly apiKey: number; readonly isLost: () => boolean; readonly where: string } | undefined;
   const server = createServer((client) => {
     const broker = connect(to, "127.0.0.1");
     const asked = new Map<number, number>();
@@ -49,8 +53,9 @@ export async function proxyFor({ from, to }: Detour): Promise<KafkaProxy> {
       const correlationId = frame.readInt32BE(4);
       const apiKey = asked.get(correlationId);
       asked.delete(correlationId);
-      if (losing && losing.apiKey === apiKey && losing.isLost()) cut();
-      else client.write(frame);
+      if (losing?.apiKey !== apiKey || !losing?.isLost()) client.write(frame);
+      else if (losing.where === "before") cut();
+      else client.write(frame.subarray(0, frame.length / 2), () => client.resetAndDestroy());
     }));
   });
   const listen = async () => {
@@ -78,7 +83,7 @@ export async function proxyFor({ from, to }: Detour): Promise<KafkaProxy> {
       for (const socket of sockets) socket.resume();
       if (!server.listening) await listen();
     },
-    loseReplies: (apiKey, isLost) => { losing = { apiKey, isLost }; },
+    loseReplies: (apiKey, isLost, where = "before") => { losing = { apiKey, isLost, where }; },
     close: async () => { if (server.listening) await refuse(); },
   };
 }
