@@ -13,6 +13,7 @@ import { authenticate } from "./requests/authenticate.ts";
 import { clientAddress } from "./requests/client-address.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
 import { readJsonObject } from "./requests/json-body.ts";
+import { hasDotSegment } from "./requests/target.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
 import { auditRoutes } from "./routes/audit.ts";
@@ -27,6 +28,8 @@ import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { userRoutes } from "./routes/users.ts";
 
+const unknownPath: Answer = { status: 404, text: "no such path" };
+
 /** The whole API as a request listener, and its ingest for requests that came another way. */
 export function createApp(api: Api): { readonly app: RequestListener; readonly answerIngest: AnswerIngest } {
   const fail = createFailures(api);
@@ -34,8 +37,7 @@ export function createApp(api: Api): { readonly app: RequestListener; readonly a
   const ingest = createIngestHandler(api, answerIngest);
   const rest = createKoa(api, fail).callback();
   const app: RequestListener = (request, response) => {
-    request.url = originForm(request.url ?? "/");
-    const path = ingestPath(request.url);
+    const path = ingestPath(request.url ?? "");
     if (path) void ingest(request, response, path);
     else void rest(request, response);
   };
@@ -64,6 +66,7 @@ function createKoa(api: Api, fail: Fail): Koa {
     }
   });
   const routes = routesOf(api);
+  app.use(refuseDotSegments);
   app.use(guardLiteralPaths(routes));
   app.use(routerOf(routes, api).routes());
   app.use(answerUnmatched);
@@ -86,6 +89,12 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
     ...auditRoutes(services),
   ];
   return [...routes, ...docsRoutes([...routes, ingestOperation])];
+}
+
+/** Answers 404: a dot segment is not resolved, and is no id. A proxy's rule saw another path if it resolved it. */
+async function refuseDotSegments(context: Context, next: () => Promise<void>): Promise<void> {
+  if (hasDotSegment(context.path)) answer(context, unknownPath);
+  else await next();
 }
 
 /** A literal path is never taken for one with an id in it: methods that it lacks give 405. */
@@ -139,17 +148,10 @@ function answerUnmatched(context: Context): void {
   const { matched = [] } = context as Context & { readonly matched?: readonly { readonly methods: string[] }[] };
   const methods = matched.flatMap((layer) => layer.methods);
   if (methods.length > 0) answerOtherMethod(context, methods);
-  else answer(context, { status: 404, text: "no such path" });
+  else answer(context, unknownPath);
 }
 
 function answerOtherMethod(context: Context, methods: readonly string[]): void {
   context.set("Allow", [...new Set([...methods, "OPTIONS"])].sort().join(", "));
   answer(context, context.method === "OPTIONS" ? { status: 204 } : { status: 405, text: "method not allowed" });
-}
-
-/** Requests may also name the whole URL, as to a proxy. */
-function originForm(url: string): string {
-  if (url.startsWith("/")) return url;
-  const parsed = URL.parse(url);
-  return parsed ? parsed.pathname + parsed.search : "/*";
 }

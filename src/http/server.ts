@@ -4,6 +4,7 @@ import { plainText, send, sendUnasked } from "./answers/send.ts";
 import type { PlainHost } from "./ingest/plain-connection.ts";
 import { PlainServer } from "./ingest/plain-server.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
+import { illegalTarget, originForm } from "./requests/target.ts";
 import { Turns } from "./turns.ts";
 
 /** How long clients may take, milliseconds; one that is slower is cut off. */
@@ -44,8 +45,8 @@ export interface ServerParts {
 }
 
 /**
- * An HTTP server, not yet listening. What is hardly HTTP is answered in a line of text, too. While the server closes,
- * answers tell clients to reconnect.
+ * An HTTP server, not yet listening. Its app gets the request target in origin form, whatever form it came in. What is
+ * hardly HTTP is answered in a line of text, too. While the server closes, answers tell clients to reconnect.
  */
 export function createHttpServer(
   app: RequestListener, ids: Ids, { plain, patience = usualPatience }: ServerParts = {},
@@ -57,9 +58,12 @@ export function createHttpServer(
     response.on("timeout", () => {
       if (response.headersSent) request.socket.destroy();
     });
-    if (request.httpVersion === "1.1" && request.headers.host === undefined) {
-      send(response, 400, plainText, "Host: is required", requestIdOf(request, ids));
-    } else app(request, response);
+    const refuse = (problem: string) => send(response, 400, plainText, problem, requestIdOf(request, ids));
+    if (request.httpVersion === "1.1" && request.headers.host === undefined) return refuse("Host: is required");
+    const target = originForm(request.url ?? "");
+    if (target === null) return refuse(illegalTarget);
+    request.url = target;
+    app(request, response);
   };
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse) =>
     send(response, 417, plainText, "Expect: must be 100-continue", requestIdOf(request, ids));

@@ -81,6 +81,22 @@ describe("a plain request to ingest", () => {
     });
   }
 
+  it("is refused by Node where its target has a character that is not allowed, or a dot segment", async () => {
+    const targets: [string, number][] = [
+      ["?a=#", 400], ["#", 400], ["\\", 400], ["?a=\"", 400], ["?a={}", 400], ["/..", 404], ["/%2E%2e/x", 404],
+    ];
+    for (const [tail, status] of targets) {
+      byNode = 0;
+      const answer = await answerTo(mine.path + tail, [json, key()], "{}", false);
+      expect([Number(answer.split(" ")[1]), byNode], tail).to.deep.equal([status, 1]);
+    }
+    for (const path of [at("..", mine.ingestToken), at(mine.path.split("/")[4]!, "%2e")]) {
+      byNode = 0;
+      expect(await answerTo(path, [json, key()], "{}", false)).to.match(/^HTTP\/1\.1 404 [^]*\r\n\r\nno such path$/);
+      expect(byNode).to.equal(1);
+    }
+  });
+
   it("is told so when it is too large for an event, by Node", async () => {
     const answer = await answerTo(mine.path, [json, key()], `{"a":"${"a".repeat(maxBodyBytes)}"}`, false);
     expect(answer).to.match(/^HTTP\/1\.1 413 /);

@@ -288,13 +288,6 @@ describeOnEngines("requests", (freshEngines) => {
       expect((await http("HEAD", `${api.url}/api/v1/users`)).status).to.equal(401);
     });
 
-    it("may name the whole URL", async () => {
-      const answer = await raw(
-        "GET http://relay.example/healthz HTTP/1.1\r\nHost: relay.example\r\nConnection: close\r\n\r\n",
-      );
-      expect(statusOf(answer)).to.equal(200);
-    });
-
     it("give 4xx for what is hardly HTTP", async () => {
       const lines = (text: string) => `${text}\r\nHost: x\r\nConnection: close\r\n\r\n`;
       const chunked = "POST /api/v1/tenants HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked";

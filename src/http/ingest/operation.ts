@@ -23,12 +23,18 @@ export interface IngestPath {
   readonly token: string;
 }
 
-/** The parts of an ingest path, or undefined for any other URL. */
+/** The parts of an ingest path, or undefined for any other URL, one with a dot segment included. */
 export function ingestPath(url: string): IngestPath | undefined {
   if (!url.startsWith(ingestPrefix)) return undefined;
   const query = url.indexOf("?");
   const [tenant, token, ...more] = url.slice(ingestPrefix.length, query < 0 ? undefined : query).split("/");
-  return tenant && token && more.length === 0 ? { tenant: decode(tenant), token: decode(token) } : undefined;
+  if (!tenant || !token || more.length > 0) return undefined;
+  const path = { tenant: decode(tenant), token: decode(token) };
+  return isDots(path.tenant) || isDots(path.token) ? undefined : path;
+}
+
+function isDots(segment: string): boolean {
+  return segment === "." || segment === "..";
 }
 
 function decode(text: string): string {

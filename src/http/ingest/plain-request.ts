@@ -1,3 +1,4 @@
+import { targetCharacters } from "../requests/target.ts";
 import { ingestPath, ingestPrefix, type IngestPath } from "./operation.ts";
 
 /** A POST to an ingest path that has come whole, in a form that can be read in one way only. */
@@ -9,7 +10,7 @@ export interface PlainRequest {
 }
 
 const opening = `POST ${ingestPrefix}`;
-const requestLine = /^POST ([!-~]+) HTTP\/1\.1\r\n/;
+const requestLine = new RegExp(`^POST ([${targetCharacters}]+) HTTP/1\\.1\\r\\n`);
 const headerLine = /([A-Za-z0-9-]+): ([!-~](?:[ -~]*[!-~])?)\r\n/y;
 const headEnd = Buffer.from("\r\n\r\n");
 /** A head this small has fewer than the thousand headers that Node takes at most, so they need not be counted. */

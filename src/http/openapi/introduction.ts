@@ -12,7 +12,8 @@ export const introduction = [
 
   "Bodies are JSON objects in UTF-8, at most 256 KiB (`RELAY_MAX_BODY_BYTES`) and nested at most 128 deep. Unknown " +
   "fields are ignored; a known field of the wrong type gives 400. Ids are UUIDs, in any case. Times are ISO 8601 UTC " +
-  "with milliseconds. Paths are case-sensitive and have no trailing slash. Requests of one tenant never see or touch " +
+  "with milliseconds. Paths are case-sensitive, have no trailing slash, and are compared as they are, undecoded; a " +
+  "character that RFC 3986 allows in no path and no query gives 400. Requests of one tenant never see or touch " +
   "anything of another's. Every answer has an `X-Request-Id`: the request's own if it came with one of 1 to 128 " +
   "visible ASCII characters. Histories show it as the `correlationId` of every fact that the request wrote, and of " +
   "the attempts to deliver an event that it had accepted.",

@@ -1,0 +1,31 @@
+/** The characters of a path and a query (RFC 3986, 3.3 and 3.4), for use within brackets of a regular expression. */
+export const targetCharacters = String.raw`\w\-.~!$&'()*+,;=:@%/?`;
+
+const pathAndQuery = new RegExp(`^[${targetCharacters}]*$`);
+/** Scheme and authority of a target in absolute form: perhaps a user, a name or an address, perhaps a port. */
+const origin =
+  /^https?:\/\/(?:[\w\-.~!$&'()*+,;=:%]*@)?(?:\[[\da-f:.]+\]|[\w\-.~!$&'()*+,;=%]+)(?::\d*)?(?=[/?]|$)/i;
+const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/** What a client is told whose target is null to {@link originForm}. */
+export const illegalTarget =
+  "request target: must be a path, or an http URL, of characters that RFC 3986 allows there: # and \\ are not";
+
+/**
+ * The path and the query of a request target, literally: nothing is decoded, resolved or replaced. A target may also
+ * name the whole URL, as to a proxy, or be `*`, which stays as it is. Null for a target of another form, or with a
+ * character that is not allowed.
+ */
+export function originForm(target: string): string | null {
+  if (target.startsWith("/")) return pathAndQuery.test(target) ? target : null;
+  if (target === "*") return target;
+  const [before] = origin.exec(target) ?? [];
+  if (before === undefined) return null;
+  const rest = target.slice(before.length);
+  return originForm(rest.startsWith("/") ? rest : `/${rest}`);
+}
+
+/** Whether a path has a segment `.` or `..`, plain or percent-encoded. */
+export function hasDotSegment(path: string): boolean {
+  return dotSegment.test(path);
+}
