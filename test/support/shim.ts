@@ -1,7 +1,8 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
+import { commandProblem } from "./debian.ts";
 
 const cache = join(import.meta.dirname, "..", "..", "node_modules", ".cache", "shims");
 
@@ -13,7 +14,9 @@ export type Shim = { readonly path: string } | { readonly missing: string };
  * is missing and may be installed, it is.
  */
 export function compiled(source: string): Shim {
-  const problem = process.platform === "linux" ? compilerProblem() : `${process.platform} has no LD_PRELOAD`;
+  const problem = process.platform === "linux"
+    ? commandProblem("cc", "--version", ["gcc", "libc6-dev"])
+    : `${process.platform} has no LD_PRELOAD`;
   if (problem !== null) {
     if (process.env["CI"] === "true") throw new Error(problem);
     return { missing: problem };
@@ -27,17 +30,4 @@ export function compiled(source: string): Shim {
     renameSync(draft, path);
   }
   return { path };
-}
-
-function compilerProblem(): string | null {
-  if (hasCompiler()) return null;
-  if (process.getuid?.() !== 0) return "there is no C compiler (cc)";
-  const apt = (...args: readonly string[]) => spawnSync("apt-get", ["-qq", ...args], { stdio: "ignore" });
-  apt("update");
-  apt("install", "--yes", "--no-install-recommends", "gcc", "libc6-dev");
-  return hasCompiler() ? null : "there is no C compiler (cc), and apt-get cannot install one";
-}
-
-function hasCompiler(): boolean {
-  return spawnSync("cc", ["--version"], { stdio: "ignore" }).status === 0;
 }

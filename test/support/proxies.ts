@@ -1,0 +1,115 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { commandEnvironment, commandProblem } from "./debian.ts";
+import { answering } from "./engines/answering.ts";
+import { freePort } from "./free-port.ts";
+import { makeAuthority } from "./tls.ts";
+
+/** The proxies that the guide has a configuration for. */
+export type ProxyName = "nginx" | "haproxy";
+
+/** A running TLS proxy in front of a relay. */
+export interface Proxy {
+  /** On 127.0.0.1. */
+  readonly port: number;
+  /** What its clients trust. */
+  readonly caPem: string;
+  close(): Promise<void>;
+}
+
+interface Kind {
+  /** Of the block in the guide. */
+  readonly language: string;
+  /** Texts of the block, each with what takes its place here. */
+  readonly replaced: (folder: string, port: number, relay: string) => Readonly<Record<string, string>>;
+  /** The whole configuration around the block. */
+  readonly whole: (folder: string, block: string) => string;
+  readonly run: (file: string, folder: string) => readonly string[];
+}
+
+const guide = new URL("../../docs/operating/proxy.md", import.meta.url);
+const patienceMs = 20_000;
+
+const kinds: Readonly<Record<ProxyName, Kind>> = {
+  nginx: {
+    language: "nginx",
+    replaced: (folder, port, relay) => ({
+      "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
+      "/etc/nginx/relay.pem": join(folder, "relay.crt"),
+      "/etc/nginx/relay.key": join(folder, "relay.key"),
+      "127.0.0.1:8080": relay,
+    }),
+    whole: (folder, block) => {
+      const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder};`);
+      return `daemon off; master_process off; pid ${folder}/pid; events {}
+        http { access_log off; ${temporary.join(" ")}\n${block}}\n`;
+    },
+    run: (file, folder) => ["-e", join(folder, "errors.txt"), "-c", file],
+  },
+  haproxy: {
+    language: "haproxy",
+    replaced: (folder, port, relay) => ({
+      "bind :443": `bind 127.0.0.1:${port}`,
+      "/etc/haproxy/relay.pem": join(folder, "relay.pem"),
+      "127.0.0.1:8080": relay,
+    }),
+    whole: (_folder, block) => block,
+    run: (file) => ["-db", "-q", "-f", file],
+  },
+};
+
+/**
+ * Starts a proxy, configured as the guide has it, in front of the relay at `host:port`, for a `before` hook. Where it is
+ * neither installed nor can be, its tests are skipped by name, but never in CI.
+ */
+export async function proxyOrSkip(context: Mocha.Context, name: ProxyName, relay: string): Promise<Proxy> {
+  context.timeout(600_000);
+  const problem = commandProblem(name, "-v", [name]);
+  if (problem !== null) {
+    if (process.env["CI"] === "true") throw new Error(problem);
+    console.log(`  ${name} for the tests: ${problem}`);
+    return context.skip();
+  }
+  return start(name, relay);
+}
+
+async function start(name: ProxyName, relay: string): Promise<Proxy> {
+  const { language, replaced, whole, run } = kinds[name];
+  const folder = mkdtempSync(join(tmpdir(), `relay-${name}-`));
+  const port = await freePort();
+  const authority = makeAuthority();
+  const { cert, key } = authority.issue();
+  for (const [file, text] of [["relay.crt", cert], ["relay.key", key], ["relay.pem", cert + key]] as const) {
+    writeFileSync(join(folder, file), text);
+  }
+  let block = blockOf(language);
+  for (const [text, own] of Object.entries(replaced(folder, port, relay))) {
+    if (!block.includes(text)) throw new Error(`the guide's configuration for ${name} has no ${text}`);
+    block = block.replaceAll(text, own);
+  }
+  const file = join(folder, "configuration");
+  writeFileSync(file, whole(folder, block));
+  const child = spawn(name, run(file, folder), { stdio: ["ignore", "inherit", "inherit"], env: commandEnvironment });
+  const exited = once(child, "exit");
+  const ended = new AbortController();
+  child.once("exit", (code) => ended.abort(`${name} ended with code ${code}`));
+  await answering(port, patienceMs, ended.signal);
+  return {
+    port,
+    caPem: authority.caPem,
+    close: async () => {
+      child.kill("SIGKILL");
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function blockOf(language: string): string {
+  const [, block] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "ms").exec(readFileSync(guide, "utf8")) ?? [];
+  if (block === undefined) throw new Error(`the guide has no configuration in ${language}`);
+  return block;
+}
