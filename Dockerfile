@@ -6,7 +6,9 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/node node_modules/.bin/node
 
 FROM node:24.21.0-alpine
-ENV NODE_ENV=production RELAY_HOST=0.0.0.0 RELAY_DATA_DIR=/data
+# The commit that the image is built from: --build-arg REVISION=$(git rev-parse HEAD). relay_build_info shows it.
+ARG REVISION=unknown
+ENV NODE_ENV=production RELAY_HOST=0.0.0.0 RELAY_DATA_DIR=/data RELAY_REVISION=$REVISION
 WORKDIR /relay
 COPY --from=packages /relay/node_modules node_modules
 COPY package.json LICENSE ./

@@ -1,5 +1,5 @@
 import type { Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type AddressInfo, type Server as AnyServer, type Socket } from "node:net";
 
 const lookAgainMs = 50;
 
@@ -14,6 +14,29 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: "RELAY_HOST: the name is not known",
   EAI_AGAIN: "RELAY_HOST: the name cannot be resolved",
 };
+
+/**
+ * Listens for a moment and stops again. Rejects as {@link Listener.listen} would. A start that tries before it makes
+ * anything leaves nothing behind, and its clients are refused until it is ready.
+ */
+export async function tryListening(host: string, port: number): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  await listen(server, host, port);
+  await new Promise((resolve) => server.close(resolve));
+}
+
+function listen(server: AnyServer, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const reason = reasons[error.code ?? ""];
+      reject(reason === undefined ? error : new Error(`${reason} (${host}:${port})`, { cause: error }));
+    });
+    server.listen(port, host, () => {
+      const { address, family, port: bound } = server.address() as AddressInfo;
+      resolve(`http://${family === "IPv6" ? `[${address}]` : address}:${bound}`);
+    });
+  });
+}
 
 /** Lets a server listen, and stops that without cutting requests off. */
 export class Listener {
@@ -30,17 +53,7 @@ export class Listener {
 
   /** Starts to listen; resolves to the URL. Rejects with an error that names the variable to change. */
   listen(host: string, port: number): Promise<string> {
-    const server = this.#server;
-    return new Promise((resolve, reject) => {
-      server.once("error", (error: NodeJS.ErrnoException) => {
-        const reason = reasons[error.code ?? ""];
-        reject(reason === undefined ? error : new Error(`${reason} (${host}:${port})`, { cause: error }));
-      });
-      server.listen(port, host, () => {
-        const { address, family, port: bound } = server.address() as AddressInfo;
-        resolve(`http://${family === "IPv6" ? `[${address}]` : address}:${bound}`);
-      });
-    });
+    return listen(this.#server, host, port);
   }
 
   /** Takes no more connections and lets requests under way end; those that do not within `patienceMs` are cut off. */

@@ -1,7 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
+import { lockDataFolder } from "../adapters/embedded-event-store/data-folder-lock.ts";
+import { logPath } from "../adapters/embedded-event-store/log-file.ts";
 import { JmespathMappings } from "../adapters/jmespath/jmespath-mappings.ts";
 import { JwtTokens } from "../adapters/jose/jwt-tokens.ts";
 import { createOutboundClient } from "../adapters/outbound/client.ts";
@@ -34,13 +36,14 @@ import { deliveryRoles } from "./delivery.ts";
 import { EngineWatch } from "./engine-watch.ts";
 import { openEngines, type Engines } from "./engines/engines.ts";
 import { followLog } from "./follow-log.ts";
-import { Listener } from "./listener.ts";
+import { Listener, tryListening } from "./listener.ts";
 import { requireMasterKeys, startingMasterKeyOf } from "./master-key.ts";
 import { readModelsBuilt } from "./read-models-built.ts";
 import { neededBy, readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
 import { registrationGuards } from "./registration-guards.ts";
 import { projectingRole } from "./roles.ts";
+import { asSaidBy } from "./variable-problem.ts";
 import { version } from "./version.ts";
 
 /** A running relay. */
@@ -82,8 +85,9 @@ type Made = ReturnType<typeof makeServices>;
 export async function startRelay(
   { config, secrets, logger, onFatal = () => undefined }: RelaySettings,
 ): Promise<Relay> {
+  await requirePort(config);
   const clock = new SystemClock();
-  const metrics = new PrometheusMetrics(version, clock);
+  const metrics = new PrometheusMetrics({ version, revision: config.revision }, clock);
   const base = { config, secrets, onFatal, ids: new SystemIds(), instruments: { clock, logger, metrics } };
   const started = await startEngines(base);
   const { sealing, engines, watch, needed, presence } = started;
@@ -116,7 +120,7 @@ export async function startRelay(
     await stop();
     throw error;
   }
-  logger.info({ url, version, dataDir: config.dataDir, roles: [...config.roles] }, "ready");
+  logger.info({ url, version, revision: config.revision, dataDir: config.dataDir, roles: [...config.roles] }, "ready");
 
   return {
     url,
@@ -125,6 +129,20 @@ export async function startRelay(
       logger.info({}, "stopped");
     },
   };
+}
+
+/**
+ * Rejects where the port cannot be had, before anything is made in the data folder. If another relay runs on that
+ * folder, the error names the folder.
+ */
+async function requirePort({ host, port, dataDir, eventStore }: Config): Promise<void> {
+  try {
+    await tryListening(host, port);
+  } catch (error) {
+    const begun = eventStore.engine === "embedded" && existsSync(logPath(dataDir));
+    if (begun) await asSaidBy("RELAY_DATA_DIR", () => lockDataFolder(dataDir)());
+    throw error;
+  }
 }
 
 /** The engines, once those that this process needs are there. */

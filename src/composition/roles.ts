@@ -17,8 +17,8 @@ export interface SingleParts extends LeadershipParts {
 
 /**
  * A single role: behind a lease where other processes may share the expiring state. Where that is this process's own,
- * the role runs at once: this must then be the only process, even where the log is not embedded, as docs/operating.md
- * tells the operator.
+ * the role runs at once: this must then be the only process, even where the log is not embedded
+ * (docs/operating/engines.md).
  */
 export function single(name: SingleRole, parts: SingleParts, begin: () => Role): Role {
   return parts.shared.readModels ? new Leadership(parts, { name, owner: parts.owner }, begin) : begin();

@@ -73,6 +73,8 @@ export interface Config {
     readonly extraCaFile: string | null;
   };
   readonly logLevel: LogLevel;
+  /** Which build of a version this is, for people; `unknown` where the build did not say. */
+  readonly revision: string;
   /** How long a stop may take before the process ends all the same. */
   readonly shutdownTimeoutMs: number;
 }
@@ -127,6 +129,7 @@ export function readConfig(env: Environment): Config {
       extraCaFile: from.optional("RELAY_EXTRA_CA_FILE", certificateFile),
     },
     logLevel: from.read("RELAY_LOG_LEVEL", "info", oneOf(...logLevels)),
+    revision: from.read("RELAY_REVISION", "unknown", revision),
     shutdownTimeoutMs: from.read("RELAY_SHUTDOWN_TIMEOUT", "25s", timeout),
   };
   // A bad value is refused though nothing uses it yet.
@@ -228,6 +231,11 @@ function path(text: string): string {
 function topicPrefix(text: string): string {
   if (!/^[A-Za-z0-9._-]{1,100}$/.test(text)) fail("must be 1 to 100 letters, digits, dots, dashes or underscores");
   return text;
+}
+
+function revision(text: string): string {
+  if (/^[A-Za-z0-9._+-]{1,64}$/.test(text)) return text;
+  return fail("must be 1 to 64 letters, digits, dots, dashes, underscores or plus signs");
 }
 
 /** Roles in different processes meet through their engines only, and an embedded engine lives in one process. */

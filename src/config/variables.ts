@@ -40,6 +40,7 @@ export const variables = [
   "RELAY_ALLOWED_NETWORKS",
   "RELAY_EXTRA_CA_FILE",
   "RELAY_LOG_LEVEL",
+  "RELAY_REVISION",
   "RELAY_SHUTDOWN_TIMEOUT",
 ] as const;
 /** The name of one of {@link variables}: no other can be read. */

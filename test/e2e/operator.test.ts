@@ -11,6 +11,7 @@ import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess, runRelay } from "../support/relay-process.ts";
 
 const { version } = packageJson;
+const revision = "0f9a5c1";
 const main = join(import.meta.dirname, "../../src/main.ts");
 
 describe("operator commands", () => {
@@ -19,7 +20,7 @@ describe("operator commands", () => {
   let account: Account;
   beforeEach(async () => {
     receiver = await startReceiver();
-    relay = await RelayProcess.start(receiver);
+    relay = await RelayProcess.start(receiver, { env: { RELAY_REVISION: revision } });
     account = await openAccount(relay.url);
   });
   afterEach(async () => {
@@ -105,7 +106,7 @@ describe("operator commands", () => {
     }
   });
 
-  it("tell the version and their usage, whatever the environment; the relay tells it, too", async () => {
+  it("tell the version and their usage, whatever the environment; the relay tells version and build", async () => {
     const bare = (...args: readonly string[]) => runRelay({ RELAY_PORT: "none" }, args);
     expect(await bare("--version")).to.deep.equal({ code: 0, stdout: `${version}\n`, stderr: "" });
     const help = await bare("help");
@@ -114,8 +115,8 @@ describe("operator commands", () => {
     for (const misread of [["nonsense"], ["serve", "--help"]]) {
       expect(await bare(...misread)).to.deep.equal({ code: 2, stdout: "", stderr: help.stdout });
     }
-    expect(relay.lines.find(({ msg }) => msg === "ready")).to.include({ version });
-    expect(await relay.metric(`relay_build_info{version="${version}"}`)).to.equal(1);
+    expect(relay.lines.find(({ msg }) => msg === "ready")).to.include({ version, revision });
+    expect(await relay.metric(`relay_build_info{version="${version}",revision="${revision}"}`)).to.equal(1);
     const document = await (await fetch(`${relay.url}/openapi.json`)).json() as { info: { version: string } };
     expect(document.info.version).to.equal(version);
   });

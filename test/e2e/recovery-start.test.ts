@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync,
+} from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -37,7 +39,10 @@ describe("a start that cannot be", function () {
     const relay = await RelayProcess.start(null);
     try {
       const problem = `RELAY_DATA_DIR: the data folder ${relay.dataDir} is in use by another process`;
-      expectOneLine(await relay.command(), `the relay cannot start: ${problem}`);
+      for (const port of ["0", new URL(relay.url).port]) {
+        const second = await runRelay({ ...relay.environment, RELAY_PORT: port });
+        expectOneLine(second, `the relay cannot start: ${problem}`);
+      }
       const account = await openAccount(relay.url);
       expect((await account.owner.get("/api/v1/destinations"))["total"]).to.equal(0);
       expect((await relay.sigterm()).code).to.equal(0);
@@ -47,17 +52,19 @@ describe("a start that cannot be", function () {
     }
   });
 
-  it("is refused on a port in use, and leaves the data as it should be", async () => {
+  it("is refused on a port in use, or an address that is not this machine's, and makes no data folder", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as AddressInfo;
     const refused = await runRelay(environment({ RELAY_PORT: String(port) }));
     const problem = `RELAY_PORT: the port is in use by another process (127.0.0.1:${port})`;
     expectOneLine(refused, `the relay cannot start: ${problem}`);
+    expect(existsSync(dataDir)).to.equal(false);
     await new Promise((resolve) => other.close(resolve));
     for (const host of ["192.0.2.1", "fe80::1%nowhere"]) {
       const again = await runRelay(environment({ RELAY_HOST: host }));
       expectOneLine(again, `the relay cannot start: RELAY_HOST: this machine has no such address (${host}:0)`);
+      expect(existsSync(dataDir)).to.equal(false);
     }
   });
 

@@ -75,14 +75,14 @@ export class PrometheusMetrics implements Metrics {
     labelNames: ["kind"], registers: [this.#registry],
   });
 
-  /** `version`: the program's own. `clock` times the readings. */
-  constructor(version: string, clock: Pick<Clock, "schedule">) {
+  /** `build`: the program's version, and the revision that it was built from. `clock` times the readings. */
+  constructor(build: { readonly version: string; readonly revision: string }, clock: Pick<Clock, "schedule">) {
     this.#clock = clock;
     collectDefaultMetrics({ register: this.#registry });
     new Gauge({
-      name: "relay_build_info", help: "1, with the version of the program",
-      labelNames: ["version"], registers: [this.#registry],
-    }).set({ version }, 1);
+      name: "relay_build_info", help: "1, with the version of the program and the revision it was built from",
+      labelNames: ["version", "revision"], registers: [this.#registry],
+    }).set(build, 1);
     // A series that starts at 1 shows no increase, so each starts at 0.
     for (const status of finishedStatuses) this.#finished.inc({ status }, 0);
     for (const status of ingestStatuses) this.#ingestRequests.inc({ status }, 0);

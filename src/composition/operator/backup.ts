@@ -9,7 +9,7 @@ import type { Config } from "../../config/config.ts";
  */
 export function backUp({ dataDir, eventStore, readModels }: Config, folder: string): void {
   if (eventStore.engine !== "embedded") {
-    throw new Error(`RELAY_EVENT_STORE: ${eventStore.engine} has backups of its own; see docs/operating.md`);
+    throw new Error(`RELAY_EVENT_STORE: ${eventStore.engine} has backups of its own; see docs/operating/engines.md`);
   }
   makeFolder(folder);
   const files = readModels.engine === "embedded" ? ["state.db", "log.db"] : ["log.db"];

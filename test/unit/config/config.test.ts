@@ -52,7 +52,7 @@ describe("configuration", () => {
         jitter: 0.1,
       },
       outbound: { connectTimeoutMs: 5000, deliveryTimeoutMs: 15_000, allowedNetworks: [], extraCaFile: null },
-      logLevel: "info", shutdownTimeoutMs: 25_000,
+      logLevel: "info", revision: "unknown", shutdownTimeoutMs: 25_000,
     });
     expect(readSecrets({}, config)).to.deep.equal({
       masterKey: null, oldMasterKeys: [], turnstileSecret: null, kafkaPassword: null,
@@ -125,6 +125,7 @@ describe("configuration", () => {
 
   const bad: readonly (readonly [variable: string, ...values: string[]])[] = [
     ["RELAY_HOST", "", " ", "a b", "http://x"],
+    ["RELAY_REVISION", "", "two words", "a\"b", "é", "a".repeat(65)],
     ["RELAY_PORT", "", "65536", "-1", "80.5", "0x50", "eighty"],
     ["RELAY_DATA_DIR", ""],
     ["RELAY_ROLES", "", "api,", "api,postman", "api", "ALL", "all,api", "forwarder,delivery,projector,sweeper"],

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { parse, parseAllDocuments } from "yaml";
 import { configWarnings, processRoles, readConfig } from "../../../src/config/config.ts";
@@ -12,21 +12,29 @@ type Environment = Readonly<Record<string, string>>;
 
 interface Compose {
   readonly services: Readonly<Record<string, {
+    readonly image: string;
+    readonly restart?: string;
     readonly environment?: Readonly<Record<string, string | number>>;
     readonly healthcheck?: object;
     readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
     readonly ports?: readonly string[];
+    readonly volumes?: readonly string[];
   }>>;
 }
 
 interface Manifest {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly labels?: Environment };
   readonly data?: Environment;
   readonly stringData?: Environment;
   readonly spec?: {
     readonly replicas?: number;
-    readonly template?: { readonly spec: PodSpec };
+    readonly minAvailable?: number;
+    readonly selector?: { readonly matchLabels: Environment };
+    readonly podSelector?: { readonly matchLabels: Environment };
+    readonly policyTypes?: readonly string[];
+    readonly template?: { readonly metadata: { readonly labels: Environment }; readonly spec: PodSpec };
+    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
   };
 }
 
@@ -34,13 +42,22 @@ interface PodSpec {
   readonly terminationGracePeriodSeconds: number;
   readonly securityContext: { readonly runAsNonRoot: boolean };
   readonly enableServiceLinks?: boolean;
+  readonly volumes?: readonly { readonly name: string }[];
   readonly containers: readonly {
-    readonly env: readonly { readonly name: string; readonly value: string }[];
+    readonly image: string;
+    readonly env: readonly { readonly name: string; readonly value?: string }[];
+    readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
     readonly securityContext: { readonly readOnlyRootFilesystem: boolean; readonly allowPrivilegeEscalation: boolean };
     readonly readinessProbe: { readonly httpGet: { readonly path: string } };
     readonly livenessProbe: { readonly httpGet: { readonly path: string } };
   }[];
 }
+
+const { version, dependencies } = JSON.parse(text("package.json")) as {
+  readonly version: string;
+  readonly dependencies: Environment;
+};
+const image = `webhook-relay:${version}`;
 
 /** The configuration an environment gives; fails where it is wrong, or where part of it has no effect. */
 function accepted(environment: Environment) {
@@ -50,28 +67,56 @@ function accepted(environment: Environment) {
   return config;
 }
 
+/** The environment that the image has of itself, built without arguments. */
+function imageEnvironment(): Environment {
+  const lines = text("Dockerfile");
+  const args = [...lines.matchAll(/^ARG (\w+)=(\S+)$/gm)];
+  const standIns = new Map(args.map(([, name, value = ""]) => [`$${name}`, value]));
+  const given = [...lines.matchAll(/(RELAY_\w+)=(\S+)/g)];
+  return Object.fromEntries(given.map(([, name = "", value = ""]) => [name, standIns.get(value) ?? value]));
+}
+
 describe("what deploys the relay", () => {
+  const compose = (file: string) => (parse(text(file)) as Compose).services;
+  const settingsOf = ({ environment = {} }: Compose["services"][string]): Environment =>
+    Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)]));
+
+  for (const file of ["docker-compose.yml", "docker-compose.embedded.yml"]) {
+    it(`as ${file}: images have versions, services restart, and ports are this machine's only`, () => {
+      for (const [name, { image: named, restart, ports = [] }] of Object.entries(compose(file))) {
+        expect(named, name).to.match(/^[a-z/-]+:\d+\.\d+/);
+        if (name === "relay") expect(named).to.equal(image);
+        expect(restart, name).to.equal("unless-stopped");
+        for (const port of ports) expect(port, name).to.match(/^127\.0\.0\.1:/);
+      }
+      expect(compose(file)["relay"]?.volumes).to.include("./certificates:/certificates:ro");
+    });
+  }
+
   it("as docker compose: the relay on every real engine, each waited for until it is healthy", () => {
-    const { services } = parse(text("docker-compose.yml")) as Compose;
-    const { relay, ...engines } = services;
+    const { relay, ...engines } = compose("docker-compose.yml");
     expect(Object.keys(engines).sort()).to.deep.equal(["eventstoredb", "kafka", "mongodb"]);
-    for (const [name, { healthcheck, ports = [] }] of Object.entries(engines)) {
+    for (const [name, { healthcheck }] of Object.entries(engines)) {
       expect(healthcheck, name).to.be.an("object");
       expect(relay?.depends_on?.[name]).to.deep.equal({ condition: "service_healthy" });
-      for (const port of ports) expect(port, name).to.match(/^127\.0\.0\.1:/);
     }
-    const given = Object.entries(relay?.environment ?? {}).map(([name, value]) => [name, String(value)]);
-    const environment = { ...Object.fromEntries(given) as Environment, RELAY_MASTER_KEY: masterKey };
-    const { eventStore, queue, readModels } = accepted(environment);
+    const given = { ...imageEnvironment(), ...settingsOf(relay!), RELAY_MASTER_KEY: masterKey };
+    const { eventStore, queue, readModels } = accepted(given);
     expect([eventStore.engine, queue.engine, readModels.engine]).to.deep.equal(["eventstoredb", "kafka", "mongodb"]);
+  });
+
+  it("as docker compose: the relay alone on its embedded engines, its data in a volume", () => {
+    const { relay, ...others } = compose("docker-compose.embedded.yml");
+    expect(others).to.deep.equal({});
+    const { dataDir, eventStore } = accepted({ ...imageEnvironment(), ...settingsOf(relay!) });
+    expect(eventStore.engine).to.equal("embedded");
+    expect(relay?.volumes).to.include(`data:${dataDir}`);
   });
 
   it("as an image: its environment is understood, it runs as nobody special and says how it is", () => {
     const lines = text("Dockerfile");
-    const given = [...lines.matchAll(/(RELAY_\w+)=(\S+)/g)].map(([, name = "", value = ""]) => [name, value] as const);
-    expect(accepted(Object.fromEntries(given)).host).to.equal("0.0.0.0");
-    const { dependencies } = JSON.parse(text("package.json")) as { readonly dependencies: Environment };
-    const images = [...lines.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    expect(accepted(imageEnvironment())).to.include({ host: "0.0.0.0", revision: "unknown" });
+    const images = [...lines.matchAll(/^FROM (\S+)/gm)].map(([, named]) => named);
     expect(new Set(images)).to.deep.equal(new Set([`node:${dependencies["node"]}-alpine`]));
     expect(lines).to.match(/^USER node$/m);
     expect(lines).to.contain("/readyz");
@@ -81,43 +126,86 @@ describe("what deploys the relay", () => {
   });
 
   describe("as Kubernetes manifests", () => {
-    const manifests = ["relay.yaml", "secret.example.yaml"].flatMap((file) =>
-      parseAllDocuments(text(`deploy/kubernetes/${file}`)).map((document) => document.toJS() as Manifest));
-    const deployments = manifests.filter(({ kind }) => kind === "Deployment");
-    const common = manifests.find(({ kind }) => kind === "ConfigMap")?.data ?? {};
-    const secret = { ...manifests.find(({ kind }) => kind === "Secret")?.stringData, RELAY_MASTER_KEY: masterKey };
+    const read = (file: string) =>
+      parseAllDocuments(text(`deploy/kubernetes/${file}`)).map((document) => document.toJS() as Manifest);
+    const apart = read("roles-apart.yaml");
+    const deployments = apart.filter(({ kind }) => kind === "Deployment");
+    const [embedded] = read("embedded.yaml").filter(({ kind }) => kind === "StatefulSet") as [Manifest];
+    const common = apart.find(({ kind }) => kind === "ConfigMap")?.data ?? {};
+    const secret = { ...read("secret.example.yaml")[0]?.stringData, RELAY_MASTER_KEY: masterKey };
 
-    it("run every role, at least twice", () => {
+    it("run every role, at least twice, and let one pod of each be disrupted at a time", () => {
       const roles = deployments.map((deployment) => environmentOf(deployment)["RELAY_ROLES"]);
       expect(roles.toSorted()).to.deep.equal(processRoles.toSorted());
-      for (const { spec, metadata } of deployments) expect(spec?.replicas, metadata.name).to.be.at.least(2);
+      const budgets = apart.filter(({ kind }) => kind === "PodDisruptionBudget");
+      for (const { spec, metadata } of deployments) {
+        expect(spec?.replicas, metadata.name).to.be.at.least(2);
+        const budget = budgets.find(({ metadata: { name } }) => name === metadata.name);
+        expect(budget?.spec).to.deep.equal({ minAvailable: 1, selector: spec?.selector });
+        // Upgrades take the objects of one role by this label.
+        const labels = spec?.template?.metadata.labels;
+        expect([metadata.labels, budget?.metadata.labels]).to.deep.equal([labels, labels]);
+      }
+      expect(budgets).to.have.length(deployments.length);
     });
 
-    for (const deployment of deployments) {
-      it(`configure ${deployment.metadata.name} so that it starts, confined, probed and given time to drain`, () => {
-        const { shutdownTimeoutMs } = accepted({ ...common, ...secret, ...environmentOf(deployment) });
-        const spec = deployment.spec?.template?.spec;
+    it("run the embedded default once, its data folder and what it writes besides on volumes", () => {
+      const spec = embedded.spec?.template?.spec;
+      expect(embedded.spec?.replicas).to.equal(1);
+      const mounts = new Map(spec?.containers[0]?.volumeMounts.map(({ name, mountPath }) => [mountPath, name]));
+      const { dataDir } = accepted({ ...imageEnvironment(), ...environmentOf(embedded) });
+      const claims = embedded.spec?.volumeClaimTemplates?.map(({ metadata }) => metadata.name);
+      expect(claims).to.deep.equal([mounts.get(dataDir)]);
+      expect(spec?.volumes?.map(({ name }) => name)).to.include(mounts.get("/tmp"));
+    });
+
+    it("name the image with its version everywhere", () => {
+      for (const file of readdirSync(new URL("deploy/kubernetes", root))) {
+        for (const [named] of text(`deploy/kubernetes/${file}`).matchAll(/\bwebhook-relay:[\w.]+/g)) {
+          expect(named, file).to.equal(image);
+        }
+      }
+    });
+
+    it("are covered by the network policy, both ways", () => {
+      const [policy] = read("network-policy.yaml");
+      expect(policy?.spec?.policyTypes).to.deep.equal(["Ingress", "Egress"]);
+      for (const { spec } of [...deployments, embedded]) {
+        expect(spec?.template?.metadata.labels).to.include(policy?.spec?.podSelector?.matchLabels);
+      }
+    });
+
+    for (const workload of [...deployments, embedded]) {
+      const { kind, metadata: { name } } = workload;
+      it(`configure ${kind} ${name} so that it starts, confined, probed and given time to drain`, () => {
+        const shared = workload === embedded ? imageEnvironment() : { ...common, ...secret };
+        const { shutdownTimeoutMs } = accepted({ ...shared, ...environmentOf(workload) });
+        const spec = workload.spec?.template?.spec;
         const [container] = spec?.containers ?? [];
+        expect(container?.image).to.equal(image);
         expect(spec?.securityContext.runAsNonRoot).to.equal(true);
         const confined = { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false };
         expect(container?.securityContext).to.include(confined);
         expect(container?.readinessProbe.httpGet.path).to.equal("/readyz");
         expect(container?.livenessProbe.httpGet.path).to.equal("/healthz");
         expect((spec?.terminationGracePeriodSeconds ?? 0) * 1000).to.be.above(shutdownTimeoutMs + 5_000);
+        const mounted = container?.volumeMounts.map(({ mountPath }) => mountPath);
+        expect(mounted).to.include("/certificates");
       });
     }
 
     it("take no settings from what Kubernetes says of a Service that is called relay", () => {
       const links = { RELAY_PORT: "tcp://10.0.0.1:80", RELAY_SERVICE_HOST: "10.0.0.1" };
       expect(() => readConfig(links)).to.throw("RELAY_PORT");
-      for (const { spec, metadata } of deployments) {
+      for (const { spec, metadata } of [...deployments, embedded]) {
         expect(spec?.template?.spec.enableServiceLinks, metadata.name).to.equal(false);
       }
     });
 
+    /** Values from secrets are stood in for. */
     function environmentOf({ spec }: Manifest): Environment {
       const [container] = spec?.template?.spec.containers ?? [];
-      return Object.fromEntries((container?.env ?? []).map(({ name, value }) => [name, value]));
+      return Object.fromEntries((container?.env ?? []).map(({ name, value = masterKey }) => [name, value]));
     }
   });
 });

@@ -22,7 +22,7 @@ interface Alerts {
 
 /** Every metric with its labels; a histogram goes by the name without an ending. */
 async function registered(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-  const metrics = new PrometheusMetrics("1.2.3", new ManualClock());
+  const metrics = new PrometheusMetrics({ version: "1.2.3", revision: "abc" }, new ManualClock());
   const each = () => ({ some: 1 });
   const readings: Readings = {
     backlog: () => 1, oldestDueSeconds: () => 1, projectionLagSeconds: () => 1, keysUnderOldMasterKeys: () => 1,
@@ -44,7 +44,7 @@ async function registered(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
 
 /** The first cells of the tables in a section. */
 function firstCells(section: string): readonly string[] {
-  const [, text = ""] = read("docs/operating.md").split(`\n## ${section}\n`);
+  const [, text = ""] = read("docs/operating/monitoring.md").split(`\n## ${section}\n`);
   const rows = (text.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));
   return rows.map((row) => row.split("|")[1]?.trim() ?? "");
 }

@@ -24,7 +24,7 @@ export const destinationDescriptions: Descriptions = {
         url, authType: "ApiKey", credentials: { headerName: "X-Their-Key", value: "their key" },
       },
       "with a bearer token": { url, authType: "BearerToken", credentials: { token: "their token" } },
-      "with client credentials": {
+      "with OAuth 2.0 client credentials": {
         url, authType: "JwtBearer",
         credentials: {
           tokenEndpoint: "https://login.example.com/token", clientId: "relay", clientSecret: "their secret",

@@ -15,9 +15,11 @@ async function samples(metrics: PrometheusMetrics): Promise<Map<string, number>>
   }));
 }
 
+const build = { version: "1.2.3", revision: "abc" };
+
 describe("Prometheus metrics", () => {
   it("counts and measures", async () => {
-    const metrics = new PrometheusMetrics("1.2.3", new ManualClock());
+    const metrics = new PrometheusMetrics(build, new ManualClock());
     metrics.accepted();
     metrics.accepted();
     metrics.finished("CriticalFailure");
@@ -31,7 +33,7 @@ describe("Prometheus metrics", () => {
     metrics.login("refused");
     metrics.trouble("stream set aside");
     const found = await samples(metrics);
-    expect(found.get('relay_build_info{version="1.2.3"}')).to.equal(1);
+    expect(found.get('relay_build_info{version="1.2.3",revision="abc"}')).to.equal(1);
     expect(found.get("relay_events_accepted_total")).to.equal(2);
     expect(found.get('relay_events_finished_total{status="CriticalFailure"}')).to.equal(1);
     expect(found.get("relay_events_replayed_total")).to.equal(1);
@@ -52,7 +54,7 @@ describe("Prometheus metrics", () => {
   });
 
   it("shows at 0 what may be counted, so that its first time is an increase", async () => {
-    const found = await samples(new PrometheusMetrics("1.2.3", new ManualClock()));
+    const found = await samples(new PrometheusMetrics(build, new ManualClock()));
     for (const kind of troubles) expect(found.get(`relay_troubles_total{kind="${kind}"}`), kind).to.equal(0);
     for (const reason of failureReasons) {
       const series = `relay_delivery_attempts_total{outcome="failed",reason="${reason}"}`;
@@ -72,13 +74,13 @@ describe("Prometheus metrics", () => {
 
   it("keeps a registry of its own", async () => {
     const clock = new ManualClock();
-    const [one, other] = [new PrometheusMetrics("1.2.3", clock), new PrometheusMetrics("1.2.3", clock)];
+    const [one, other] = [new PrometheusMetrics(build, clock), new PrometheusMetrics(build, clock)];
     one.accepted();
     expect((await samples(other)).get("relay_events_accepted_total")).to.equal(0);
   });
 
   it("reads the gauges at every scrape", async () => {
-    const metrics = new PrometheusMetrics("1.2.3", new ManualClock());
+    const metrics = new PrometheusMetrics(build, new ManualClock());
     let circuits: Record<string, number> = { Open: 2, HalfOpen: 1 };
     let backlog = 7;
     metrics.watch({ backlog: () => backlog, circuits: () => Promise.resolve(circuits) });
@@ -97,7 +99,7 @@ describe("Prometheus metrics", () => {
 
   it("waits once more for a reading that outlasts a scrape, and begins no other meanwhile", async () => {
     const clock = new ManualClock();
-    const metrics = new PrometheusMetrics("1.2.3", clock);
+    const metrics = new PrometheusMetrics(build, clock);
     const readings: PromiseWithResolvers<number>[] = [];
     metrics.watch({ oldestDueSeconds: () => (readings.push(Promise.withResolvers()), readings.at(-1)!.promise) });
     const late = samples(metrics);
@@ -117,7 +119,7 @@ describe("Prometheus metrics", () => {
 
   it("leaves a gauge out whose reading fails or takes too long, and says so", async () => {
     const clock = new ManualClock();
-    const metrics = new PrometheusMetrics("1.2.3", clock);
+    const metrics = new PrometheusMetrics(build, clock);
     metrics.watch({
       backlog: () => Promise.reject(new Error("no read models")),
       oldestDueSeconds: () => { throw new Error("no read models"); },
