@@ -59,22 +59,3 @@ function jsonBytesOf(unit: number): number {
   // A character beyond U+FFFF is of two units and four bytes.
   return unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3;
 }
-
-const httpDates = [
-  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
-  /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
-  /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/,
-];
-
-/**
- * How long the receiver asks to be left alone, milliseconds from `now` (since 1970), or null: a
- * `Retry-After` in seconds or as an HTTP date, the two old forms included (RFC 9110, 5.6.7), on 429 and 503 only.
- */
-export function retryAfterMs({ statusCode, headers }: OutboundAnswer, now: number): number | null {
-  const value = headers["retry-after"]?.trim();
-  if (value === undefined || (statusCode !== 429 && statusCode !== 503)) return null;
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, Number.MAX_SAFE_INTEGER);
-  const form = httpDates.find((one) => one.test(value));
-  const at = form ? Date.parse(value.endsWith("GMT") ? value : `${value} GMT`) : Number.NaN;
-  return Number.isNaN(at) ? null : Math.max(0, at - now);
-}

@@ -5,13 +5,15 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../ports/outbound.ts";
 import { Unsealable } from "../../ports/sealing.ts";
 import type { Vault } from "../keys/vault.ts";
-import { keptAnswer, keptBodyBytes, retryAfterMs } from "./answer.ts";
+import { keptAnswer, keptBodyBytes } from "./answer.ts";
 import { maskedAnswer } from "./masking.ts";
 import { failed, type Outcome } from "./outcome.ts";
 import { attemptRequest, authHeader, bearer } from "./request.ts";
 import type { AttemptRequest, AuthHeader, Credentials } from "./request.ts";
+import { retryAfterMs } from "./retry-after.ts";
 import { signerOf, type Signer } from "./signature.ts";
 import type { TenantGrant, TokenCache } from "./token-cache.ts";
+import type { NoToken } from "./token-request.ts";
 
 interface DeliveryClientParts {
   readonly outbound: OutboundClient;
@@ -55,7 +57,9 @@ export class DeliveryClient {
     const body = Buffer.from(delivery.webhook.payload);
     try {
       const proven = await this.#prove(delivery);
-      if ("error" in proven) return failed("token", proven.error, elapsed(), {});
+      if ("error" in proven) {
+        return { ...failed("token", proven.error, elapsed(), {}), retryAfterMs: proven.retryAfterMs };
+      }
       proof = proven;
       request = this.#request(delivery, body, proof.header);
     } catch (error) {
@@ -79,7 +83,7 @@ export class DeliveryClient {
     return attemptRequest({ eventId, number, body, signer, auth, userAgent, at: clock.now() });
   }
 
-  #prove({ destination, tenant }: Delivery): Proof | Promise<Proof | { readonly error: string }> {
+  #prove({ destination, tenant }: Delivery): Proof | Promise<Proof | NoToken> {
     if (!destination.auth) return { header: null };
     const fields = this.#parts.vault.credentials(destination, tenant);
     const credentials = { type: destination.auth.type, ...fields } as unknown as Credentials;
@@ -87,7 +91,7 @@ export class DeliveryClient {
     return this.#granted({ ...credentials, tenantId: tenant.id });
   }
 
-  async #granted(grant: TenantGrant): Promise<Proof | { readonly error: string }> {
+  async #granted(grant: TenantGrant): Promise<Proof | NoToken> {
     const { tokens } = this.#parts;
     const result = await tokens.token(grant);
     if ("error" in result) return result;

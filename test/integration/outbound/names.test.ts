@@ -153,7 +153,8 @@ describe("S2 names and addresses at connect time", () => {
     for (const host of ["id.example", "id.example", "127.0.0.1", "[::1]"]) {
       const tokenEndpoint = `https://${host}:${sink.port}/`;
       const grant = { tenantId: "tenant", tokenEndpoint, clientId: "a", clientSecret: "b" };
-      expect(await tokens.token(grant)).to.deep.equal({ error: `the token endpoint gave no token: ${refused.error}` });
+      const error = `the token endpoint gave no token: ${refused.error}`;
+      expect(await tokens.token(grant)).to.deep.equal({ error, retryAfterMs: null });
     }
     expect(sink.connections).to.equal(0);
     await client.close();

@@ -58,7 +58,7 @@ describe("S3 redirects", () => {
         const result = await tokens.token({
           tenantId: "tenant", tokenEndpoint: receiver.url("/token"), clientId: "a", clientSecret: "b",
         });
-        expect(result).to.deep.equal({ error: `the token endpoint answered ${status}` });
+        expect(result).to.deep.equal({ error: `the token endpoint answered ${status}`, retryAfterMs: null });
       }
     }
     expect(receiver.requestsTo("/elsewhere")).to.be.empty;

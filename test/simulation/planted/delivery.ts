@@ -78,8 +78,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "everybody fetches a token for themselves",
     breaks: "a token is fetched once for all who ask",
     file: "src/application/delivery/token-cache.ts",
-    from: "return entry && clock.monotonic()",
-    to: "return entry?.token && clock.monotonic()",
+    from: "known !== undefined && clock.monotonic()",
+    to: "known?.token != null && clock.monotonic()",
   },
   {
     name: "a token that came too late is used",

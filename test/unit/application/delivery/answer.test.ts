@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { keptAnswer, retryAfterMs } from "../../../../src/application/delivery/answer.ts";
+import { keptAnswer } from "../../../../src/application/delivery/answer.ts";
 import type { OutboundAnswer } from "../../../../src/ports/outbound.ts";
 
 function answer(fields: Partial<OutboundAnswer>): OutboundAnswer {
@@ -39,31 +39,5 @@ describe("kept answer", () => {
     expect(Object.keys(keptAnswer(answer({ headers: many })).headers)).to.have.lengthOf(64);
     const large = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`x-${index}`, "v".repeat(2000)]));
     expect(JSON.stringify(keptAnswer(answer({ headers: large })).headers).length).to.be.below(8400);
-  });
-});
-
-describe("Retry-After", () => {
-  const now = Date.parse("2026-01-02T03:04:05.000Z");
-  const asked = (value: string, statusCode = 503) =>
-    retryAfterMs(answer({ statusCode, headers: { "retry-after": value } }), now);
-
-  it("is read as seconds and as a date", () => {
-    expect(asked("120")).to.equal(120_000);
-    expect(asked("0")).to.equal(0);
-    expect(asked(" 7 ", 429)).to.equal(7000);
-    expect(asked("Fri, 02 Jan 2026 03:05:05 GMT")).to.equal(60_000);
-    expect(asked("Fri, 02 Jan 2026 03:00:00 GMT")).to.equal(0);
-    expect(asked("Friday, 02-Jan-26 03:05:05 GMT")).to.equal(60_000);
-    expect(asked("Fri Jan  2 03:05:05 2026")).to.equal(60_000);
-    for (const digits of [11, 400]) expect(asked("9".repeat(digits))).to.be.above(86_400_000).and.be.finite;
-  });
-
-  it("is nothing in other forms and on other answers", () => {
-    const others = [
-      "", "-5", "1.5", "1e3", "5, 10", "soon", "2026-01-02T03:05:05Z", "Fri, 99 Jan 2026 03:05:05 GMT",
-    ];
-    for (const other of others) expect(asked(other), other).to.be.null;
-    for (const status of [200, 301, 400, 500, 502]) expect(asked("120", status), `${status}`).to.be.null;
-    expect(retryAfterMs(answer({ statusCode: 503 }), now)).to.be.null;
   });
 });

@@ -16,7 +16,9 @@ const failure = (connected: boolean): OutboundFailure =>
   ({ answered: false, reason: "connection", error: "the connection was reset", connected });
 
 /** Sends to a destination that wants a fetched token; what comes of its requests is `results`, one after the other. */
-function setUp(results: readonly (number | OutboundFailure)[], tokenTakesMs = 0) {
+function setUp(
+  results: readonly (number | OutboundAnswer | OutboundFailure)[], tokenTakesMs = 0, refusal?: OutboundAnswer,
+) {
   const clock = new ManualClock();
   const requests: OutboundRequest[] = [];
   const [left, tokens] = [[...results], { granted: 0 }];
@@ -28,6 +30,7 @@ function setUp(results: readonly (number | OutboundFailure)[], tokenTakesMs = 0)
         return typeof result === "number" ? answer(result) : result;
       }
       clock.advance(tokenTakesMs);
+      if (refusal) return refusal;
       tokens.granted += 1;
       return answer(200, { access_token: `token-${tokens.granted}`, expires_in: 3_600 });
     },
@@ -90,5 +93,16 @@ describe("delivery client", () => {
     for (const [status, ok] of [[199, false], [200, true], [299, true], [300, false], [304, false]] as const) {
       expect((await setUp([status]).send()).ok, String(status)).to.equal(ok);
     }
+  });
+
+  it("tries no sooner than the token endpoint asks for", async () => {
+    const refusal: OutboundAnswer = { ...answer(429), headers: { "retry-after": "600" } };
+    const { send, to } = setUp([], 0, refusal);
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const outcome = await send();
+      expect(outcome).to.include({ ok: false, reason: "token", retryAfterMs: 600_000 });
+    }
+    expect(to(tokenEndpoint)).to.have.length(1);
+    expect(to(hook)).to.be.empty;
   });
 });
