@@ -6,12 +6,12 @@ import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../port
 import { Unsealable } from "../../ports/sealing.ts";
 import type { Vault } from "../keys/vault.ts";
 import { keptAnswer, keptBodyBytes } from "./answer.ts";
-import { maskedAnswer } from "./masking.ts";
+import { maskedAnswer, secretForms, type SecretForm } from "./masking.ts";
 import { failed, type Outcome } from "./outcome.ts";
 import { attemptRequest, authHeader, bearer } from "./request.ts";
 import type { AttemptRequest, AuthHeader, Credentials } from "./request.ts";
 import { retryAfterMs } from "./retry-after.ts";
-import { signerOf, type Signer } from "./signature.ts";
+import { signerOf, standardKeyOf, type Signer } from "./signature.ts";
 import type { TenantGrant, TokenCache } from "./token-cache.ts";
 import type { NoToken } from "./token-request.ts";
 
@@ -38,10 +38,16 @@ interface Proof {
   readonly turnedDown?: () => void;
 }
 
+/** A tenant's secret, to sign with and to keep out of answers. */
+interface Signing {
+  readonly signer: Signer;
+  readonly forms: readonly SecretForm[];
+}
+
 /** Makes an attempt's single request: authenticated, signed, over the guarded client. */
 export class DeliveryClient {
   readonly #parts: DeliveryClientParts;
-  readonly #signers = new WeakMap<Tenant, Signer>();
+  readonly #signings = new WeakMap<Tenant, Signing>();
 
   constructor(parts: DeliveryClientParts) {
     this.#parts = parts;
@@ -54,6 +60,7 @@ export class DeliveryClient {
     const elapsed = () => Math.round(clock.monotonic() - startedAt);
     let request: AttemptRequest;
     let proof: Proof;
+    let signing: Signing;
     const body = Buffer.from(delivery.webhook.payload);
     try {
       const proven = await this.#prove(delivery);
@@ -61,7 +68,8 @@ export class DeliveryClient {
         return { ...failed("token", proven.error, elapsed(), {}), retryAfterMs: proven.retryAfterMs };
       }
       proof = proven;
-      request = this.#request(delivery, body, proof.header);
+      signing = this.#signingOf(delivery.tenant);
+      request = this.#request(delivery, body, signing.signer, proof.header);
     } catch (error) {
       if (!(error instanceof Unsealable)) throw error;
       const why = "the secret or the credentials cannot be opened with the master key at hand";
@@ -73,13 +81,13 @@ export class DeliveryClient {
     const { url } = delivery.destination;
     const answer = await outbound.post({ url, headers: request.headers, body, keepBytes: keptBodyBytes, timeoutMs });
     if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
-    return outcomeOf(answer, request, proof.header?.secrets ?? [], elapsed(), clock.now());
+    const forms = [...signing.forms, ...secretForms(proof.header?.secrets ?? [])];
+    return outcomeOf(answer, request, forms, elapsed(), clock.now());
   }
 
-  #request({ webhook, tenant }: Delivery, body: Uint8Array, auth: AuthHeader | null): AttemptRequest {
+  #request({ webhook }: Delivery, body: Uint8Array, signer: Signer, auth: AuthHeader | null): AttemptRequest {
     const { clock, userAgent } = this.#parts;
     const { id: eventId, attempts: number } = webhook;
-    const signer = this.#signerOf(tenant);
     return attemptRequest({ eventId, number, body, signer, auth, userAgent, at: clock.now() });
   }
 
@@ -95,28 +103,30 @@ export class DeliveryClient {
     const { tokens } = this.#parts;
     const result = await tokens.token(grant);
     if ("error" in result) return result;
-    return { header: bearer(result.token), turnedDown: () => tokens.drop(grant, result.token) };
+    const header = bearer(result.token, grant.clientSecret);
+    return { header, turnedDown: () => tokens.drop(grant, result.token) };
   }
 
-  #signerOf(tenant: Tenant): Signer {
-    let signer = this.#signers.get(tenant);
-    if (!signer) {
-      signer = signerOf(this.#parts.vault.webhookSecret(tenant));
-      this.#signers.set(tenant, signer);
+  #signingOf(tenant: Tenant): Signing {
+    let signing = this.#signings.get(tenant);
+    if (!signing) {
+      const secret = this.#parts.vault.webhookSecret(tenant);
+      signing = { signer: signerOf(secret), forms: secretForms([standardKeyOf(secret)]) };
+      this.#signings.set(tenant, signing);
     }
-    return signer;
+    return signing;
   }
 }
 
 function outcomeOf(
   result: OutboundAnswer | OutboundFailure,
   { loggedHeaders }: AttemptRequest,
-  secrets: readonly string[],
+  forms: readonly SecretForm[],
   durationMs: number,
   now: number,
 ): Outcome {
   if (!result.answered) return failed(result.reason, result.error, durationMs, result.connected ? loggedHeaders : {});
-  const answer = maskedAnswer(keptAnswer(result), secrets);
+  const answer = maskedAnswer(keptAnswer(result), forms);
   const { statusCode } = result;
   if (statusCode >= 200 && statusCode < 300) return { ok: true, answer, durationMs, requestHeaders: loggedHeaders };
   const why = statusCode >= 300 && statusCode < 400 ? "; redirects are not followed" : "";

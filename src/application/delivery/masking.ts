@@ -1,149 +1,142 @@
 import type { Answer } from "../../domain/event/events.ts";
-import { viewsOf, type View } from "./escapes.ts";
+import { decoded } from "./decoding.ts";
 
 const mask = "***";
-/** Shorter ones would be found everywhere, and are guessed anyway. */
+/** Shorter secrets would be found everywhere, and are guessed anyway. */
 const leastLength = 4;
 
-/**
- * An answer without the secrets that its receiver was shown: some receivers send back what they got, and answers are
- * kept in the log and shown to every role. Found as they are, in base64, and with UTF-8 and Latin-1 taken for each
- * other, each also with the escapes of JSON, URLs, forms and HTML; at the end of a body that was cut off, the beginning
- * of one too. Of an answer that would take long to read, each text that may hold a secret is masked as a whole.
- */
-export function maskedAnswer(answer: Answer, secrets: readonly string[]): Answer {
-  const texts = new Set(secrets.filter(({ length }) => length >= leastLength).flatMap(textsOf));
-  if (texts.size === 0) return answer;
-  const search = new Search([...texts]);
-  const headers = Object.entries(answer.headers)
-    .map(([name, value]) => [search.masked(name), search.masked(value)] as const);
-  return { ...answer, headers: Object.fromEntries(headers), body: search.masked(answer.body, answer.truncated) };
-}
-
-function textsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  const base64 = bytes.toString("base64");
-  const texts = [
-    secret, bytes.toString(), base64, base64.replace(/=+$/, ""), bytes.toString("base64url"),
-    // As HTML forms write spaces.
-    secret.replaceAll(" ", "+"),
-    // UTF-8 that is read as Latin-1: as headers are here, and credentials by some receivers.
-    bytes.toString("latin1"),
-  ];
-  // Latin-1 that is read as UTF-8, as bodies are here. Where hardly more than replacement characters remain, it tells
-  // nothing, and would be found in whatever is no text.
-  const misread = Buffer.from(secret, "latin1").toString();
-  if (misread.replaceAll("\uFFFD", "").length >= leastLength) texts.push(misread);
-  // HTTP/1.1 has names of headers in any case; they are kept in lower case.
-  return [...texts, ...texts.map((text) => text.toLowerCase())];
-}
-
-/** A secret as it may be written but for escapes. */
-interface Form {
+/** One way to write a secret, folded. */
+export interface SecretForm {
   readonly text: string;
-  /** The first of the longest parts of it that no encoding escapes: where it is not, the form is not. */
-  readonly anchor: string;
-  /** How many characters it has at most with escapes. */
-  readonly room: number;
+  /** How much of its beginning is masked where another text follows, in UTF-16 units. */
+  readonly least: number;
+  /** Whether it is found in a text as it stands, or in the decoded text. */
+  readonly in: "source" | "decoded";
 }
 
-/** More characters than two encodings, one upon the other, make of one. */
-const longestEscape = 24;
-/** Longer ones would be no rarer, and may take the square of their length to search for. */
-const longestAnchor = 16;
-
-function formOf(text: string): Form {
-  let [anchorAt, anchorLength, run, signs] = [0, 0, 0, 0];
-  for (let at = 0; at < text.length; at += 1) {
-    run = isUnescaped(text.charCodeAt(at)) ? run + 1 : 0;
-    if (run === 0) signs += 1;
-    if (run > anchorLength && run <= longestAnchor) {
-      anchorLength = run;
-      anchorAt = at + 1 - run;
-    }
-  }
-  const anchor = text.slice(anchorAt, anchorAt + anchorLength);
-  return { text, anchor, room: text.length - signs + longestEscape * signs };
+/** The ways to write these secrets that {@link maskedAnswer} looks for; none of a secret of less than 4 characters. */
+export function secretForms(secrets: readonly string[]): readonly SecretForm[] {
+  const forms = secrets.flatMap((secret) => (secret.length < leastLength ? [] : formsOf(secret)));
+  return forms.filter(({ least }) => least >= leastLength);
 }
 
-/** Whether it is a letter or a digit of ASCII. */
-function isUnescaped(char: number): boolean {
-  const letter = char | 0x20;
-  return (letter >= 0x61 && letter <= 0x7a) || (char >= 0x30 && char <= 0x39);
+function formsOf(secret: string): SecretForm[] {
+  const bytes = Buffer.from(secret);
+  // UTF-8 that is read as Latin-1, as headers are, and Latin-1 that is read as UTF-8, as bodies are.
+  const texts = new Set([secret, bytes.toString("latin1"), Buffer.from(secret, "latin1").toString()]);
+  // Where hardly more than replacement characters remain, a text would be found in anything that is not text.
+  const telling = [...texts].filter((text) => text.replaceAll("\uFFFD", "").length >= leastLength);
+  const forms = telling.map((text) => formOf(decoded(text, false).text, "decoded"));
+  return [formOf(secret, "source"), ...forms, ...base64Forms(bytes)];
+}
+
+function formOf(text: string, where: SecretForm["in"]): SecretForm {
+  return { text: folded(text), least: text.length, in: where };
+}
+
+/** In base64, by itself or within a longer text: without the characters that it shares with what stands beside it. */
+function base64Forms(bytes: Uint8Array): SecretForm[] {
+  return [0, 1, 2].map((before) => {
+    const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
+    const start = Math.ceil((before * 8) / 6);
+    const end = Math.floor(((before + bytes.length) * 8) / 6);
+    return { text: folded(base64.slice(start)), least: end - start, in: "decoded" };
+  });
 }
 
 /**
- * How much of one answer is read, in characters of views and forms: who runs the receiver may make both the answer and
- * the secrets such as take long, and meanwhile nobody is served. A page that is full of escapes takes most of it.
+ * An answer without the secrets that its receiver knows, in headers, their names and body: some receivers send back
+ * what they got, and answers are kept in the log and shown to every role. Found as they are, in base64, and escaped as
+ * {@link decoded} tells; at the end of a body that was cut off, the beginning of one too. Takes time in proportion to
+ * the answer.
  */
-const mostEffort = 400_000;
-/** What else takes time, in characters of views that are made and searched meanwhile. */
-const effortOfView = ({ text, escapes }: View) => 256 + text.length + 32 * escapes;
-const effortOfComparing = (form: string) => 8 + form.length / 8;
-
-/** Hashes of so many bits; each of the {@link leastLength} characters hashed moves those before it up by its share. */
-const hashBits = 12;
-const hashOnto = (hash: number, char: number) => ((hash << (hashBits / leastLength)) ^ char) & ((1 << hashBits) - 1);
-
-function hashOfStart({ text }: Form): number {
-  let hash = 0;
-  for (let at = 0; at < leastLength; at += 1) hash = hashOnto(hash, text.charCodeAt(at));
-  return hash;
+export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answer {
+  const texts = [...Object.entries(answer.headers).flat(), answer.body];
+  const hidden = hiddenIn(texts.join("\0"), forms, answer.truncated);
+  if (!hidden.includes(1)) return answer;
+  let end = -1;
+  const shown = texts.map((text) => {
+    const start = end + 1;
+    end = start + text.length;
+    return without(text, hidden.subarray(start, end));
+  });
+  const body = shown.pop() ?? "";
+  const headers = Object.keys(answer.headers).map((_, index) => shown.slice(index * 2, index * 2 + 2));
+  return { ...answer, headers: Object.fromEntries(headers) as Answer["headers"], body };
 }
 
-/** Looks for secrets in the texts of one answer. */
-class Search {
-  readonly #anchors: ReadonlySet<string>;
-  readonly #mostRoom: number;
-  /** Forms by the hash of their first characters; and which hashes those are, as every character asks. */
-  readonly #forms: ReadonlyMap<number, readonly Form[]>;
-  readonly #isStart = new Uint8Array(1 << hashBits);
-  #effortLeft = mostEffort;
-
-  constructor(texts: readonly string[]) {
-    const forms = texts.map(formOf);
-    for (const { text } of forms) this.#effortLeft -= text.length;
-    this.#anchors = new Set(forms.map(({ anchor }) => anchor));
-    this.#mostRoom = Math.max(...forms.map(({ room }) => room));
-    this.#forms = Map.groupBy(forms, hashOfStart);
-    for (const hash of this.#forms.keys()) this.#isStart[hash] = 1;
+/** Marks the UTF-16 units of a text that are of a secret, as it stands or decoded. */
+function hiddenIn(source: string, forms: readonly SecretForm[], cutOff: boolean): Uint8Array {
+  const hidden = new Uint8Array(source.length);
+  const plain = folded(source);
+  const { text, origins } = decoded(source, cutOff);
+  const read = text === source ? plain : folded(text);
+  for (const form of forms) {
+    if (form.in === "source") find(form, plain, cutOff, (from, to) => hidden.fill(1, from, to));
+    else find(form, read, cutOff, (from, to) => hidden.fill(1, origins[from], origins[to]));
   }
+  return hidden;
+}
 
-  /** The text with each stretch of secrets masked, or all that would take too long to read. */
-  masked(text: string, cutOff = false): string {
-    const start = this.#suspectFrom(text, cutOff);
-    const suspect = text.slice(start);
-    const hidden = new Uint8Array(suspect.length);
-    for (const view of suspect === "" ? [] : viewsOf(suspect)) {
-      this.#effortLeft -= effortOfView(view);
-      this.#hide(hidden, view, cutOff);
-      if (this.#effortLeft < 0) return text.slice(0, start) + mask;
+/**
+ * Tells where a form stands in a text; if that was cut off, where at its end the beginning of one stands. By the
+ * algorithm of Knuth, Morris and Pratt: its time grows with the lengths of both only, however often they almost match.
+ */
+function find(
+  { text: form, least }: SecretForm, text: string, cutOff: boolean, found: (from: number, to: number) => unknown,
+): void {
+  const start = text.indexOf(form.slice(0, leastLength));
+  if (start === -1) return;
+  const borders = bordersOf(form);
+  let length = 0;
+  let from = 0;
+  let to = 0;
+  for (let at = start; at < text.length; at += 1) {
+    length = longer(form, borders, length, text.charCodeAt(at));
+    const enough = cutOff && at === text.length - 1 ? leastLength : least;
+    if (length < enough) continue;
+    if (at + 1 - length > to) {
+      if (to > 0) found(from, to);
+      from = at + 1 - length;
     }
-    return text.slice(0, start) + without(suspect, hidden);
+    to = at + 1;
   }
+  if (to > 0) found(from, to);
+}
 
-  /** From where on there may be secrets. Reading escapes takes time, and few answers have any anchor. */
-  #suspectFrom(text: string, cutOff: boolean): number {
-    for (const anchor of this.#anchors) if (text.includes(anchor)) return 0;
-    return cutOff ? Math.max(0, text.length - this.#mostRoom) : text.length;
-  }
+/** Of a beginning of a form that a text ends with, and the text's next unit: the longest one it then ends with. */
+function longer(form: string, borders: Uint16Array, length: number, unit: number): number {
+  let next = length;
+  while (next > 0 && (next === form.length || form.charCodeAt(next) !== unit)) next = borders[next - 1] ?? 0;
+  return form.charCodeAt(next) === unit ? next + 1 : next;
+}
 
-  /** Marks what a view shows of secrets: forms, and at the end of what is cut off the beginnings of forms. */
-  #hide(hidden: Uint8Array, { text, origins }: View, cutOff: boolean): void {
-    let hash = 0;
-    for (let end = 0; end < text.length && this.#effortLeft >= 0; end += 1) {
-      hash = hashOnto(hash, text.charCodeAt(end));
-      const at = end + 1 - leastLength;
-      if (at < 0 || this.#isStart[hash] === 0) continue;
-      for (const { text: form } of this.#forms.get(hash) ?? []) {
-        const shown = text.slice(at, at + form.length);
-        this.#effortLeft -= effortOfComparing(shown);
-        if ((cutOff || shown.length === form.length) && shown === form.slice(0, shown.length)) {
-          hidden.fill(1, origins[at], origins[at + shown.length]);
-        }
-      }
-    }
+/** For each beginning of a form, the longest shorter one that it ends with. */
+function bordersOf(form: string): Uint16Array {
+  const borders = new Uint16Array(form.length);
+  for (let at = 1; at < form.length; at += 1) {
+    borders[at] = longer(form, borders, borders[at - 1] ?? 0, form.charCodeAt(at));
   }
+  return borders;
+}
+
+/** For each unit of ASCII what stands for it and those that some encoding takes for the same. */
+const same: Readonly<Record<string, string>> = {
+  "+": " ", "-": " ", _: "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t",
+};
+const fold = Uint8Array.from({ length: 0x100 }, (_, unit) => {
+  const char = String.fromCharCode(unit);
+  return unit < 0x80 ? (same[char] ?? char.toLowerCase()).charCodeAt(0) : unit;
+});
+
+/**
+ * A text of the same length with small letters, as names of headers are; spaces as forms write them and the signs of
+ * base64url are those of base64, and line breaks the letters of their escapes.
+ */
+function folded(text: string): string {
+  const units = Buffer.from(text, "utf16le");
+  for (let at = 0; at < units.length; at += 2) if (units[at + 1] === 0) units[at] = fold[units[at] ?? 0] ?? 0;
+  return units.toString("utf16le");
 }
 
 /** The text with each stretch of what is hidden masked. */

@@ -71,14 +71,15 @@ export function authHeader(credentials: Exclude<Credentials, { type: "JwtBearer"
     case "BasicAuth": {
       const { username, password } = credentials;
       const pair = `${username}:${password}`;
-      return authorization("Basic", Buffer.from(pair).toString("base64"), [pair, username, password]);
+      const base64 = Buffer.from(pair).toString("base64");
+      return authorization("Basic", base64, [pair, base64, username, password]);
     }
   }
 }
 
-/** The header of a bearer token. */
-export function bearer(token: string): AuthHeader {
-  return authorization("Bearer", token, [token]);
+/** The header of a bearer token; `others` are secrets that it was got with. */
+export function bearer(token: string, ...others: readonly string[]): AuthHeader {
+  return authorization("Bearer", token, [token, ...others]);
 }
 
 function authorization(scheme: string, value: string, secrets: readonly string[]): AuthHeader {

@@ -28,8 +28,13 @@ export function webhookSecret(bytes: Uint8Array): string {
 export function signerOf(secret: string): Signer {
   return {
     serviceKey: createSecretKey(secret, "utf8"),
-    standardKey: createSecretKey(secret.slice(prefix.length), "base64"),
+    standardKey: createSecretKey(standardKeyOf(secret), "base64"),
   };
+}
+
+/** The part of a secret that is base64: what stands behind the prefix. */
+export function standardKeyOf(secret: string): string {
+  return secret.slice(prefix.length);
 }
 
 /**

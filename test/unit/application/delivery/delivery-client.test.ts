@@ -8,6 +8,7 @@ import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../../
 import { ManualClock } from "../../../support/manual-clock.ts";
 
 const hook = "https://receiver.example/hook";
+const signingSecret = webhookSecret(new Uint8Array(32).fill(7));
 const tokenEndpoint = "https://id.example/token";
 const answer = (statusCode: number, fields: object = {}): OutboundAnswer =>
   ({ answered: true, statusCode, headers: {}, body: Buffer.from(JSON.stringify(fields)), truncated: false });
@@ -39,7 +40,7 @@ function setUp(
   };
   const settings = { outbound, clock, userAgent: "webhook-relay/1" };
   const vault = {
-    webhookSecret: () => webhookSecret(new Uint8Array(32)),
+    webhookSecret: () => signingSecret,
     credentials: () => ({ tokenEndpoint, clientId: "me", clientSecret: "hush" }),
   } as unknown as Vault;
   const cache = new TokenCache({ ...settings, deadlineMs: 15_000, capacity: 10 });
@@ -104,5 +105,17 @@ describe("delivery client", () => {
     }
     expect(to(tokenEndpoint)).to.have.length(1);
     expect(to(hook)).to.be.empty;
+  });
+
+  it("keeps answers without any secret that the receiver may know: token, client secret, signing secret", async () => {
+    const key = signingSecret.slice("whsec_".length);
+    const base64 = Buffer.from(key).toString("base64url");
+    const said = { token: "token-1", client: "hush", signing: signingSecret, key, base64 };
+    const { send } = setUp([{ ...answer(200, said), headers: { [`x-${key}`]: `Bearer token-1, ${signingSecret}` } }]);
+    const { answer: kept } = await send();
+    expect(JSON.parse(kept?.body ?? "")).to.deep.equal({
+      token: "***", client: "***", signing: "whsec_***", key: "***", base64: "***",
+    });
+    expect(kept?.headers).to.deep.equal({ "x-***": "Bearer ***, whsec_***" });
   });
 });

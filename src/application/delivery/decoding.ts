@@ -1,0 +1,96 @@
+/** A text with its escapes decoded. */
+export interface Decoded {
+  readonly text: string;
+  /** Where in the source each UTF-16 unit of the text begins; last, the length of the source. */
+  readonly origins: Uint32Array;
+}
+
+/** How often the result is decoded again: a form in JSON on a page. Escapes of one kind in each other need no more. */
+const layers = 4;
+
+/**
+ * Decodes the escapes of JSON and JavaScript, of URLs and of HTML. Backslashes that begin no code of a character are
+ * left out, so `\n` becomes `n`. A text decodes to the same whether it was encoded before or not, and however often. At
+ * the end of a text that was cut off, an incomplete escape is left out.
+ */
+export function decoded(source: string, cutOff: boolean): Decoded {
+  const pattern = cutOff ? cutOffEscapes : escapes;
+  let last: Decoded = { text: source, origins: new Uint32Array(source.length + 1).map((_, at) => at) };
+  for (let layer = 0; layer < layers; layer += 1) {
+    const next = decodedOnce(last, pattern);
+    if (!next) break;
+    last = next;
+  }
+  return last;
+}
+
+const hex = "[0-9a-fA-F]";
+/** What an escape begins with, escaped itself or not. */
+const [backslash, percent, ampersand] = ["\\\\+", "%(?:25)*", "&(?:amp;)*"];
+const byte = `(?:${percent}|${backslash}x)`;
+const laterByte = `${byte}[89abAB]${hex}`;
+/** UTF-8 of two to four bytes. */
+const utf8 = `${byte}(?:[cCdD]${hex}|[eE]${hex}${laterByte}|[fF][0-7](?:${laterByte}){2})${laterByte}`;
+const codes = `${byte}(${hex}{2})|${backslash}(?:u(${hex}{4})|([^])|$)`;
+const references = `${ampersand}(?:#[xX]0*(${hex}{1,6})|#0*(\\d{1,7})|([a-zA-Z]{2,8}));`;
+const incomplete = [
+  `${byte}[c-fC-F]${hex}(?:${laterByte}){0,2}(?:${percent}${hex}?|${backslash}(?:x${hex}?)?)?`,
+  `${percent}${hex}?`, `${backslash}(?:u${hex}{0,3}|x${hex}?)?`, `${ampersand}[#\\w]{0,9}`,
+];
+const allButBytes = new RegExp(byte, "g");
+const escapes = new RegExp(`(${utf8})|${codes}|${references}`, "g");
+const cutOffEscapes = new RegExp(`(${utf8})|(?:${incomplete.join("|")})$|${codes}|${references}`, "g");
+
+/** Null where there is nothing to decode. */
+function decodedOnce({ text: source, origins: before }: Decoded, pattern: RegExp): Decoded | null {
+  if (source.search(pattern) === -1) return null;
+  const origins = new Uint32Array(source.length + 1);
+  const originOf = (at: number) => before[at] ?? 0;
+  let from = 0;
+  let to = 0;
+  const keepUpTo = (end: number) => {
+    for (; from < end; from += 1, to += 1) origins[to] = originOf(from);
+  };
+  const read = (
+    escape: string, bytes: Group, one: Group, unit: Group, itself: Group, code: Group, decimal: Group, name: Group,
+    at: number,
+  ) => {
+    const meaning = meaningOf(bytes, one ?? unit ?? code, decimal, name) ?? itself ?? "";
+    keepUpTo(at);
+    for (const end = to + meaning.length; to < end; to += 1) origins[to] = originOf(at);
+    from += escape.length;
+    return meaning;
+  };
+  const text = source.replace(pattern, read);
+  keepUpTo(source.length + 1);
+  return { text, origins: origins.subarray(0, to) };
+}
+
+type Group = string | undefined;
+
+function meaningOf(bytes: Group, digits: Group, decimal: Group, name: Group): string | undefined {
+  if (bytes !== undefined) return Buffer.from(bytes.replaceAll(allButBytes, ""), "hex").toString();
+  if (digits !== undefined) return characterOf(Number.parseInt(digits, 16));
+  if (decimal !== undefined) return characterOf(Number(decimal));
+  return name === undefined ? undefined : (named.get(name.toLowerCase()) ?? `&${name};`);
+}
+
+function characterOf(code: number): string {
+  return code <= 0x10_ff_ff ? String.fromCodePoint(code) : "";
+}
+
+/** What HTML calls characters of ASCII and Latin-1, by the first one's code; `-` has no name there. */
+const names: readonly (readonly [first: number, names: string])[] = [
+  [0x21, "excl quot num dollar percnt amp apos lpar rpar ast plus comma - period sol"],
+  [0x3a, "colon semi lt equals gt quest commat"],
+  [0x5b, "lsqb bsol rsqb hat lowbar grave"],
+  [0x7b, "lcub verbar rcub"],
+  [0xa0, "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr"],
+  [0xb0, "deg plusmn sup2 sup3 acute micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest"],
+  [0xd7, "times"],
+  [0xdf, "szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml"],
+  [0xf0, "eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml"],
+];
+/** In lower case: of a letter, the small one stands for both. */
+const named = new Map(names.flatMap(([first, some]) =>
+  some.split(" ").map((name, index) => [name, String.fromCharCode(first + index)] as const)));
