@@ -49,10 +49,10 @@ export class Evaluator {
   /** The JSON text that an expression makes of a payload. Throws a MappingProblem. */
   apply(text: string, payload: string): string {
     const tree = this.compile(text);
-    const value = parsePayload(payload) as JSONValue;
-    const evaluate = () => TreeInterpreter.search(tree, value);
+    const { value, spellings } = parsePayload(payload);
+    const evaluate = () => TreeInterpreter.search(tree, value as JSONValue);
     const result = this.#watched(() => asProblem(evaluate, "cannot be evaluated on this payload"));
-    return resultText(result, this.#options.maxBytes);
+    return resultText(result, this.#options.maxBytes, spellings);
   }
 
   /**

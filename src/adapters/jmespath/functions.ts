@@ -74,7 +74,7 @@ const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const toNumber: Function = ([value = null]) => {
   if (typeof value === "number" || JSON.isRawJSON(value)) return value;
   const text = typeof value === "string" ? value.trim() : "";
-  return numberForm.test(text) ? (parsePayload(text) as JSONValue) : null;
+  return numberForm.test(text) ? (parsePayload(text).value as JSONValue) : null;
 };
 
 const { runtime } = TreeInterpreter;

@@ -16,17 +16,38 @@ declare global {
 
 const deepest = 128;
 
-/** Only a text with many digits in a row, or a large exponent, can hold a number that a double cannot. */
-const mayHoldLargeNumbers = /\d{16}|\d[eE]\+?\d{2}/;
+/** Only a text with many digits, or a large exponent, can hold a number that a double cannot. */
+const mayHoldLongNumbers = /\d[\d.]{15}|\d[eE]\+?\d{2}/;
+/** A double keeps so many digits of any number, and all of a whole number that has no more. */
+const sureDigits = 15;
+
+/** How numbers are written in a payload, by their value; null where two that are written differently have it. */
+export type Spellings = ReadonlyMap<number, string | null>;
 
 /**
- * Reads JSON. An integer beyond 2^53 and a number beyond the range of a double keep their digits: they cannot be
- * computed with, but come out as they went in.
+ * Reads JSON. A number above 2^53 or beyond the range of a double keeps its digits: it cannot be computed with, but
+ * comes out as it went in. Others are doubles, and have spellings where the payload may hold any of many digits.
  */
-export function parsePayload(text: string): unknown {
-  if (!mayHoldLargeNumbers.test(text)) return JSON.parse(text);
-  return JSON.parse(text, (_key, value, { source }) =>
-    typeof value === "number" && source !== undefined ? faithful(value, source) : value);
+export function parsePayload(text: string): { readonly value: unknown; readonly spellings: Spellings } {
+  const spellings = new Map<number, string | null>();
+  if (!mayHoldLongNumbers.test(text)) return { value: JSON.parse(text), spellings };
+  const value = JSON.parse(text, (_key, value, { source }) => {
+    if (typeof value !== "number" || source === undefined) return value;
+    const known = spellings.get(value);
+    spellings.set(value, known === undefined || known === source ? source : null);
+    return faithful(value, source);
+  });
+  return { value, spellings };
+}
+
+/**
+ * The digits that a number came with where its double may have lost some, else undefined. Short whole numbers are most
+ * often results, and no number of the payload.
+ */
+function lostDigits(value: number, spellings: Spellings): string | undefined {
+  if (Number.isInteger(value) && Math.abs(value) < 10 ** sureDigits) return undefined;
+  const spelling = spellings.get(value);
+  return spelling && spelling.length > sureDigits ? spelling : undefined;
 }
 
 function faithful(value: number, source: string): unknown {
@@ -35,16 +56,19 @@ function faithful(value: number, source: string): unknown {
 }
 
 /**
- * The JSON text of a mapping's result: an object nested at most 128 deep, of at most `maxBytes` as UTF-8. A value may
- * be in many places of a result at no cost until it is written, so the result is measured first, up to the limit.
- * Throws a MappingProblem.
+ * The JSON text of a mapping's result: an object nested at most 128 deep, of at most `maxBytes` as UTF-8; numbers with
+ * the digits that the payload has for them. A value may be in many places of a result at no cost until it is written,
+ * so the result is measured first, up to the limit. Throws a MappingProblem.
  */
-export function resultText(result: unknown, maxBytes: number): string {
+export function resultText(result: unknown, maxBytes: number, spellings: Spellings): string {
   if (typeof result !== "object" || result === null || Array.isArray(result) || JSON.isRawJSON(result)) {
     throw new MappingProblem(`yields ${kindOf(result)}, not an object`);
   }
-  new Measure(maxBytes).add(result, 1);
-  const text = JSON.stringify(result);
+  new Measure(maxBytes, spellings).add(result, 1);
+  const text = spellings.size === 0 ? JSON.stringify(result) : JSON.stringify(result, (_key, value: unknown) => {
+    const digits = typeof value === "number" ? lostDigits(value, spellings) : undefined;
+    return digits === undefined ? value : JSON.rawJSON(digits);
+  });
   if (Buffer.byteLength(text) > maxBytes) throw tooLarge(maxBytes);
   return text;
 }
@@ -52,10 +76,12 @@ export function resultText(result: unknown, maxBytes: number): string {
 /** Counts at least one for each byte that is sure to be written. */
 class Measure {
   readonly #limit: number;
+  readonly #spellings: Spellings;
   #size = 0;
 
-  constructor(limit: number) {
+  constructor(limit: number, spellings: Spellings) {
     this.#limit = limit;
+    this.#spellings = spellings;
   }
 
   add(value: unknown, depth: number): void {
@@ -66,6 +92,7 @@ class Measure {
         return;
       case "number":
         if (!Number.isFinite(value)) throw new MappingProblem("yields a number that JSON cannot hold");
+        this.#grow(lostDigits(value, this.#spellings)?.length ?? 0);
         return;
       case "object":
         this.#addObject(value, depth);

@@ -94,6 +94,45 @@ describe("mapping expressions", () => {
     );
   });
 
+  it("keep the digits of decimals that a double rounds, and compute with the double", () => {
+    const payload = '{"a":1234567890123456.78,"b":0.12345678901234567890,"c":-12345678901234.5678e-3,"d":0.1}';
+    expect(evaluator.apply("{a: a, all: [@], d: d}", payload)).to.equal(
+      `{"a":1234567890123456.78,"all":[${payload}],"d":0.1}`,
+    );
+    expect(evaluator.apply("{twice: a * `2`, sum: sum([b, d]), first: sort([b, d])[0]}", payload)).to.equal(
+      '{"twice":2469135780246913.5,"sum":0.22345678901234567,"first":0.1}',
+    );
+    expect(evaluated("a > b && type(a) == 'number'", payload)).to.equal(true);
+    expect(evaluated("to_string(a)", payload)).to.equal("1234567890123456.8");
+  });
+
+  it("write a number with no digits of another that is the same double", () => {
+    const spellings = ["0.1", "0.10000000000000000555", "0.1000000000000000055"];
+    for (const one of spellings) {
+      for (const other of spellings.filter((spelling) => spelling !== one)) {
+        expect(evaluator.apply("{x: x, y: y}", `{"x":${one},"y":${other}}`)).to.equal('{"x":0.1,"y":0.1}');
+      }
+    }
+    const payload = '{"n":1.0,"one":1.0000000000000000,"m":100000000000000000000.0,"l":9007199254740990.3}';
+    expect(evaluator.apply("{n: n, one: one, count: length(`[0]`), m: m, l: l}", payload)).to.equal(
+      '{"n":1,"one":1,"count":1,"m":100000000000000000000.0,"l":9007199254740990.3}',
+    );
+  });
+
+  it("count every digit of a number that is written in many places", () => {
+    const long = `0.${"1234567890".repeat(50)}`;
+    expect(evaluator.apply("{x: [x, x]}", `{"x":${long}}`)).to.equal(`{"x":[${long},${long}]}`);
+    refused(() => evaluator.apply(`{x: [${Array(20).fill("x").join()}]}`, `{"x":${long}}`), "more than 10000 bytes");
+  });
+
+  it("write fields whose names are integers first, by size, and others in the order of the expression", () => {
+    expect(evaluator.apply('{b: b, "2": a, all: @, "1": a}', '{"b":1,"2":2,"1":3,"a":4,"01":5,"-1":6}')).to.equal(
+      '{"1":4,"2":4,"b":1,"all":{"1":3,"2":2,"b":1,"a":4,"01":5,"-1":6}}',
+    );
+    expect(evaluator.apply("@", '{"2":true,"1":false}')).to.equal('{"1":false,"2":true}');
+    expect(evaluator.apply("@", '{"4294967295":1,"4294967294":2}')).to.equal('{"4294967294":2,"4294967295":1}');
+  });
+
   it("see in an object what it says and nothing that JavaScript adds", () => {
     const inherited = ["constructor", "toString", "__proto__", "hasOwnProperty", "valueOf"];
     for (const name of inherited) {
