@@ -73,6 +73,8 @@ export interface ServiceSettings {
     readonly tenantCreation: RateLimit | null;
     readonly inviteRegistration: RateLimit | null;
   };
+  /** How long a login that fails takes at least. */
+  readonly failedLoginMs: number;
   /** How many people's keys are kept in memory. */
   readonly peopleInMemory: number;
 }
@@ -143,7 +145,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       audit: new AuditQueries(parts),
     },
     sessions,
-    login: new Login(own, { limit: limits.loginFailures }),
+    login: new Login(own, { limit: limits.loginFailures, failedMs: settings.failedLoginMs }),
     admissions: new Admissions(own),
     ingest: new Ingest(own),
     forgetting,

@@ -11,6 +11,7 @@ import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts"
 import { SystemClock } from "../adapters/system/system-clock.ts";
 import { SystemIds } from "../adapters/system/system-ids.ts";
 import { Erasure } from "../application/accounts/erasure.ts";
+import { failedLoginMs } from "../application/accounts/login.ts";
 import { Reservations } from "../application/accounts/reservations.ts";
 import { serveAll } from "../application/aggregate-types.ts";
 import { Aggregates } from "../application/aggregates.ts";
@@ -192,7 +193,10 @@ function makeServices(
       store, readModels, state, sealing, passwords, outbound, ids, ...instruments, aggregates, directory, freshness,
       vault, mappings, guards, firstAttempts, tokens: new JwtTokens(),
     },
-    { accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory },
+    {
+      accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory,
+      failedLoginMs: failedLoginMs(config.passwordCost),
+    },
   );
   return { services, outbound, passwords, mappings, vault, firstAttempts };
 }

@@ -85,6 +85,7 @@ export class Node {
         accessTokenTtlMs: 3_600_000,
         limits: { loginFailures: null, tenantCreation: null, inviteRegistration: null },
         peopleInMemory: kept,
+        failedLoginMs: 0,
       },
     );
     const emails = new EmailOpener({ store, sealing, vault }, { max: kept });

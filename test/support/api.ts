@@ -37,7 +37,7 @@ export interface TestApi {
   readonly close: () => Promise<void>;
 }
 
-/** Starts an API over a real socket; the limits are off unless set. */
+/** Starts an API over a real socket; the limits are off, and logins fail at once, unless set. */
 export async function startApi(
   engines: SharedEngines,
   options: Partial<ServiceSettings> & {
@@ -97,6 +97,7 @@ export async function startApi(
     accessTokenTtlMs: 3_600_000,
     limits: { loginFailures: null, tenantCreation: null, inviteRegistration: null },
     peopleInMemory: 1_000,
+    failedLoginMs: 0,
     ...options,
   });
   const { app, answerIngest } = createApp({

@@ -1,6 +1,7 @@
 import { refuse } from "../../domain/refusal.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { sleep } from "../../ports/clock/sleep.ts";
 import type { ExpiringState, RateLimit } from "../../ports/expiring-state.ts";
 import type { Passwords } from "../../ports/passwords.ts";
 import type { Logger, LoginResult, Metrics } from "../../ports/telemetry.ts";
@@ -27,26 +28,45 @@ interface LoginParts {
   readonly metrics: Metrics;
 }
 
+interface LoginOptions {
+  /** Failed attempts per address and per email; null for no limit. */
+  readonly limit: RateLimit | null;
+  /** How long a login that fails takes at least, ms; see {@link failedLoginMs}. */
+  readonly failedMs: number;
+}
+
+/** What it may take to find a user, ms: the tenant of a known one may have to be read, an unknown one has none. */
+const lookupMs = 200;
+/** What a check may take at this cost, ms; each step of the cost doubles it. */
+const checkMs = { atCost: 12, ms: 300 } as const;
+
+/** How long a failed login takes at least, ms, at this cost of passwords: more than finding a user and one check do. */
+export function failedLoginMs(passwordCost: number): number {
+  return Math.ceil(lookupMs + checkMs.ms * 2 ** (passwordCost - checkMs.atCost));
+}
+
 /** Trades an email and a password for an access token. */
 export class Login {
   readonly #parts: LoginParts;
   readonly #limit: RateLimit | null;
+  readonly #failedMs: number;
   readonly #failures: Repeats;
 
-  /** `limit`: failed attempts per address and per email; null for none. */
-  constructor(parts: LoginParts, options: { readonly limit: RateLimit | null }) {
+  constructor(parts: LoginParts, { limit, failedMs }: LoginOptions) {
     this.#parts = parts;
-    this.#limit = options.limit;
+    this.#limit = limit;
+    this.#failedMs = failedMs;
     this.#failures = new Repeats(parts.clock);
   }
 
   /**
    * A failure reveals nothing: an unknown email, a wrong password and an inactive user get one answer after the same
-   * work. An attempt counts from its start, so that parallel ones get no more checks than the limit allows. Throws a
-   * Refusal (unauthenticated, too-many).
+   * time, whether or not the tenant had to be read. An attempt counts from its start, so that parallel ones get no more
+   * checks than the limit allows. Throws a Refusal (unauthenticated, too-many).
    */
   async login(email: string, password: string, address: string): Promise<IssuedToken & { readonly user: UserView }> {
-    const { state, keys, people, sessions, metrics } = this.#parts;
+    const { state, keys, people, sessions, metrics, clock } = this.#parts;
+    const failsAt = clock.monotonic() + this.#failedMs;
     const hash = await keys.emailHash(email);
     const counters = [`login:address:${address}`, `login:email:${hash}`];
     const ticket = this.#limit && (await state.admit(counters, this.#limit));
@@ -57,10 +77,12 @@ export class Login {
     const found = await this.#check(hash, password, address).catch(async (error: unknown) => {
       // No guess was judged.
       if (ticket) await state.forgive(ticket);
+      await this.#waitUntil(failsAt);
       throw error;
     });
     if (!found) {
       this.#failed("refused", address);
+      await this.#waitUntil(failsAt);
       refuse("unauthenticated", "email or password is wrong");
     }
     if (ticket) await state.forgive(ticket);
@@ -80,6 +102,12 @@ export class Login {
       () => logger.warn({ address, result }, "a login failed"),
       (from, logins) => logger.warn({ address: from === address ? address : "many", logins }, "more logins failed"),
     );
+  }
+
+  async #waitUntil(moment: number): Promise<void> {
+    const { clock } = this.#parts;
+    const left = moment - clock.monotonic();
+    if (left > 0) await sleep(clock, left);
   }
 
   async #check(

@@ -5,13 +5,13 @@ import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Reservations } from "./reservations.ts";
 
-/** The user whose email has this hash, or undefined, after the same work either way. */
+/** The user whose email has this hash, or undefined. It takes longer where the tenant is not in memory yet. */
 export async function userByEmail(
   { reservations, aggregates }: { readonly reservations: Reservations; readonly aggregates: Aggregates },
   hash: string,
 ): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
   const holder = (await reservations.find(streams.email(hash)))?.holder;
-  // For an unknown email a tenant is read that there is not, so that it takes as long as for a known one.
+  // For an unknown email a tenant is read that there is not: that takes as long as for a known one in memory.
   const { state: tenant } = await aggregates.current(tenants, holder?.tenantId ?? nilUuid);
   const user = tenant?.users.get(holder?.userId ?? "");
   return tenant && user?.emailHash === hash ? { tenant, user } : undefined;

@@ -153,8 +153,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a signer is remembered for all",
     breaks: "requests are signed for their tenant",
     file: client,
-    from: "let signer = this.#signers.get(tenant);",
-    to: "let signer = this.#signers.get(((this as { first?: Tenant }).first ??= tenant));",
+    from: "let signing = this.#signings.get(tenant);",
+    to: "let signing = this.#signings.get(((this as { first?: Tenant }).first ??= tenant));",
   },
   {
     name: "an outcome is counted again when the log's answer was lost",
