@@ -25,7 +25,7 @@ export interface ReceivedRequest {
 
 export interface Reply {
   readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Uint8Array;
   readonly delayMs?: number;
 }
