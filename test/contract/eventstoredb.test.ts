@@ -2,7 +2,7 @@ import { EventStoreDb } from "../../src/adapters/eventstoredb/event-store-db.ts"
 import type { Tuning } from "../../src/adapters/eventstoredb/tuning.ts";
 import { SystemClock } from "../../src/adapters/system/system-clock.ts";
 import type { EventCodec } from "../../src/ports/event-codec.ts";
-import { startEventStoreDb, type EventStoreDbUnderTest } from "../support/engines/eventstoredb.ts";
+import { startEventStoreDbs, type EventStoreDbUnderTest } from "../support/engines/eventstoredb.ts";
 import { plainCodec, unreadableType } from "../support/plain-codec.ts";
 import { eventStoreContract } from "./event-store.ts";
 import { note, type EventStoreUnderTest } from "./event-store/harness.ts";
@@ -44,9 +44,10 @@ function underTest(server: EventStoreDbUnderTest, tuning: Partial<Tuning>): Even
   };
 }
 
-const server = await startEventStoreDb();
-const can = { reopen: server.breakable, outage: server.breakable };
+for (const server of await startEventStoreDbs()) {
+  const can = { reopen: server.breakable, outage: server.breakable };
 
-describe(`EventStoreDB (${server.description})`, () => {
-  eventStoreContract(async () => underTest(server, { appendMs: 1500 }), can);
-});
+  describe(`EventStoreDB (${server.description})`, () => {
+    eventStoreContract(async () => underTest(server, { appendMs: 1500 }), can);
+  });
+}

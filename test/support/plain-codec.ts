@@ -15,6 +15,8 @@ export const plainCodec: EventCodec = {
   },
   decode({ type, data, metadata }: EncodedEvent) {
     if (type === unreadableType) return { unreadable: `unknown type ${type}` };
+    // Another application wrote it into a stream of this name.
+    if (metadata === "") return { unreadable: "no metadata" };
     return { event: { type, data: JSON.parse(data) as object }, metadata: JSON.parse(metadata) as Metadata };
   },
 };

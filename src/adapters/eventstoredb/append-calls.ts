@@ -12,8 +12,10 @@ type Call = ReturnType<StreamsClient["batchAppend"]>;
 /** An append that has no outcome yet. */
 interface Unsettled {
   readonly request: streams.BatchAppendReq;
-  /** Replies to it that were not final. */
-  undecided: number;
+  /** How often it was sent. */
+  sendings: number;
+  /** Sends it once more. */
+  again: Timer | undefined;
   settle(reply: Reply): void;
   giveUp(error: Error): void;
 }
@@ -21,7 +23,8 @@ interface Unsettled {
 /**
  * Sends appends over one call and matches the replies. When the call breaks, everything without an outcome is sent
  * again over the next one, in the order in which it came: with the same message ids at the same revision, so what
- * was committed is answered as the first time.
+ * was committed is answered as the first time. While the server still works at the first sending, it leaves the second
+ * without an answer for two seconds; so what was sent again goes on being sent until there is an answer.
  */
 export class AppendCalls {
   readonly #connection: Connection;
@@ -57,6 +60,7 @@ export class AppendCalls {
     return new Promise((resolve, reject) => {
       const end = () => {
         timer.cancel();
+        append.again?.cancel();
         this.#unsettled.delete(correlation);
         this.#unsent.delete(append);
       };
@@ -65,7 +69,8 @@ export class AppendCalls {
       });
       const append: Unsettled = {
         request,
-        undecided: 0,
+        sendings: 0,
+        again: undefined,
         settle: (reply) => {
           end();
           resolve(reply);
@@ -123,7 +128,18 @@ export class AppendCalls {
       if (!this.#call || this.#full) return;
       this.#unsent.delete(append);
       this.#full = !this.#call.write(append.request);
+      append.sendings += 1;
+      if (append.sendings > 1) this.#sendLater(append);
     }
+  }
+
+  /** Sends it once more after a pause, over whatever call there is then. */
+  #sendLater(append: Unsettled): void {
+    append.again ??= this.#clock.schedule(this.#pauseMs(append.sendings - 1), () => {
+      append.again = undefined;
+      this.#unsent.add(append);
+      this.#pump();
+    });
   }
 
   #receive(call: Call, reply: Reply): void {
@@ -137,10 +153,7 @@ export class AppendCalls {
     if (!append) return;
     if (!isFinal(reply)) {
       this.#lastTrouble = new Error(reply.getError()?.getMessage());
-      this.#clock.schedule(this.#pauseMs(append.undecided++), () => {
-        if (this.#unsettled.has(correlation)) this.#unsent.add(append);
-        this.#pump();
-      });
+      this.#sendLater(append);
       return;
     }
     append.settle(reply);

@@ -54,6 +54,11 @@ function refusalOf(name: string | undefined, details: Uint8Array | undefined, me
       return new UnacceptableEntry("the stream was deleted for good");
     case "BadRequest":
       return new UnacceptableEntry("the server calls the append a bad request");
+    case "AccessDenied":
+      return new LogUnavailable(
+        "EventStoreDB denies access (append): the user in RELAY_EVENTSTOREDB_URL may not write streams: " +
+        "the default ACL in stream $settings, or $acl, $w in a stream's metadata, keeps it from that",
+      );
     default:
       return new LogUnavailable(`EventStoreDB refuses appends: ${name ?? "unknown"} ${message}`);
   }

@@ -1,7 +1,18 @@
 import { LogUnavailable } from "../../ports/event-store.ts";
 
 /** gRPC status codes that are acted upon. */
-export const grpcCode = { ok: 0, deadlineExceeded: 4, unavailable: 14 } as const;
+export const grpcCode = {
+  ok: 0, deadlineExceeded: 4, permissionDenied: 7, aborted: 10, unavailable: 14, unauthenticated: 16,
+} as const;
+
+/** What an operator has to mend, by the status that a call failed with. */
+const remedies: ReadonlyMap<number | undefined, string> = new Map([
+  [
+    grpcCode.permissionDenied,
+    "the user in RELAY_EVENTSTOREDB_URL may not read $all: name the user under $acl, $r in the metadata of stream $all",
+  ],
+  [grpcCode.unauthenticated, "the user or the password in RELAY_EVENTSTOREDB_URL is wrong"],
+]);
 
 /** What a call or a reply failed with, as the server names it in its trailers (`stream-deleted` and so on). */
 export function exceptionOf(error: unknown): string | undefined {
@@ -15,9 +26,19 @@ export function codeOf(error: unknown): number | undefined {
   return typeof code === "number" ? code : undefined;
 }
 
+/**
+ * Whether the server ended a subscription because its client took events too slowly: 23.10 does so to live ones. It is
+ * part of normal operation; the client subscribes again.
+ */
+export function isTooSlow(error: unknown): boolean {
+  return codeOf(error) === grpcCode.aborted;
+}
+
 /** The port's error for a call that failed through no fault of the caller's. */
 export function unavailable(doing: string, cause: unknown): LogUnavailable {
   if (cause instanceof LogUnavailable) return cause;
+  const remedy = remedies.get(codeOf(cause));
+  if (remedy !== undefined) return new LogUnavailable(`EventStoreDB denies access (${doing}): ${remedy}`, { cause });
   const details = (cause as { readonly details?: unknown }).details;
   const reason = typeof details === "string" ? details : cause instanceof Error ? cause.message : String(cause);
   return new LogUnavailable(`EventStoreDB is away (${doing}): ${reason}`, { cause });

@@ -4,7 +4,7 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import { logStart, type LogEntry, type Position } from "../../ports/event-store.ts";
 import type { Connection, StreamsClient } from "./connection.ts";
 import { grpcCode } from "./failures.ts";
-import { pairOf, positionOf } from "./positions.ts";
+import { isPossible, pairOf, positionOf } from "./positions.ts";
 import { recordOf, type StoredRecord } from "./records.ts";
 import { subscribeRequest, type Filter } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
@@ -121,7 +121,7 @@ export class Feed {
       const position = positionOf({
         commit: checkpoint.getCommitPosition(), prepare: checkpoint.getPreparePosition(),
       });
-      if (position > this.#covered) this.#covered = position;
+      if (position > this.#covered && isPossible(position)) this.#covered = position;
     }
     this.#wake();
   }

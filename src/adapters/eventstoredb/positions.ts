@@ -19,9 +19,22 @@ export function positionOf({ commit, prepare }: PositionPair): Position {
 /** What servers before 22.6 say of the position of a record that is read from its stream. */
 export const untold: Position = positionOf({ commit: String(2n ** 64n - 1n), prepare: String(2n ** 64n - 1n) });
 
-/** Throws when the position is another engine's. */
+/** The server's positions are signed 64-bit numbers: no record stands here or beyond. */
+const beyond: Position = positionOf({ commit: String(2n ** 63n), prepare: "0" });
+
+/**
+ * Whether a record can stand there. Servers from 24.2 on send -1 as an unsigned number, as the checkpoint of a
+ * subscription that found nothing by the end of the log.
+ */
+export function isPossible(position: Position): boolean {
+  return position < beyond;
+}
+
+/** Throws when the position is another engine's, or no record can stand there. */
 export function pairOf(position: Position): PositionPair {
   const [, commit, prepare] = pattern.exec(position) ?? [];
-  if (commit === undefined || prepare === undefined) throw new Error(`${position} is no position of EventStoreDB`);
+  if (commit === undefined || prepare === undefined || !isPossible(position)) {
+    throw new Error(`${position} is no position of EventStoreDB`);
+  }
   return { commit: String(BigInt(commit)), prepare: String(BigInt(prepare)) };
 }

@@ -31,17 +31,13 @@ export function isSystem({ stream, type }: StoredRecord): boolean {
   return stream.startsWith("$") || type.startsWith("$");
 }
 
-/**
- * Whether the service wrote it, with others writing to the same server: an entry of one of its categories, however
- * damaged, or one whose metadata is the service's.
- */
-export function isOwn(record: StoredRecord): boolean {
-  if (isSystem(record)) return false;
-  return ownCategories.has(categoryOf(record.stream)) || ownNames.every((name) => record.metadata.includes(name));
-}
+/** Categories of the service's streams; other applications may write to the same server. */
+export const ownCategories: ReadonlySet<string> = new Set(Object.keys(names));
 
-const ownCategories: ReadonlySet<string> = new Set(Object.keys(names));
-const ownNames = ['"actor":', '"correlationId":', '"causationId":', '"at":'];
+/** Whether the service wrote it: an entry of one of its categories, however damaged. */
+export function isOwn(record: StoredRecord): boolean {
+  return !isSystem(record) && ownCategories.has(categoryOf(record.stream));
+}
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();

@@ -1,7 +1,6 @@
 import shared from "@eventstore/db-client/generated/shared_pb.js";
 import streams from "@eventstore/db-client/generated/streams_pb.js";
 import empties from "google-protobuf/google/protobuf/empty_pb.js";
-import timestamps from "google-protobuf/google/protobuf/timestamp_pb.js";
 import type { EncodedEvent } from "../../ports/event-codec.ts";
 import { noStream } from "../../ports/event-store.ts";
 import type { PositionPair } from "./positions.ts";
@@ -11,10 +10,11 @@ export interface Message extends EncodedEvent {
   readonly id: string;
 }
 
-/** What a subscription asks the server to filter by: prefixes of stream names or of types, or all but system events. */
-export type Filter =
-  | { readonly by: "stream" | "type"; readonly prefixes: readonly string[] }
-  | { readonly by: "origin" };
+/** What a subscription asks the server to filter by: prefixes of stream names or of types. */
+export interface Filter {
+  readonly by: "stream" | "type";
+  readonly prefixes: readonly string[];
+}
 
 const all = Number.MAX_SAFE_INTEGER;
 
@@ -44,10 +44,8 @@ export function subscribeRequest(after: PositionPair | undefined, filter: Filter
   const wanted = new streams.ReadReq.Options.AllOptions();
   if (after) wanted.setPosition(pair(after));
   else wanted.setStart(new shared.Empty());
-  const expression = new streams.ReadReq.Options.FilterOptions.Expression();
+  const expression = new streams.ReadReq.Options.FilterOptions.Expression().setPrefixList([...filter.prefixes]);
   const filtering = new streams.ReadReq.Options.FilterOptions().setMax(window).setCheckpointintervalmultiplier(1);
-  if (filter.by === "origin") expression.setRegex("^[^$]");
-  else expression.setPrefixList([...filter.prefixes]);
   if (filter.by === "stream") filtering.setStreamIdentifier(expression);
   else filtering.setEventType(expression);
   return read(new streams.ReadReq.Options()
@@ -57,13 +55,14 @@ export function subscribeRequest(after: PositionPair | undefined, filter: Filter
     .setUuidOption(textIds()));
 }
 
-/** An append. `deadline` is milliseconds since 1970. */
+/**
+ * An append. It carries no deadline: the server compares one with its own clock, and would refuse every append of a
+ * machine whose clock is slow. Without one its own write timeout holds (2 s by default).
+ */
 export function appendRequest(
-  correlation: string, stream: string, expected: number, messages: readonly Message[], deadline: number,
+  correlation: string, stream: string, expected: number, messages: readonly Message[],
 ): streams.BatchAppendReq {
-  const until = new timestamps.Timestamp();
-  until.fromDate(new Date(deadline));
-  const options = new streams.BatchAppendReq.Options().setStreamIdentifier(identifierOf(stream)).setDeadline(until);
+  const options = new streams.BatchAppendReq.Options().setStreamIdentifier(identifierOf(stream));
   if (expected === noStream) options.setNoStream(new empties.Empty());
   else options.setStreamPosition(String(expected));
   return new streams.BatchAppendReq()

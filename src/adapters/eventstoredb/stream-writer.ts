@@ -16,11 +16,10 @@ import type { StoredRecord } from "./records.ts";
 import { appendRequest, deleteRequest, readStreamRequest, type Message } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
-/**
- * How much later than this adapter the server may give up an append. It goes by its own clock: without slack it would
- * refuse every append from a machine whose clock is slow.
- */
-const clockSlackMs = 60_000;
+/** How long an append may wait until a stream that began again can be read, ms; the server needs some 20. */
+const reappearingMs = 1_000;
+/** Between two looks whether it can. */
+const lookEveryMs = 2;
 
 /** What writing needs of the store. */
 export interface WriterContext {
@@ -36,23 +35,42 @@ export interface WriterContext {
 /** Appends and deletions, with what the port asks beyond the server's own rules. */
 export class StreamWriter {
   readonly #context: WriterContext;
+  /** Appends under way, by stream, revision and ids. */
+  readonly #underWay = new Map<string, Promise<Appended>>();
 
   constructor(context: WriterContext) {
     this.#context = context;
   }
 
   /**
-   * Resolves when the append is durable. Throws RevisionConflict, UnacceptableEntry, or LogUnavailable when there is no
-   * outcome after `appendMs`: whether it happened is unknown then.
+   * Resolves when the append is durable and can be read. Throws RevisionConflict, UnacceptableEntry, or LogUnavailable
+   * when there is no outcome after `appendMs`: whether it happened is unknown then.
    */
   async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
     const messages = messagesOf(this.#context.codec, stream, entries);
+    // The server answers one of several identical appends at a time, and the others only after two seconds.
+    const key = [stream, expected, ...messages.map(({ id }) => id)].join("/");
+    const identical = this.#underWay.get(key);
+    if (identical) return identical;
+    const appending = this.#append(stream, expected, messages);
+    this.#underWay.set(key, appending);
+    try {
+      return await appending;
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+
+  async #append(stream: string, expected: number, messages: readonly Message[]): Promise<Appended> {
     const until = this.#until();
     for (;;) {
       const outcome = await this.#send(stream, expected, messages, until);
       if (outcome.kind === "appended") {
-        this.#context.onAppended(outcome.appended.position);
-        return outcome.appended;
+        const { appended } = outcome;
+        // A revision that high, where no stream was expected, tells that a deleted stream began again.
+        if (expected === noStream && appended.revision >= messages.length) await this.#reappeared(stream, until);
+        this.#context.onAppended(appended.position);
+        return appended;
       }
       const [last] = await this.#read(stream, 1, true, until);
       if (last && isFence(last)) await this.#softDelete(stream, last.revision, until);
@@ -93,6 +111,19 @@ export class StreamWriter {
   }
 
   /**
+   * Waits until a stream that began again can be read: the server makes it readable some milliseconds after it has
+   * answered the append. Gives up after a while, for the stream may have been deleted once more.
+   */
+  async #reappeared(stream: string, until: number): Promise<void> {
+    const { clock } = this.#context;
+    const end = Math.min(until, clock.monotonic() + reappearingMs);
+    while (clock.monotonic() < end) {
+      if ((await this.#read(stream, 1, true, until)).length > 0) return;
+      await sleep(clock, lookEveryMs);
+    }
+  }
+
+  /**
    * When no stream is expected, the server looks for repeated ids from revision 0 on. A stream that began again after a
    * deletion begins later, so its first entries are compared here.
    */
@@ -107,11 +138,9 @@ export class StreamWriter {
   async #send(
     stream: string, expected: number, messages: readonly Message[], until: number,
   ): Promise<Exclude<Outcome, { kind: "refused" }>> {
-    const { calls, clock } = this.#context;
     const correlation = randomUUID();
-    const leftMs = this.#left(until);
-    const request = appendRequest(correlation, stream, expected, messages, clock.now() + leftMs + clockSlackMs);
-    const outcome = outcomeOf(await calls.send(correlation, request, leftMs));
+    const request = appendRequest(correlation, stream, expected, messages);
+    const outcome = outcomeOf(await this.#context.calls.send(correlation, request, this.#left(until)));
     if (outcome.kind === "refused") throw outcome.error;
     return outcome;
   }

@@ -2,7 +2,9 @@ import { Pause } from "../../ports/clock/pause.ts";
 import {
   isWanted, type BatchHandler, type Position, type Subscription, type SubscriptionOptions,
 } from "../../ports/event-store.ts";
+import { isTooSlow } from "./failures.ts";
 import { Feed, type Batch, type SubscriptionContext } from "./feed.ts";
+import { ownCategories } from "./records.ts";
 import type { Filter } from "./requests.ts";
 
 /** Follows $all from where its handler is, over one call after another. */
@@ -44,6 +46,7 @@ export class LogSubscription implements Subscription {
           await this.#take(batch);
         }
       } catch (error) {
+        if (isTooSlow(error)) continue;
         this.#context.onTrouble(error);
         await this.#rest(failures++);
       } finally {
@@ -77,8 +80,11 @@ export class LogSubscription implements Subscription {
   }
 }
 
-/** What the server can filter: types if given, else categories, by prefix; the rest is filtered here. */
-function filterOf({ categories, types }: SubscriptionOptions): Filter {
-  if (types && types.length > 0) return { by: "type", prefixes: types };
-  return categories && categories.length > 0 ? { by: "stream", prefixes: categories } : { by: "origin" };
+/**
+ * What the server can filter by prefix: types if given, else categories, else those of the service; other applications'
+ * entries stay on the server. The rest is filtered here.
+ */
+function filterOf({ categories = [], types = [] }: SubscriptionOptions): Filter {
+  if (types.length > 0) return { by: "type", prefixes: types };
+  return { by: "stream", prefixes: categories.length > 0 ? categories : [...ownCategories] };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
+import type { streams } from "../../../src/domain/streams.ts";
 import {
   noStream,
   type Appended, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
@@ -44,8 +45,8 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   }
 }
 
-/** A stream of its own; with `category`, of that category. */
-export function freshStream(category = "contract"): string {
+/** A stream of its own, of a category of the service. */
+export function freshStream(category: keyof typeof streams = "event"): string {
   return `${category}-${randomUUID()}`;
 }
 

@@ -100,14 +100,14 @@ export function subscribingContract(bench: () => Bench): void {
     });
 
     it("looks only at the categories asked for, yet reports how far it has looked", async () => {
-      const wanted = `wanted${randomUUID().slice(0, 8)}`;
-      const [mine, odd, other] = [freshStream(wanted), wanted, freshStream(`${wanted}x`)];
+      const [mine, odd, other] = [freshStream("tenant"), "platform", freshStream("tenantName")];
       const after = await bench().store.head();
       await bench().write(mine, "old");
       await bench().write(other, "no");
       const seen: LogEntry[] = [];
       let upTo: Position = "";
-      const subscription = bench().store.subscribe({ after, categories: [wanted, "absent"] }, (entries, to) => {
+      const categories = ["tenant", "platform", "absent"];
+      const subscription = bench().store.subscribe({ after, categories }, (entries, to) => {
         seen.push(...entries);
         upTo = to;
       });
@@ -124,8 +124,7 @@ export function subscribingContract(bench: () => Bench): void {
     });
 
     it("looks only at the types asked for, read or live, of the categories asked for", async () => {
-      const category = `typed${randomUUID().slice(0, 8)}`;
-      const [mine, other] = [freshStream(category), freshStream()];
+      const [mine, other] = [freshStream("invite"), freshStream()];
       const wanted = `Wanted${randomUUID().slice(0, 8)}`;
       const after = await bench().store.head();
       const write = async (text: string) => {
@@ -140,7 +139,7 @@ export function subscribingContract(bench: () => Bench): void {
       const seen: LogEntry[] = [];
       const anywhere: LogEntry[] = [];
       const subscriptions = [
-        bench().store.subscribe({ after, categories: [category], types: [wanted, "Absent"] }, (entries) => {
+        bench().store.subscribe({ after, categories: ["invite"], types: [wanted, "Absent"] }, (entries) => {
           seen.push(...entries);
         }),
         bench().store.subscribe({ after, types: [wanted] }, (entries) => {

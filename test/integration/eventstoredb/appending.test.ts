@@ -2,16 +2,17 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { jsonEvent, NO_STREAM } from "@eventstore/db-client";
 import { expect } from "chai";
+import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
 import {
   EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,
 } from "../../../src/ports/event-store.ts";
 import { failureOf, freshStream, note, textOf, texts, until } from "../../contract/event-store/harness.ts";
-import { Bench, untilAnswered } from "./bench.ts";
+import { Bench, OwnBench, untilAnswered } from "./bench.ts";
 
 describe("appends to EventStoreDB", () => {
-  let bench: Bench;
+  let bench: OwnBench;
   beforeEach(async () => {
-    bench = await Bench.start();
+    bench = await OwnBench.start();
   });
   afterEach(() => bench.stop());
 
@@ -25,6 +26,21 @@ describe("appends to EventStoreDB", () => {
     const entries = await store.readStream(stream);
     expect(texts(entries)).to.deep.equal(["a", "b", "c"]);
     expect(entries.at(-1)).to.include({ revision, position });
+  });
+
+  it("is answered as soon as the server has done it where the call broke meanwhile", async () => {
+    const store = await bench.client({ tuning: { stallMs: 5000 } });
+    const stream = freshStream();
+    await store.append(stream, noStream, [note("a")]);
+    bench.server.faults.slowDown(300);
+    const startedAt = performance.now();
+    const appending = store.append(stream, 0, [note("b")]);
+    await until("it is on its way", () => bench.server.faults.appends === 2);
+    bench.server.breakConnections();
+    await until("it was sent again while the first was in flight", () => bench.server.faults.appends > 2);
+    expect((await appending).revision).to.equal(1);
+    expect(performance.now() - startedAt).to.be.below(bench.server.faults.identicalMs);
+    expect(texts(await store.readStream(stream))).to.deep.equal(["a", "b"]);
   });
 
   it("finds a lost append in a stream that began again, where the server does not look for it", async () => {
@@ -169,6 +185,23 @@ describe("appends to EventStoreDB", () => {
     expect(bench.server.faults.appends).to.equal(0);
     await store.append(stream, noStream, [note(full)]);
     expect(textOf((await store.readStream(stream))[0]!)).to.equal(full);
+  });
+
+});
+
+describe("appends to EventStoreDB as it is", () => {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await Bench.onAnyServer();
+  });
+  afterEach(() => bench.stop());
+
+  it("does not go by the wall clock of its machine", async () => {
+    for (const offsetMs of [-3_600_000, 3_600_000]) {
+      const clock = new SystemClock();
+      const store = await bench.client({ clock: Object.assign(clock, { now: () => Date.now() + offsetMs }) });
+      expect((await store.append(freshStream(), noStream, [note("a")])).revision).to.equal(0);
+    }
   });
 
   it("takes a stream that was deleted for good for one that is not there and cannot be written", async () => {

@@ -3,11 +3,14 @@ import { expect } from "chai";
 import { EventStoreDb } from "../../../src/adapters/eventstoredb/event-store-db.ts";
 import type { Tuning } from "../../../src/adapters/eventstoredb/tuning.ts";
 import { SystemClock } from "../../../src/adapters/system/system-clock.ts";
+import type { Clock } from "../../../src/ports/clock/clock.ts";
 import type { EventCodec } from "../../../src/ports/event-codec.ts";
 import {
   LogUnavailable, type LogEntry, type Position, type SubscriptionOptions,
 } from "../../../src/ports/event-store.ts";
 import { until } from "../../contract/event-store/harness.ts";
+import { namedEventStoreDb } from "../../support/engines/eventstoredb.ts";
+import type { Release } from "../../support/eventstoredb-server/release.ts";
 import { EventStoreDbServer } from "../../support/eventstoredb-server/server.ts";
 import { plainCodec } from "../../support/plain-codec.ts";
 
@@ -22,28 +25,31 @@ interface ClientOptions {
   readonly url?: string;
   readonly tuning?: Partial<Tuning>;
   readonly codec?: EventCodec;
+  readonly clock?: Clock;
 }
 
-/** A server in this process, its clients, and what went wrong for them. */
+/** Clients of a server, and what went wrong for them. */
 export class Bench {
-  readonly server: EventStoreDbServer;
+  readonly url: string;
   readonly troubles: unknown[] = [];
   readonly #clients: EventStoreDb[] = [];
   readonly #officials: EventStoreDBClient[] = [];
 
-  static async start(): Promise<Bench> {
-    return new Bench(await EventStoreDbServer.start());
+  /** On the server that the environment names, else on one in this process. */
+  static async onAnyServer(): Promise<Bench> {
+    const named = namedEventStoreDb();
+    return named ? new Bench(named.url) : OwnBench.start();
   }
 
-  private constructor(server: EventStoreDbServer) {
-    this.server = server;
+  protected constructor(url: string) {
+    this.url = url;
   }
 
   async client(
-    { url = this.server.url, tuning = {}, codec = plainCodec }: ClientOptions = {},
+    { url = this.url, tuning = {}, codec = plainCodec, clock = new SystemClock() }: ClientOptions = {},
   ): Promise<EventStoreDb> {
     const client = new EventStoreDb({
-      url, codec, clock: new SystemClock(), tuning: { ...quick, ...tuning },
+      url, codec, clock, tuning: { ...quick, ...tuning },
       onTrouble: (error) => this.troubles.push(error),
     });
     this.#clients.push(client);
@@ -52,15 +58,33 @@ export class Bench {
 
   /** The client library itself: another application on the same server. */
   stranger(): EventStoreDBClient {
-    const client = EventStoreDBClient.connectionString(this.server.url);
+    const client = EventStoreDBClient.connectionString(this.url);
     this.#officials.push(client);
     return client;
   }
 
   async stop(): Promise<void> {
-    this.server.faults.thaw();
     await Promise.all(this.#clients.map((client) => client.close()));
     await Promise.all(this.#officials.map((client) => client.dispose()));
+  }
+}
+
+/** On a server in this process, which fails as a test asks. */
+export class OwnBench extends Bench {
+  readonly server: EventStoreDbServer;
+
+  static async start(release: Release = "23.10"): Promise<OwnBench> {
+    return new OwnBench(await EventStoreDbServer.start({ release }));
+  }
+
+  private constructor(server: EventStoreDbServer) {
+    super(server.url);
+    this.server = server;
+  }
+
+  override async stop(): Promise<void> {
+    this.server.faults.thaw();
+    await super.stop();
     await this.server.close();
   }
 }

@@ -4,18 +4,18 @@ import { expect } from "chai";
 import { JsonEventCodec } from "../../../src/adapters/event-codec/event-codec.ts";
 import { LogUnavailable, noStream, type LogEntry, type Position } from "../../../src/ports/event-store.ts";
 import { failureOf, freshStream, note, texts, until } from "../../contract/event-store/harness.ts";
-import { Bench, Recorder, untilAnswered } from "./bench.ts";
+import { Bench, OwnBench, Recorder, untilAnswered } from "./bench.ts";
 
 describe("following the log of EventStoreDB", () => {
-  let bench: Bench;
+  let bench: OwnBench;
   beforeEach(async () => {
-    bench = await Bench.start();
+    bench = await OwnBench.start();
   });
   afterEach(() => bench.stop());
 
   it("resumes from every position it reported with exactly the rest, killed or not, whatever it filters", async () => {
     const store = await bench.client({ tuning: { searchWindow: 3 } });
-    const streams = ["wanted", "other", "third"].map((category) => freshStream(category));
+    const streams = (["sender", "event", "person"] as const).map((category) => freshStream(category));
     let written = 0;
     const write = async (count: number) => {
       const from = written;
@@ -30,7 +30,7 @@ describe("following the log of EventStoreDB", () => {
     };
     await write(30);
     const filters = [
-      {}, { categories: ["wanted"] }, { types: ["Type1"] }, { categories: ["wanted"], types: ["Type1"] },
+      {}, { categories: ["sender"] }, { types: ["Type1"] }, { categories: ["sender"], types: ["Type1"] },
       { categories: ["absent"] },
     ];
     for (const filter of filters) {
@@ -54,43 +54,63 @@ describe("following the log of EventStoreDB", () => {
     }
   });
 
-  it("takes both encodings of checkpoints for positions, to resume and to read from", async () => {
+  it("takes no checkpoint for a position that cannot be one", async () => {
+    await bench.stop();
+    bench = await OwnBench.start("24.10");
     const store = await bench.client();
-    const stream = freshStream("plenty");
-    let last = "";
-    for (let at = 0; at < 20; at++) {
-      ({ position: last } = await store.append(stream, 50 * at - 1, Array.from({ length: 50 }, () => note("x"))));
+    const recorders = [{}, { categories: ["event"] }, { types: ["NoteTaken"] }].map((filter) =>
+      new Recorder(store, { after: "", ...filter }));
+    await until("they are live", () => bench.server.openSubscriptions === recorders.length);
+    const { position } = await store.append(freshStream(), noStream, [note("a")]);
+    for (const recorder of recorders) {
+      await recorder.reaches(position);
+      await recorder.stop();
+      expect(texts(recorder.entries)).to.deep.equal(["a"]);
+      expect(recorder.upTo < "1").to.equal(true);
     }
-    const recorder = new Recorder(store, { after: "", categories: ["plenty"] });
-    await recorder.reaches(last);
-    await recorder.stop();
-    // As the server says how far a search got that found nothing: before the commit of what comes next.
-    for (const first of [0, 500, 950].map((at) => recorder.entries[at]!)) {
-      const upTo = `${first.position.slice(0, 20)}/${"0".repeat(20)}`;
-      const resumed = new Recorder(store, { after: upTo, categories: ["plenty"] });
-      await resumed.reaches(last);
-      await resumed.stop();
-      expect(resumed.entries[0]).to.deep.equal(first);
-      expect((await store.readLog(upTo, 1)).entries).to.deep.equal([first]);
-    }
+    const impossible = `${2n ** 64n - 1n}/${2n ** 64n - 1n}`;
+    expect(() => store.subscribe({ after: impossible }, () => undefined)).to.throw("no position");
   });
 
-  it("reaches the head of others' entries, of deletions and of system events, whatever it filters", async () => {
-    const [store, rival] = [await bench.client(), await bench.client()];
-    const stranger = bench.stranger();
-    const recorders = [{}, { categories: ["absent"] }, { types: ["Absent"] }].map((filter) =>
-      new Recorder(store, { after: "", ...filter }));
-    const stream = freshStream();
-    for (let at = 0; at < 5; at++) {
-      await rival.append(stream, at - 1, [note(String(at))]);
-      await stranger.setStreamMetadata(`other-${at}`, { maxCount: 3 });
-      await Promise.all(recorders.map(async (recorder) => recorder.reaches(await store.head())));
+  it("leaves what other applications write on the server", async () => {
+    const [store, stranger] = [await bench.client(), bench.stranger()];
+    const recorder = new Recorder(store, { after: "" });
+    await until("it is live", () => bench.server.openSubscriptions === 1);
+    for (let at = 0; at < 10; at++) {
+      const events = Array.from({ length: 100 }, () => jsonEvent({ type: "OrderPlaced", data: {} }));
+      await stranger.appendToStream(`orders-${at}`, events);
     }
-    await rival.deleteStream(stream);
-    const head = await rival.head();
-    for (const client of [store, rival]) expect((await client.readLog("", 100)).upTo >= head).to.equal(true);
-    await Promise.all(recorders.map((recorder) => recorder.reaches(head)));
-    await Promise.all(recorders.map((recorder) => recorder.stop()));
+    const { position } = await store.append(freshStream(), noStream, [note("a")]);
+    await recorder.reaches(position);
+    await recorder.stop();
+    expect(texts(recorder.entries)).to.deep.equal(["a"]);
+    expect(bench.server.faults.followed).to.equal(1);
+  });
+
+  it("subscribes again without trouble where it was cut off for taking events too slowly", async () => {
+    bench.server.faults.slowConsumerMs = 50;
+    const store = await bench.client({ tuning: { bufferEntries: 5, stallMs: 5000 } });
+    const stream = freshStream();
+    const held = Promise.withResolvers<undefined>();
+    const recorder = new Recorder(store, { after: "" }, () => held.promise);
+    await until("it is live", () => bench.server.openSubscriptions === 1);
+    for (let at = 0; at < 100; at++) await store.append(stream, at - 1, [note("x".repeat(100_000))]);
+    await until("it is cut off", () => bench.server.openSubscriptions === 0);
+    held.resolve(undefined);
+    const { position } = await store.append(stream, 99, [note("last")]);
+    await recorder.reaches(position);
+    await recorder.stop();
+    expect(recorder.entries).to.have.length(101);
+    expect(bench.troubles).to.deep.equal([]);
+  });
+
+  it("says what an operator has to mend where access is denied", async () => {
+    const store = await bench.client();
+    await store.ping();
+    for (const [code, text] of [[7, "may not read $all"], [16, "user or the password"]] as const) {
+      bench.server.faults.refusedReads = { code, details: "Access Denied" };
+      expect((await failureOf(store.ping())).message).to.contain("EventStoreDB denies access").and.to.contain(text);
+    }
   });
 
   it("has a head that stands still while only the server writes, and finds it behind thousands of its events",
@@ -118,15 +138,16 @@ describe("following the log of EventStoreDB", () => {
     await stranger.appendToStream("$own", jsonEvent({ type: "Odd", data: {}, metadata }));
     await stranger.setStreamMetadata("orders-1", { maxCount: 10 });
     await stranger.appendToStream("event-1", jsonEvent({ type: "EventAccepted", data: { damaged: true } }));
-    await stranger.appendToStream("newer-1", jsonEvent({ type: "FromLater", data: {}, metadata }));
+    await stranger.appendToStream("event-1", jsonEvent({ type: "FromLater", data: {}, metadata }));
+    await stranger.appendToStream("unknown-1", jsonEvent({ type: "FromLater", data: {}, metadata }));
+    await stranger.appendToStream("eventual-1", jsonEvent({ type: "FromLater", data: {}, metadata }));
     const recorder = new Recorder(store, { after: "" });
-    await until("both were seen", () => recorder.entries.length >= 2);
     await recorder.reaches(await store.head());
     await recorder.stop();
     const { entries } = await store.readLog("", 100);
     for (const seen of [recorder.entries, entries]) {
       expect(seen.map(({ stream, unreadable }) => ({ stream, told: unreadable !== undefined }))).to.deep.equal([
-        { stream: "event-1", told: true }, { stream: "newer-1", told: true },
+        { stream: "event-1", told: true }, { stream: "event-1", told: true },
       ]);
     }
   });
@@ -182,7 +203,7 @@ describe("following the log of EventStoreDB", () => {
     const store = await bench.client();
     const stream = freshStream();
     await store.append(stream, noStream, [note("0")]);
-    const recorder = new Recorder(store, { after: "", categories: ["contract"] });
+    const recorder = new Recorder(store, { after: "", categories: ["event"] });
     for (const [at, end] of [() => bench.server.stopGracefully(), () => bench.server.kill()].entries()) {
       await until("it is live", () => recorder.entries.length === at + 1);
       await end();
@@ -293,12 +314,6 @@ describe("following the log of EventStoreDB", () => {
     await recorder.stop();
   });
 
-  it("refuses a position of another engine", async () => {
-    const store = await bench.client();
-    expect(() => store.subscribe({ after: "0000000000000012" }, () => undefined)).to.throw("no position");
-    expect(bench.troubles).to.deep.equal([]);
-  });
-
   it("closes though nothing answers, and refuses whatever comes later", async () => {
     const store = await bench.client({ tuning: { closeMs: 300 } });
     store.subscribe({ after: "" }, () => undefined);
@@ -328,4 +343,58 @@ describe("following the log of EventStoreDB", () => {
       (categories?.some((category) => stream.startsWith(`${category}-`)) ?? true) && (types?.includes(type) ?? true))
       .map(({ position }) => position);
   }
+});
+
+describe("following the log of EventStoreDB as it is", () => {
+  let bench: Bench;
+  beforeEach(async () => {
+    bench = await Bench.onAnyServer();
+  });
+  afterEach(() => bench.stop());
+
+  it("takes both encodings of checkpoints for positions, to resume and to read from", async () => {
+    const store = await bench.client();
+    const stream = freshStream("tenant");
+    const unwanted: Position[] = [];
+    let last = "";
+    for (let at = 0; at < 20; at++) {
+      unwanted.push((await store.append(freshStream("invite"), noStream, [note(`unwanted ${at}`)])).position);
+      const texts = Array.from({ length: 50 }, (_, of) => note(`${at}/${of}`));
+      ({ position: last } = await store.append(stream, 50 * at - 1, texts));
+    }
+    // As the server says where a page began in which it found nothing.
+    for (const at of [0, 10, 19]) {
+      const upTo = `${unwanted[at]!.slice(0, 20)}/${"0".repeat(20)}`;
+      const resumed = new Recorder(store, { after: upTo, categories: ["tenant"] });
+      await resumed.reaches(last);
+      await resumed.stop();
+      expect(texts(resumed.entries.slice(0, 1))).to.deep.equal([`${at}/0`]);
+      expect(texts((await store.readLog(upTo, 1)).entries)).to.deep.equal([`unwanted ${at}`]);
+    }
+  });
+
+  it("reaches the head of others' entries, of deletions and of system events, whatever it filters", async () => {
+    const [store, rival] = [await bench.client(), await bench.client()];
+    const stranger = bench.stranger();
+    const from = await store.head();
+    const recorders = [{}, { categories: ["absent"] }, { types: ["Absent"] }].map((filter) =>
+      new Recorder(store, { after: from, ...filter }));
+    const stream = freshStream();
+    for (let at = 0; at < 5; at++) {
+      await rival.append(stream, at - 1, [note(String(at))]);
+      await stranger.setStreamMetadata(`other-${at}`, { maxCount: 3 });
+      await Promise.all(recorders.map(async (recorder) => recorder.reaches(await store.head())));
+    }
+    await rival.deleteStream(stream);
+    const head = await rival.head();
+    for (const client of [store, rival]) expect((await client.readLog(from, 100)).upTo >= head).to.equal(true);
+    await Promise.all(recorders.map((recorder) => recorder.reaches(head)));
+    await Promise.all(recorders.map((recorder) => recorder.stop()));
+  });
+
+  it("refuses a position of another engine", async () => {
+    const store = await bench.client();
+    expect(() => store.subscribe({ after: "0000000000000012" }, () => undefined)).to.throw("no position");
+    expect(bench.troubles).to.deep.equal([]);
+  });
 });

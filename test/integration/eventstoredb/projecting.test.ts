@@ -4,7 +4,7 @@ import { noStream } from "../../../src/ports/event-store.ts";
 import { freshStream, note } from "../../contract/event-store/harness.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { projectorOf } from "../../support/projector.ts";
-import { Bench } from "./bench.ts";
+import { OwnBench } from "./bench.ts";
 
 class CountedReadModels extends InMemoryReadModels {
   resets = 0;
@@ -22,7 +22,7 @@ describe("projecting the log of EventStoreDB", () => {
   });
 
   /** One life of a projector: until the read models have come to the very end of the log. */
-  async function project(bench: Bench): Promise<void> {
+  async function project(bench: OwnBench): Promise<void> {
     const log = await bench.client();
     const runner = projectorOf({ log, models, clock: new SystemClock() });
     runner.start();
@@ -31,7 +31,7 @@ describe("projecting the log of EventStoreDB", () => {
   }
 
   it("goes on over restarts where it was, also when the server wrote last", async () => {
-    const bench = await Bench.start();
+    const bench = await OwnBench.start();
     try {
       const store = await bench.client();
       const [kept, doomed] = [freshStream(), freshStream()];
@@ -50,7 +50,7 @@ describe("projecting the log of EventStoreDB", () => {
   });
 
   it("begins anew on another, shorter log", async () => {
-    const benches = [await Bench.start(), await Bench.start()] as const;
+    const benches = [await OwnBench.start(), await OwnBench.start()] as const;
     try {
       for (const [at, bench] of benches.entries()) {
         const entries = Array.from({ length: 9 - 8 * at }, (_, text) => note(String(text)));

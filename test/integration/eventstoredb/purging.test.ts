@@ -17,11 +17,11 @@ import { Purger } from "../../../src/workers/purger.ts";
 import { failureOf } from "../../contract/event-store/harness.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
-import { Bench } from "./bench.ts";
+import { OwnBench } from "./bench.ts";
 
 describe("a purge of what EventStoreDB holds", () => {
-  let bench: Bench;
-  beforeEach(async () => { bench = await Bench.start(); });
+  let bench: OwnBench;
+  beforeEach(async () => { bench = await OwnBench.start(); });
   afterEach(() => bench.stop());
 
   it("finishes a deletion that broke off between its two steps", async () => {

@@ -13,17 +13,17 @@ import { logStart, noStream } from "../../../src/ports/event-store.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { History } from "../../support/histories.ts";
 import { quiet } from "../../support/telemetry.ts";
-import { Bench } from "./bench.ts";
+import { OwnBench } from "./bench.ts";
 
 describe("the thread that projects what EventStoreDB holds", () => {
-  let bench: Bench;
+  let bench: OwnBench;
   let dataDir: string;
   let engines: Engines;
   let troubles: string[];
   let lines: string[];
 
   beforeEach(async () => {
-    bench = await Bench.start();
+    bench = await OwnBench.start();
     dataDir = mkdtempSync(join(tmpdir(), "relay-read-thread-"));
     [troubles, lines] = [[], []];
     engines = await openEngines({

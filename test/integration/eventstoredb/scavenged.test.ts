@@ -6,7 +6,7 @@ import { History } from "../../support/histories.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { projectorOf } from "../../support/projector.ts";
 import { metadata } from "../../support/recorded.ts";
-import { Bench } from "./bench.ts";
+import { OwnBench } from "./bench.ts";
 
 /** A destination, and an event that waits for a retry before it is delivered. */
 const { told } = new History(
@@ -16,10 +16,10 @@ const { told } = new History(
 const { stream } = told.at(-1)!;
 
 describe("what a scavenge has left in EventStoreDB of an event that was deleted", () => {
-  let bench: Bench;
+  let bench: OwnBench;
   let store: EventStore;
   beforeEach(async () => {
-    bench = await Bench.start();
+    bench = await OwnBench.start();
     store = await bench.client();
   });
   afterEach(() => bench.stop());

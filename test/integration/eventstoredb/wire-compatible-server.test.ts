@@ -106,7 +106,7 @@ describe("the wire-compatible EventStoreDB", () => {
     call.on("error", () => undefined);
     const correlation = randomUUID();
     const bad = { id: "no-uuid", type: "T", data: "{}", metadata: "{}" };
-    call.write(appendRequest(correlation, stream, noStream, [bad], 9e12));
+    call.write(appendRequest(correlation, stream, noStream, [bad]));
     await until("there are two", () => replies.length === 2);
     call.cancel();
     expect(replies.map((reply) => reply.getError()?.getMessage())).to.deep.equal(["BadRequest", "Timeout"]);
@@ -115,6 +115,44 @@ describe("the wire-compatible EventStoreDB", () => {
     expect(BigInt.asUintN(64, BigInt(mostSignificantBits)).toString(16).padStart(16, "0"))
       .to.equal(correlation.replaceAll("-", "").slice(0, 16));
   });
+
+  it("answers one or two of identical appends in flight, and the others late, as timed out", async () => {
+    server.faults.identicalMs = 50;
+    const same = event();
+    const appends = Array.from({ length: 20 }, () => append([same], NO_STREAM).then(() => "written", () => "refused"));
+    expect(new Set(await Promise.all(appends))).to.deep.equal(new Set(["written", "refused"]));
+    expect((await append([same], NO_STREAM)).nextExpectedRevision).to.equal(0n);
+    expect(await read()).to.deep.equal([0n]);
+  });
+
+  for (const release of ["23.10", "24.10"] as const) {
+    it(`differs in what the releases differ: ${release}`, async () => {
+      await client.dispose();
+      await server.close();
+      server = await EventStoreDbServer.start({ release });
+      client = EventStoreDBClient.connectionString(server.url);
+      const follow = async (fromPosition: Position | typeof START) => {
+        const checkpoints: Position[] = [];
+        const subscription = client.subscribeToAll({
+          fromPosition,
+          filter: streamNameFilter({
+            prefixes: ["s-"], checkpointReached: (_, position) => void checkpoints.push(position),
+          }),
+        });
+        const seen: string[] = [];
+        subscription.on("data", ({ event: one }) => seen.push(one!.streamId));
+        await new Promise((resolve) => subscription.once("caughtUp", resolve));
+        await subscription.unsubscribe();
+        return { checkpoints, seen };
+      };
+      const minusOne = 2n ** 64n - 1n;
+      const { checkpoints } = await follow(START);
+      expect(checkpoints.some(({ commit }) => commit === minusOne)).to.equal(release === "24.10");
+      const { position } = await append([event()]);
+      const { seen } = await follow({ commit: position!.commit, prepare: 0n });
+      expect(seen).to.deep.equal(release === "24.10" ? [stream] : []);
+    });
+  }
 
   it("reads streams both ways, tells missing ones, and refuses to read nothing", async () => {
     expect(await failureOf(read())).to.include({ type: "stream-not-found" });
@@ -136,6 +174,8 @@ describe("the wire-compatible EventStoreDB", () => {
     expect(await failureOf(read())).to.include({ type: "stream-not-found" });
     await client.deleteStream(stream);
     expect((await append([event()], NO_STREAM)).nextExpectedRevision).to.equal(2n);
+    expect(await failureOf(read())).to.include({ type: "stream-not-found" });
+    await until("it can be read again", () => read().then(() => true, () => false));
     expect(await read()).to.deep.equal([2n]);
     expect((await client.getStreamMetadata(stream)).metadata).to.include({ truncateBefore: 2 });
     await client.deleteStream(stream);

@@ -8,7 +8,7 @@ import type { Database, WriteOutcome } from "./database.ts";
 import type { Expected } from "./events.ts";
 import type { Faults } from "./faults.ts";
 import { nameOf, streamIdentifier, uuid, uuidOf } from "./messages.ts";
-import { acceptable, maxAppendSize, proposed, sizeOf } from "./proposals.ts";
+import { acceptable, identityOf, maxAppendSize, proposed, sizeOf } from "./proposals.ts";
 import { noEvent } from "./stream.ts";
 
 type Call = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>;
@@ -42,9 +42,14 @@ export function batchAppend(database: Database, faults: Faults, call: Call): voi
     const late = (reply: streams.BatchAppendResp) => {
       setTimeout(() => !call.cancelled && call.write(reply), faults.lateReplyMs).unref();
     };
-    void faults.onAppend(() => answer(database, correlation, options, events, late), (reply) => {
-      if (!call.cancelled) call.write(reply);
-    });
+    void faults.onAppend(
+      identityOf(nameOf(options.getStreamIdentifier()), events.map(proposed)),
+      () => answer(database, correlation, options, events, late),
+      () => timeout(correlation, nameOf(options.getStreamIdentifier())),
+      (reply) => {
+        if (!call.cancelled) call.write(reply);
+      },
+    );
   });
   call.on("end", () => call.end());
   call.on("error", () => undefined);
@@ -66,7 +71,7 @@ function answer(
     return refused(3, "BadRequest", new shared.BadRequest(), "BadRequest");
   }
   const deadline = options.getDeadline()?.toDate().getTime() ?? Infinity;
-  if (deadline <= Date.now()) return refused(4, "Timeout", new shared.Timeout(), "Timeout");
+  if (deadline <= Date.now()) return timeout(correlation, stream);
   if (sizeOf(events) > maxAppendSize) {
     const detail = new shared.MaximumAppendSizeExceeded().setMaxappendsize(maxAppendSize);
     return refused(3, "MaximumAppendSizeExceeded", detail, "MaximumAppendSizeExceeded");
@@ -83,6 +88,11 @@ function answer(
       return refused(9, "StreamDeleted", detail, "StreamDeleted");
     }
   }
+}
+
+function timeout(correlation: string, stream: string): streams.BatchAppendResp {
+  return new streams.BatchAppendResp().setCorrelationId(uuid(correlation)).setStreamIdentifier(streamIdentifier(stream))
+    .setError(errorStatus(4, "Timeout", new shared.Timeout(), "Timeout"));
 }
 
 function success({ revision, position }: Extract<WriteOutcome, { kind: "written" }>) {

@@ -25,10 +25,15 @@ export class Database {
   readonly #streams = new Map<string, Stream>();
   readonly #listeners = new Set<() => void>();
   readonly #record: (change: Change) => void;
+  readonly #reappearingMs: () => number;
   #end = firstPosition;
 
-  constructor(record: (change: Change) => void = () => undefined) {
+  /** `reappearingMs`: how long readers do not find a deleted stream that began again. */
+  constructor(
+    record: (change: Change) => void = () => undefined, reappearingMs: () => number = () => 0,
+  ) {
     this.#record = record;
+    this.#reappearingMs = reappearingMs;
     this.apply({
       kind: "events", stream: metastreamOf("$scavenges"), created: 0,
       events: [{
@@ -83,9 +88,13 @@ export class Database {
       this.#end += BigInt(recordOverhead);
       return { kind: "written", revision: checked.current, position: this.#end };
     }
-    if (checked.undeletes) this.#writeMetadata(name, { $tb: Number(checked.current) + 1 });
     this.#change({ kind: "events", stream: name, created: Date.now(), events });
-    const { revision, position } = this.#streams.get(name)!.last!;
+    const stream = this.#streams.get(name)!;
+    const { revision, position } = stream.last!;
+    if (checked.undeletes) {
+      stream.reappearsAt = performance.now() + this.#reappearingMs();
+      this.#writeMetadata(name, { $tb: Number(checked.current) + 1 });
+    }
     return { kind: "written", revision, position };
   }
 

@@ -1,9 +1,21 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { ServiceError } from "@grpc/grpc-js";
 
 /** What goes wrong on purpose, for tests in the server's own process. */
 export class Faults {
   /** An append that was refused as bad is answered once more after this. */
   lateReplyMs = 2000;
+  /** An append is refused after this while an identical one is in flight. */
+  identicalMs = 2100;
+  /** A live subscription whose client takes nothing for so long is cut off, by the releases that do so. */
+  slowConsumerMs = 2000;
+  /** A deleted stream that began again is found by readers only after this. */
+  reappearingMs = 5;
+  /** What every read is refused with; undefined for none. */
+  refusedReads: Partial<ServiceError> | undefined;
+  /** Events that were sent to subscriptions to $all. */
+  followed = 0;
+  readonly #inFlight = new Set<string>();
   #appends = 0;
   #dropReplies = 0;
   #delayMs = 0;
@@ -53,9 +65,28 @@ export class Faults {
     return this.#thawed;
   }
 
-  /** Commits an append and sends its reply as the faults allow; at once when there are none. */
-  async onAppend<Reply>(commit: () => Reply, send: (reply: Reply) => void): Promise<void> {
+  /**
+   * Commits an append and sends its reply as the faults allow; at once when there are none. `identity` says which
+   * appends are identical: of those in flight one is committed, the others are answered by `refuse` after a while.
+   */
+  async onAppend<Reply>(
+    identity: string, commit: () => Reply, refuse: () => Reply, send: (reply: Reply) => void,
+  ): Promise<void> {
     this.#appends += 1;
+    if (this.#inFlight.has(identity)) {
+      await pause(this.identicalMs, undefined, { ref: false });
+      send(refuse());
+      return;
+    }
+    this.#inFlight.add(identity);
+    try {
+      await this.#answer(commit, send);
+    } finally {
+      setImmediate(() => this.#inFlight.delete(identity));
+    }
+  }
+
+  async #answer<Reply>(commit: () => Reply, send: (reply: Reply) => void): Promise<void> {
     if (this.#thawed) await this.#thawed;
     const reply = commit();
     if (this.#dropReplies > 0) {

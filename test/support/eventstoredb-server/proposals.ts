@@ -23,6 +23,11 @@ export function acceptable({ id, type }: Proposed): boolean {
   return type !== "" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id) && /[1-9a-f]/.test(id);
 }
 
+/** The same for identical appends. */
+export function identityOf(stream: string, events: readonly Proposed[]): string {
+  return [stream, ...events.map(({ id }) => id)].join("/");
+}
+
 /** What the server counts of events. */
 export function sizeOf(events: readonly Proposed[]): number {
   return events.reduce((sum, { type, data, metadata }) => sum + 2 * type.length + data.length + metadata.length, 0);

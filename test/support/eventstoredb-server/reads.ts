@@ -39,7 +39,7 @@ export async function readStream(
   if (limit === 0) throw new CallFailure(failure(status.UNKNOWN, "Unexpected ReadStreamResult: Error"));
   const stream = database.stream(name);
   if (stream?.tombstone) throw new CallFailure(streamDeleted(name));
-  if (!stream?.last || stream.softDeleted) {
+  if (!stream?.last || !stream.isFound) {
     await send(call, notFoundMessage(name));
     return;
   }

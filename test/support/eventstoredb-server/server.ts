@@ -14,6 +14,7 @@ import { Faults } from "./faults.ts";
 import { Journal } from "./journal.ts";
 import { failure, handlerThrew } from "./messages.ts";
 import { CallFailure, readAll, readStream, type ReadCall } from "./reads.ts";
+import { behaviours, type Release } from "./release.ts";
 import { append } from "./single-append.ts";
 import { subscribeToAll, subscribeToStream } from "./subscriptions.ts";
 
@@ -22,12 +23,15 @@ export interface ServerOptions {
   readonly port?: number;
   /** Keeps what was written, for the next server on the same file; in memory alone when left out. */
   readonly file?: string;
+  /** 23.10 when left out. */
+  readonly release?: Release;
 }
 
 /** An EventStoreDB to its clients: insecure, a single node, without persistent subscriptions and projections. */
 export class EventStoreDbServer {
   readonly faults = new Faults();
   readonly database: Database;
+  readonly #release: Release;
   readonly #journal: Journal | undefined;
   readonly #grpc = new Server({ "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 });
   readonly #reads = new Set<ReadCall>();
@@ -41,9 +45,10 @@ export class EventStoreDbServer {
     return server;
   }
 
-  private constructor({ port = 0, file }: ServerOptions) {
+  private constructor({ port = 0, file, release = "23.10" }: ServerOptions) {
     this.#port = port;
-    this.database = new Database((change) => this.#journal?.write(change));
+    this.#release = release;
+    this.database = new Database((change) => this.#journal?.write(change), () => this.faults.reappearingMs);
     this.#journal = file === undefined ? undefined : new Journal(file, (change) => this.database.apply(change));
     this.#serve();
   }
@@ -135,7 +140,7 @@ export class EventStoreDbServer {
     this.#grpc.addService(streams.StreamsService, calls);
     this.#grpc.addService(features.ServerFeaturesService, {
       getSupportedMethods: (_call: unknown, reply: (error: null, methods: featuresPb.SupportedMethods) => void) => {
-        void this.#thawed(() => reply(null, supportedMethods()));
+        void this.#thawed(() => reply(null, supportedMethods(behaviours[this.#release].version)));
       },
     });
     this.#grpc.addService(gossip.GossipService, {
@@ -155,6 +160,7 @@ export class EventStoreDbServer {
     call.on("error", () => undefined);
     try {
       if (this.faults.frozen) await this.faults.frozen;
+      if (this.faults.refusedReads) throw new CallFailure({ code: status.UNKNOWN, ...this.faults.refusedReads });
       await this.#answer(call, call.request.getOptions() ?? new streamsPb.ReadReq.Options());
       call.end();
     } catch (error) {
@@ -170,7 +176,7 @@ export class EventStoreDbServer {
     }
     return options.hasStream()
       ? subscribeToStream(this.database, call, options)
-      : subscribeToAll(this.database, this.faults, call, options);
+      : subscribeToAll(this.database, this.faults, behaviours[this.#release], call, options);
   }
 
   #cluster(): clusterGossip.ClusterInfo {
@@ -182,12 +188,12 @@ export class EventStoreDbServer {
   }
 }
 
-function supportedMethods(): featuresPb.SupportedMethods {
+function supportedMethods(version: string): featuresPb.SupportedMethods {
   const methods: Readonly<Record<string, readonly string[]>> = {
     append: [], batchappend: ["deadline_duration"], delete: [], read: ["position", "events"], tombstone: [],
   };
   return new featuresPb.SupportedMethods()
-    .setEventStoreServerVersion("23.10.6")
+    .setEventStoreServerVersion(version)
     .setMethodsList(Object.entries(methods).map(([name, names]) => new featuresPb.SupportedMethod()
       .setServiceName("event_store.client.streams.streams")
       .setMethodName(name)

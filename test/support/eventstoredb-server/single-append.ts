@@ -5,7 +5,7 @@ import type { Database } from "./database.ts";
 import type { Expected, Proposed } from "./events.ts";
 import type { Faults } from "./faults.ts";
 import { failure, nameOf, streamDeleted } from "./messages.ts";
-import { acceptable, maxAppendSize, proposed, sizeOf } from "./proposals.ts";
+import { acceptable, identityOf, maxAppendSize, proposed, sizeOf } from "./proposals.ts";
 import { noEvent } from "./stream.ts";
 
 type Reply = sendUnaryData<streams.AppendResp>;
@@ -23,7 +23,12 @@ export function append(
   });
   call.on("error", () => undefined);
   call.on("end", () => {
-    void faults.onAppend(() => answer(database, options, events), (send) => send(reply));
+    void faults.onAppend(
+      identityOf(nameOf(options.getStreamIdentifier()), events),
+      () => answer(database, options, events),
+      () => (refuse) => refuse(failure(status.DEADLINE_EXCEEDED, "Timeout")),
+      (send) => send(reply),
+    );
   });
 }
 

@@ -19,6 +19,8 @@ interface Metadata {
 export class Stream {
   readonly name: string;
   metadata: Metadata = {};
+  /** Until when readers do not find it, though it began again: by `performance.now()`. */
+  reappearsAt = 0;
   /** By revision from `#base` on. */
   #events: Stored[] = [];
   #base = 0;
@@ -40,6 +42,11 @@ export class Stream {
 
   get softDeleted(): boolean {
     return this.metadata.$tb === softDeletedBefore;
+  }
+
+  /** Whether readers find it. */
+  get isFound(): boolean {
+    return this.#last !== undefined && !this.softDeleted && performance.now() >= this.reappearsAt;
   }
 
   push(event: Stored): void {

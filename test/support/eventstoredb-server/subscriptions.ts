@@ -1,27 +1,33 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
+import { status } from "@grpc/grpc-js";
 import { tombstoneRevision, type Database } from "./database.ts";
 import type { Faults } from "./faults.ts";
 import {
-  caughtUpMessage, checkpointMessage, confirmationMessage, eventMessage, nameOf, streamDeleted,
+  caughtUpMessage, checkpointMessage, confirmationMessage, eventMessage, failure, nameOf, streamDeleted,
 } from "./messages.ts";
 import { CallFailure, matcherOf, send, startAt, type ReadCall } from "./reads.ts";
+import type { Behaviour } from "./release.ts";
 
 /** What a filtered subscription scans in one go where its client says nothing. */
 const defaultWindow = 32;
+/** -1 as the wire has it. */
+const unsignedMinusOne = 2n ** 64n - 1n;
 /** Records looked at before others have their turn. */
 const recordsAtOnce = 256;
 
 /** Follows $all until the client goes: events behind the position, then live ones; checkpoints when filtered. */
 export async function subscribeToAll(
-  database: Database, faults: Faults, call: ReadCall, options: streams.ReadReq.Options,
+  database: Database, faults: Faults, behaviour: Behaviour, call: ReadCall, options: streams.ReadReq.Options,
 ): Promise<void> {
-  const follower = new AllFollower(database, faults, call, options);
+  const follower = new AllFollower(database, faults, behaviour, call, options);
   await follower.run();
 }
 
 class AllFollower {
   readonly #database: Database;
   readonly #faults: Faults;
+  readonly #behaviour: Behaviour;
   readonly #call: ReadCall;
   readonly #matches: ReturnType<typeof matcherOf>;
   readonly #filtered: boolean;
@@ -30,10 +36,15 @@ class AllFollower {
   readonly #generation: number;
   #next: number;
   #scanned = 0;
+  /** Whether it looked at the log from its start and has found nothing. */
+  #isEmpty: boolean;
 
-  constructor(database: Database, faults: Faults, call: ReadCall, options: streams.ReadReq.Options) {
+  constructor(
+    database: Database, faults: Faults, behaviour: Behaviour, call: ReadCall, options: streams.ReadReq.Options,
+  ) {
     this.#database = database;
     this.#faults = faults;
+    this.#behaviour = behaviour;
     this.#generation = faults.generation;
     this.#call = call;
     this.#matches = matcherOf(options);
@@ -43,7 +54,9 @@ class AllFollower {
     this.#checkpointEvery = this.#window * (filter?.getCheckpointintervalmultiplier() ?? 1);
     const all = options.getAll()!;
     const position = all.getPosition();
-    this.#next = position ? firstBehind(database, position) : all.hasEnd() ? database.length : 0;
+    this.#isEmpty = all.hasStart();
+    const { beginsAtUnmatched } = behaviour;
+    this.#next = position ? firstBehind(database, position, beginsAtUnmatched) : all.hasEnd() ? database.length : 0;
   }
 
   async run(): Promise<void> {
@@ -51,6 +64,9 @@ class AllFollower {
     try {
       await send(this.#call, confirmationMessage());
       await this.#catchUp();
+      if (this.#filtered && this.#isEmpty && this.#behaviour.tellsEmptySearch) {
+        await send(this.#call, checkpointMessage(unsignedMinusOne, unsignedMinusOne));
+      }
       await send(this.#call, caughtUpMessage());
       while (!this.#call.cancelled) {
         await this.#follow();
@@ -82,7 +98,7 @@ class AllFollower {
   async #follow(): Promise<void> {
     while (this.#next < this.#database.length && !this.#call.cancelled && !this.#isMuted()) {
       const index = this.#next++;
-      await this.#offer(index);
+      await this.#offer(index, this.#behaviour.cutsSlowConsumers);
       if (!this.#filtered || ++this.#scanned < this.#checkpointEvery) continue;
       this.#scanned = 0;
       const at = this.#database.positionAt(index);
@@ -94,15 +110,32 @@ class AllFollower {
     return this.#faults.generation !== this.#generation;
   }
 
-  /** Sends the event if it is wanted; true when it is. */
-  async #offer(index: number): Promise<boolean> {
+  /** Sends the event if it is wanted; true when it is. `hasty`: throws where the client takes too long to take it. */
+  async #offer(index: number, hasty = false): Promise<boolean> {
     if (this.#faults.frozen) await this.#faults.frozen;
     const event = this.#database.at(index);
     if (!event || !this.#matches(event)) return false;
-    const full = send(this.#call, eventMessage(event));
-    if (full) await full;
+    this.#isEmpty = false;
+    this.#faults.followed += 1;
+    const taken = send(this.#call, eventMessage(event));
+    if (hasty && taken) await orTooSlow(taken, this.#faults.slowConsumerMs);
+    else if (taken) await taken;
     return true;
   }
+}
+
+async function orTooSlow(taken: Promise<void>, ms: number): Promise<void> {
+  const over = new AbortController();
+  const tooSlow = pause(ms, undefined, { signal: over.signal, ref: false }).then(() => {
+    throw new CallFailure(failure(
+      status.ABORTED,
+      "Operation timed out: Consumer too slow to handle event while live. Client resubscription required.",
+    ));
+  });
+  await Promise.race([taken, tooSlow]).finally(() => {
+    tooSlow.catch(() => undefined);
+    over.abort();
+  });
 }
 
 /** Follows one stream: revisions behind the given one. */
@@ -162,9 +195,12 @@ class Changes {
   }
 }
 
-/** The index of the first record behind a position, the pair compared: (X, 0) is before the record at X. */
-function firstBehind(database: Database, position: streams.ReadReq.Options.Position): number {
+/** The index of the first record behind a position, the pair compared: (X, 0) may count as before the record at X. */
+function firstBehind(
+  database: Database, position: streams.ReadReq.Options.Position, beginsAtUnmatched: boolean,
+): number {
   const index = startAt(database, position);
   const [commit, prepare] = [BigInt(position.getCommitPosition()), BigInt(position.getPreparePosition())];
-  return database.positionAt(index) === commit && prepare === commit && index < database.length ? index + 1 : index;
+  const isAt = index < database.length && database.positionAt(index) === commit;
+  return isAt && (prepare === commit || !beginsAtUnmatched) ? index + 1 : index;
 }

@@ -3,15 +3,16 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { temporaryFolder } from "../../embedded-store.ts";
+import type { Release } from "../../eventstoredb-server/release.ts";
 import type { EventStoreDbUnderTest } from "./server.ts";
 
 const program = new URL("../../eventstoredb-server/main.ts", import.meta.url).pathname;
 
 /** The wire-compatible server in a process of its own, with a file: real signals kill, freeze and thaw it. */
-export async function startServerProcess(): Promise<EventStoreDbUnderTest> {
+export async function startServerProcess(release: Release = "23.10"): Promise<EventStoreDbUnderTest> {
   const folder = temporaryFolder();
   const file = join(folder.path, "log");
-  let { child, url } = await launch(file, "0");
+  let { child, url } = await launch(file, "0", release);
   const kill = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.ref();
@@ -21,12 +22,12 @@ export async function startServerProcess(): Promise<EventStoreDbUnderTest> {
   };
   return {
     url,
-    description: "the wire-compatible server of these tests",
+    description: `the wire-compatible server of these tests, as ${release}`,
     breakable: true,
     kill,
     restart: async () => {
       await kill();
-      ({ child, url } = await launch(file, new URL(url).port));
+      ({ child, url } = await launch(file, new URL(url).port, release));
     },
     freeze: async () => void child.kill("SIGSTOP"),
     thaw: async () => void child.kill("SIGCONT"),
@@ -37,9 +38,12 @@ export async function startServerProcess(): Promise<EventStoreDbUnderTest> {
   };
 }
 
-async function launch(file: string, port: string): Promise<{ readonly child: ChildProcess; readonly url: string }> {
+async function launch(
+  file: string, port: string, release: Release,
+): Promise<{ readonly child: ChildProcess; readonly url: string }> {
+  const options = ["--port", port, "--file", file, "--release", release, "--leashed"];
   const child = spawn(
-    process.execPath, ["--disable-warning=ExperimentalWarning", program, "--port", port, "--file", file, "--leashed"],
+    process.execPath, ["--disable-warning=ExperimentalWarning", program, ...options],
     { stdio: ["pipe", "pipe", "inherit"] },
   );
   // It ends with this process by its leash, and by this when it is stopped and cannot feel it.

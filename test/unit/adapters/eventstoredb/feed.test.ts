@@ -33,7 +33,7 @@ describe("a subscription to which nothing comes of what the log holds", () => {
       connection, clock, tuning: defaultTuning, onTrouble: () => undefined,
       entry: ({ position }) => ({ position }) as never,
       newest: () => missing.position, head: async () => missing.position, page: async () => [missing],
-    }, at(5), { by: "origin" }, () => true);
+    }, at(5), { by: "stream", prefixes: [""] }, () => true);
   });
   afterEach(() => feed.close());
 
