@@ -2,8 +2,6 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
-import { lockDataFolder } from "../adapters/embedded-event-store/data-folder-lock.ts";
-import { logPath } from "../adapters/embedded-event-store/log-file.ts";
 import { JmespathMappings } from "../adapters/jmespath/jmespath-mappings.ts";
 import { JwtTokens } from "../adapters/jose/jwt-tokens.ts";
 import { createOutboundClient } from "../adapters/outbound/client.ts";
@@ -35,7 +33,7 @@ import { Presence } from "../workers/presence.ts";
 import type { Role } from "../workers/role.ts";
 import { deliveryRoles } from "./delivery.ts";
 import { EngineWatch } from "./engine-watch.ts";
-import { openEngines, type Engines } from "./engines/engines.ts";
+import { lockEmbedded, openEngines, type Engines } from "./engines/engines.ts";
 import { followLog } from "./follow-log.ts";
 import { Listener, tryListening } from "./listener.ts";
 import { requireMasterKeys, startingMasterKeyOf } from "./master-key.ts";
@@ -44,7 +42,6 @@ import { neededBy, readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
 import { registrationGuards } from "./registration-guards.ts";
 import { projectingRole } from "./roles.ts";
-import { asSaidBy } from "./variable-problem.ts";
 import { version } from "./version.ts";
 
 /** A running relay. */
@@ -136,12 +133,11 @@ export async function startRelay(
  * Rejects where the port cannot be had, before anything is made in the data folder. If another relay runs on that
  * folder, the error names the folder.
  */
-async function requirePort({ host, port, dataDir, eventStore }: Config): Promise<void> {
+async function requirePort(config: Config): Promise<void> {
   try {
-    await tryListening(host, port);
+    await tryListening(config.host, config.port);
   } catch (error) {
-    const begun = eventStore.engine === "embedded" && existsSync(logPath(dataDir));
-    if (begun) await asSaidBy("RELAY_DATA_DIR", () => lockDataFolder(dataDir)());
+    if (existsSync(config.dataDir)) (await lockEmbedded(config))();
     throw error;
   }
 }

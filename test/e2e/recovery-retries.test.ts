@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect } from "chai";
 import { readHistories, type Fact } from "../support/api-histories.ts";
 import { movableClock, RelayOnClock } from "../support/clock/relay-on-clock.ts";
+import { startEventStoreDb } from "../support/engines/eventstoredb.ts";
 import { printed } from "../support/ledger.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
@@ -93,8 +94,22 @@ describe("retries that come due at about the same time", function () {
 
   it("keep to the relay's clock when it is set an hour forward and back, restarts in between", async function () {
     if ("missing" in movableClock) this.skip();
+    await keepToAMovedClock({});
+  });
+
+  it("keep to it on EventStoreDB, which has a clock of its own", async function () {
+    if ("missing" in movableClock) this.skip();
+    const { url, stop } = await startEventStoreDb();
+    try {
+      await keepToAMovedClock({ RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: url });
+    } finally {
+      await stop();
+    }
+  });
+
+  async function keepToAMovedClock(log: Readonly<Record<string, string>>): Promise<void> {
     // All of a batch have failed once before the first of them is due again.
-    const clocked = new RelayOnClock(receiver, { env: { ...env, RELAY_RETRY_SCHEDULE: `${sized(4, 60)}s` } });
+    const clocked = new RelayOnClock(receiver, { env: { ...env, ...log, RELAY_RETRY_SCHEDULE: `${sized(4, 60)}s` } });
     relay = clocked;
     await relay.start();
     const account = await openAccount(relay.url, { maxTrys: 10_000 });
@@ -150,5 +165,5 @@ describe("retries that come due at about the same time", function () {
       expect(failed.filter(({ data }) => data["reason"] === "status"), id).to.have.length(1);
       expect(facts.filter(({ type }) => type === "DeliveryAttemptStarted"), id).to.have.length(failed.length + 1);
     }
-  });
+  }
 });

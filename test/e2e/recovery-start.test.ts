@@ -9,6 +9,7 @@ import { expect } from "chai";
 import { text, type Json } from "../../demo/api-client.ts";
 import { blockRecords, segmentWords } from "../../src/adapters/embedded-event-store/stream-index/segment-format.ts";
 import { hashStream } from "../../src/adapters/embedded-event-store/stream-index/stream-hash.ts";
+import { startEventStoreDb } from "../support/engines/eventstoredb.ts";
 import { freePort } from "../support/free-port.ts";
 import { printed } from "../support/ledger.ts";
 import { eventually, openAccount, temporaryDataDir, testEnvironment } from "../support/relay.ts";
@@ -49,6 +50,27 @@ describe("a start that cannot be", function () {
       await relay.start();
     } finally {
       await relay.close();
+    }
+  });
+
+  it("is refused on a data folder that only the read models are in, as commands are beside a relay", async () => {
+    const { url, stop } = await startEventStoreDb();
+    const env = {
+      RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: url,
+      RELAY_MASTER_KEY: randomBytes(32).toString("base64"),
+    };
+    const relay = await RelayProcess.start(null, { env });
+    try {
+      const problem = `RELAY_DATA_DIR: the data folder ${relay.dataDir} is in use by another process`;
+      expectOneLine(await relay.command(), `the relay cannot start: ${problem}`);
+      expectOneLine(await relay.command("rebuild"), `the read models cannot be rebuilt: ${problem}`);
+      const { email } = await openAccount(relay.url);
+      expectOneLine(await relay.command("reset-owner-password", email), `the password cannot be reset: ${problem}`);
+      expect((await relay.sigterm()).code).to.equal(0);
+      expect((await relay.command("rebuild")).code).to.equal(0);
+    } finally {
+      await relay.close();
+      await stop();
     }
   });
 

@@ -2,7 +2,6 @@ import { closeSync, fstatSync, openSync } from "node:fs";
 import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { makeFolder } from "../file-system/folder.ts";
 import { CommitEngine, type Outcome, type Write } from "./commit-engine.ts";
-import { lockDataFolder } from "./data-folder-lock.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { LogFile, logPath } from "./log-file.ts";
 import type {
@@ -40,7 +39,6 @@ const reads: WaitingReads[] = [];
 let readingOn: NodeJS.Immediate | undefined;
 
 makeFolder(dataDir);
-const unlock = lockDataFolder(dataDir);
 const path = logPath(dataDir);
 const log = new LogFile(path);
 // What was deleted right before a crash may still stand in the write-ahead log.
@@ -201,7 +199,6 @@ async function close(): Promise<void> {
   }
   log.close();
   for (const { descriptor: opened } of files) closeSync(opened);
-  unlock();
   owner.close();
 }
 

@@ -1,7 +1,9 @@
+import { lockDataFolder } from "../../adapters/file-system/data-folder-lock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
+import { asSaidBy } from "../variable-problem.ts";
 import { openLog } from "./log.ts";
 import type { Projector } from "./projector.ts";
 import { openQueue, type Lag } from "./queue.ts";
@@ -27,13 +29,29 @@ export interface Engines {
   close(): Promise<void>;
 }
 
-/** Opens the engines. Rejects when another process holds the data folder, or a file in it cannot be opened. */
+/**
+ * Holds the data folder for this process where an engine is embedded in it, until the function that it resolves to is
+ * called. Rejects when another process holds it.
+ */
+export async function lockEmbedded(
+  { dataDir, eventStore, readModels }: EngineSettings["config"],
+): Promise<() => void> {
+  const isEmbedded = eventStore.engine === "embedded" || readModels.engine === "embedded";
+  return isEmbedded ? asSaidBy("RELAY_DATA_DIR", () => lockDataFolder(dataDir)) : () => undefined;
+}
+
+/**
+ * Opens the engines. Rejects when another process holds the data folder that one is embedded in, or a file in it cannot
+ * be opened.
+ */
 export async function openEngines(settings: EngineSettings): Promise<Engines> {
   const closing: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const end of closing.splice(0).toReversed()) await end();
   };
   try {
+    const unlock = await lockEmbedded(settings.config);
+    closing.push(async () => unlock());
     const log = await openLog(settings);
     closing.push(log.close);
     const readSide = await openReadSide(settings, log.link);

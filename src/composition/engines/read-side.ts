@@ -1,7 +1,6 @@
 import { MessageChannel } from "node:worker_threads";
 import { remoteExpiringState } from "../../adapters/embedded-expiring-state/remote-expiring-state.ts";
 import { remoteReadModels } from "../../adapters/embedded-read-models/remote-read-models.ts";
-import { makeFolder } from "../../adapters/file-system/folder.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import { asSaidBy } from "../variable-problem.ts";
@@ -34,7 +33,6 @@ export function openReadSide(settings: EngineSettings, link: () => LogLink): Pro
 /** One thread projects, answers, and keeps the expiring state. */
 async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<ReadSide> {
   const { dataDir } = settings.config;
-  makeFolder(dataDir);
   const readModels = new MessageChannel();
   const state = new MessageChannel();
   const ports = { readModels: readModels.port2, state: state.port2 };

@@ -343,34 +343,13 @@ describe("the embedded event store's own ways", () => {
     }
   });
 
-  describe("owning its folder", () => {
-    it("refuses a second store, in this process and in another, until it is closed", async () => {
-      await open();
-      const message = `the data folder ${folder.path} is in use by another process`;
-      expect((await failureOf(openPlainStore(folder.path))).message).to.equal(message);
-      const script = new URL("./opening.ts", import.meta.url).pathname;
-      expect(execFileSync(process.execPath, [script, folder.path], { encoding: "utf8" })).to.equal(message);
-      await store.append("still-1", noStream, [note("works")]);
-      await store.close();
-      expect(execFileSync(process.execPath, [script, folder.path], { encoding: "utf8" })).to.equal("opened");
-      await open();
-    });
-
+  describe("its folder", () => {
     it("says what is wrong with a folder it cannot use", async () => {
       await open();
       const file = join(folder.path, "file");
       writeFileSync(file, "");
       const { message } = await failureOf(openPlainStore(join(file, "data")));
       expect(message).to.equal(`EEXIST: file already exists, mkdir '${file}'`);
-    });
-
-    it("does not take a lock that is damaged for one that is held", async () => {
-      await open();
-      const dataDir = join(folder.path, "other");
-      const lock = join(dataDir, "log.lock");
-      mkdirSync(dataDir);
-      writeFileSync(lock, "nonsense".repeat(1000));
-      expect((await failureOf(openPlainStore(dataDir))).message).to.equal(`${lock}: file is not a database`);
     });
   });
 

@@ -1,13 +1,16 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileProblem, inFile } from "../file-system/in-file.ts";
+import { makeFolder } from "./folder.ts";
+import { fileProblem, inFile } from "./in-file.ts";
 
 /**
- * Holds a data folder for this process alone, until the function it answers is called. The lock is SQLite's own, on a
- * file of its own: the operating system releases it when the process ends, however it ends. Throws when another
- * process, or another store of this one, has the folder.
+ * Holds a data folder for this process alone, until the returned function is called; makes the folder where there is
+ * none. The lock is SQLite's own, on a file of its own: the operating system releases it when the process ends, however
+ * it ends. Throws when another process, or this one already, holds the folder.
  */
 export function lockDataFolder(dataDir: string): () => void {
+  makeFolder(dataDir);
+  // Releases that locked the folder for the log alone gave the file its name.
   const path = join(dataDir, "log.lock");
   const db = inFile(path, () => new DatabaseSync(path, { timeout: 0 }));
   try {
