@@ -21,6 +21,7 @@ import type { WorkQueue } from "../ports/work-queue.ts";
 import { Attempts } from "../workers/delivery/attempts.ts";
 import { Claims } from "../workers/delivery/claims.ts";
 import { DeliveryWorker } from "../workers/delivery/delivery-worker.ts";
+import type { Reach } from "../workers/follower.ts";
 import { Forgetter } from "../workers/forgetter.ts";
 import { Forwarder } from "../workers/forwarder.ts";
 import { KeyRotator } from "../workers/key-rotator.ts";
@@ -41,6 +42,7 @@ export interface DeliveryParts extends SingleParts {
   readonly queue: WorkQueue;
   readonly outbound: OutboundClient;
   readonly firstAttempts: FirstAttempts;
+  readonly reach: Reach;
   readonly aggregates: Aggregates;
   readonly vault: Vault;
   readonly purge: PurgeCommands;

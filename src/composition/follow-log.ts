@@ -2,7 +2,7 @@ import type { Aggregates } from "../application/aggregates.ts";
 import type { Freshness } from "../application/freshness.ts";
 import { Directory, type Following } from "../application/ingest/directory.ts";
 import type { Instruments } from "../ports/telemetry.ts";
-import { Follower } from "../workers/follower.ts";
+import { Follower, type Reach } from "../workers/follower.ts";
 import type { Engines } from "./engines/engines.ts";
 
 interface FollowParts extends Instruments {
@@ -14,6 +14,7 @@ interface FollowParts extends Instruments {
 export interface FollowedLog {
   readonly directory: Directory;
   readonly following: Following;
+  readonly reach: Reach;
   stop(): Promise<void>;
 }
 
@@ -37,5 +38,5 @@ export async function followLog(
   const following = shared.log ? follower : { fresh: true, renewed: async () => true };
   const directory = new Directory({ aggregates, readModels, freshness, clock, following }, { max });
   await follower.start();
-  return { directory, following, stop: () => follower.stop() };
+  return { directory, following, reach: follower, stop: () => follower.stop() };
 }

@@ -199,14 +199,14 @@ function makeServices(
 
 /** The roles: the one that projects first, and the others once there are read models. */
 async function startRoles(
-  { config, ids, instruments }: Base, { engines }: Started, { aggregates, rotation }: Following,
+  { config, ids, instruments }: Base, { engines }: Started, { aggregates, rotation, followed: { reach } }: Following,
   { services, outbound, vault, firstAttempts }: Made,
 ) {
   const { store, readModels, state, queue, shared, projector } = engines;
   const singleParts = { state, shared, owner: ids.uuid(), ...instruments };
   const projecting = projector && projectingRole({ ...singleParts, projector });
   const delivering = deliveryRoles({
-    ...singleParts, store, readModels, queue, outbound, ids, aggregates, vault, rotation, firstAttempts,
+    ...singleParts, store, readModels, queue, outbound, ids, aggregates, vault, rotation, firstAttempts, reach,
     deliveryTimeoutMs: config.outbound.deliveryTimeoutMs,
     purge: services.commands.purge, forgetting: services.forgetting, retry: config.retry,
   }, config.roles);

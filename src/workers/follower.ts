@@ -10,6 +10,8 @@ const freshForMs = 1_000;
 const renewedWithinMs = 2_000;
 /** How long the subscription has to reach the end that was just looked up: on a busy log it soon does. */
 const patienceMs = 50;
+/** The log counts as out of reach once its end was not told for so long. */
+const silenceMs = 2_000;
 /** Entries read where it has not: more than come on a quiet log. A process that lags by more is not fresh. */
 const gapEntries = 1_000;
 
@@ -21,16 +23,24 @@ interface FollowerParts extends Instruments {
   readonly handle: (entries: readonly LogEntry[]) => void;
 }
 
+/** How long the log has been within a process's reach. */
+export interface Reach {
+  /** Since when it has been without an interruption, by the monotonic clock; Infinity while it is not. */
+  readonly reachableSince: number;
+}
+
 /**
  * Follows the log for what a process remembers of it, and knows how fresh that is: a subscription alone cannot tell
  * an idle log from one that is out of reach, so the end of the log is looked for several times a second.
  */
-export class Follower {
+export class Follower implements Reach {
   readonly #parts: FollowerParts;
   readonly #loop: Loop;
   #subscription: Subscription | undefined;
   #covered = logStart;
   #provenAt = -Infinity;
+  #answeredAt = -Infinity;
+  #reachableSince = Infinity;
   readonly #waiting = new Set<{ readonly since: number; readonly proven: () => void }>();
   #failing = false;
 
@@ -46,7 +56,7 @@ export class Follower {
   async start(): Promise<void> {
     const { log, clock, categories, handle } = this.#parts;
     const from = clock.monotonic();
-    this.#covered = await log.head();
+    this.#covered = await this.#head();
     this.#provenAt = from;
     this.#subscription = log.subscribe({ after: this.#covered, categories }, (entries, upTo) => {
       handle(entries);
@@ -65,6 +75,10 @@ export class Follower {
     return this.#parts.clock.monotonic() - this.#provenAt <= freshForMs;
   }
 
+  get reachableSince(): number {
+    return this.#parts.clock.monotonic() - this.#answeredAt > silenceMs ? Infinity : this.#reachableSince;
+  }
+
   /** Resolves true once everything was seen that is in the log now, false when that takes over two seconds. */
   async renewed(): Promise<boolean> {
     const { clock } = this.#parts;
@@ -79,7 +93,7 @@ export class Follower {
   async #prove(): Promise<void> {
     const { log, clock, categories, handle } = this.#parts;
     const from = clock.monotonic();
-    const head = await log.head();
+    const head = await this.#head();
     if (this.#covered < head) await this.#loop.rest(patienceMs);
     if (this.#covered < head) {
       // Entries of others' categories move the head and come to no subscription: what is left is looked at.
@@ -92,6 +106,15 @@ export class Follower {
     for (const { since, proven } of this.#waiting) if (since <= from) proven();
     if (this.#failing) this.#parts.logger.info({}, "the log is followed again");
     this.#failing = false;
+  }
+
+  async #head(): Promise<Position> {
+    const { log, clock } = this.#parts;
+    const head = await log.head();
+    const now = clock.monotonic();
+    if (now - this.#answeredAt > silenceMs) this.#reachableSince = now;
+    this.#answeredAt = now;
+    return head;
   }
 
   #cover(position: Position): void {

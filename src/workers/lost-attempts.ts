@@ -12,6 +12,7 @@ import { millis } from "../domain/time.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 import type { EventStore } from "../ports/event-store.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { Reach } from "./follower.ts";
 
 const givenUpAtOnce = 50;
 
@@ -19,6 +20,7 @@ interface LostAttemptsParts {
   readonly store: EventStore;
   readonly dueIndex: Pick<DueIndex, "leases">;
   readonly outcomes: Outcomes;
+  readonly reach: Reach;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -46,10 +48,12 @@ export class LostAttempts {
 
   /**
    * Gives up what is lost by now; not to be called again meanwhile. A lease is timed by this process's own clock from
-   * when it was first seen, so no clock jump ends one early.
+   * when it was first seen, so no clock jump ends one early. While the log is out of reach no worker can record an
+   * outcome: once it is back, every lease begins again.
    */
   async giveUp(): Promise<void> {
     const now = this.#parts.clock.monotonic();
+    const { reachableSince } = this.#parts.reach;
     const leases = await this.#parts.dueIndex.leases();
     // An answer that took long may tell of attempts that began after it was asked for.
     const seenAt = this.#parts.clock.monotonic();
@@ -57,10 +61,11 @@ export class LostAttempts {
     const lost = new Map([...this.#unanswered].map(([key, { lease }]) => [key, lease]));
     for (const lease of leases) {
       const { key } = lease;
+      const leaseMs = millis(lease.leaseUntil) - millis(lease.startedAt);
       keys.add(key);
       const seen = this.#firstSeen.get(key);
       if (seen === undefined) this.#firstSeen.set(key, seenAt);
-      else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.set(key, lease);
+      else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);
     }
     for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);
     // A lost worker may leave thousands: one by one they would take long.
@@ -112,8 +117,11 @@ export class LostAttempts {
   async #lossOf(lease: LeaseDocument): Promise<Loss | undefined> {
     const { store, outcomes } = this.#parts;
     const { attempt } = lease;
+    const { reachableSince } = this.#parts.reach;
     const { state, revision, facts } = await loadWebhook(store, lease.eventId);
     if (!state?.open.includes(attempt)) return undefined;
+    // The log was away meanwhile: the attempt's worker may be about to record its outcome.
+    if (this.#parts.reach.reachableSince !== reachableSince) return undefined;
     const origin: Origin = { actor: { type: "service", part: "sweeper" }, ...referencesOf(state, facts) };
     const recording = outcomes.recording({ known: { state, revision }, attempt, outcome: outcomeUnknown, origin });
     return { lease, state, recording, correlationId: origin.correlationId, host: hostOf(facts, attempt) };

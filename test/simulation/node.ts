@@ -114,7 +114,7 @@ export class Node {
       projectingRole({ ...single, projector }),
       ...deliveryRoles({
         ...single, store, readModels, queue: engines.queue.client(process), outbound, ids, aggregates, vault,
-        firstAttempts,
+        firstAttempts, reach: this.#follower,
         rotation: new KeyRotation({ store, sealing, readModels, aggregates, clock, ids }),
         purge: services.commands.purge, forgetting: services.forgetting,
         retry: settings.retry, deliveryTimeoutMs: settings.deliveryTimeoutMs,

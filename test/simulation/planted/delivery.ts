@@ -181,7 +181,7 @@ export const delivery: readonly PlantedBug[] = [
     name: "leases are timed by the wall's clock",
     breaks: "an attempt is given up after its lease",
     file: lost,
-    from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.set(key, lease);",
+    from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
     to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.set(key, lease);",
   },
   {

@@ -76,6 +76,33 @@ describe("follower", () => {
     expect(seen).to.have.length(20);
   });
 
+  it("tells since when the log is in reach without an interruption", async () => {
+    const startedAt = follower.reachableSince;
+    await pass(10_000);
+    expect(follower.reachableSince).to.equal(startedAt);
+    away = true;
+    await pass(1_500);
+    away = false;
+    await pass(1_000);
+    expect(follower.reachableSince, "after a short interruption").to.equal(startedAt);
+    away = true;
+    await pass(2_500);
+    expect(follower.reachableSince).to.equal(Infinity);
+    away = false;
+    await pass(1_000);
+    expect(clock.monotonic() - follower.reachableSince).to.be.within(500, 1_000);
+  });
+
+  it("tells that a log which does not answer is not in reach", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    answering = promise;
+    await pass(2_500);
+    expect(follower.reachableSince).to.equal(Infinity);
+    resolve();
+    await pass(1_000);
+    expect(clock.monotonic() - follower.reachableSince).to.be.within(500, 1_000);
+  });
+
   it("is not fresh a second after the log went out of reach, and again when it is back", async () => {
     away = true;
     await pass(700);

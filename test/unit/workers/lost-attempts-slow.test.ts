@@ -26,7 +26,7 @@ describe("a lease that a slow index tells of", () => {
       },
     };
     const store = { readStream: async (stream: string) => (looked.push(stream), []) } as unknown as EventStore;
-    const parts = { store, dueIndex, clock, outcomes: {} as Outcomes, logger: quiet, metrics: uncounted };
+    const parts = { store, dueIndex, clock, reach: { reachableSince: 0 }, outcomes: {} as Outcomes, logger: quiet, metrics: uncounted };
     const lost = new LostAttempts(parts);
     const after = async (ms: number) => {
       clock.advance(ms);

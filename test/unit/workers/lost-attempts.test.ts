@@ -52,12 +52,16 @@ describe("an attempt that is held for lost", () => {
   const metrics = { ...uncounted, attempt };
   let lines: object[];
   const logger = { ...quiet, warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
+  let clock: ManualClock;
+  let reach: { reachableSince: number };
   /** One who has seen every attempt under way; the answer gives up all that is lost `afterMs` later. */
   const watching = async () => {
     await relay.drained();
-    const clock = new ManualClock();
+    clock = new ManualClock();
+    reach = { reachableSince: clock.monotonic() };
     const { store } = relay;
-    const lost = new LostAttempts({ store, dueIndex: new DueIndex(relay.models), outcomes, clock, logger, metrics });
+    const dueIndex = new DueIndex(relay.models);
+    const lost = new LostAttempts({ store, dueIndex, outcomes, clock, logger, metrics, reach });
     await lost.giveUp();
     return (afterMs = 1_000) => {
       clock.advance(afterMs);
@@ -204,6 +208,31 @@ describe("an attempt that is held for lost", () => {
     await giveUp();
     for (const { eventId } of [one, other]) expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
     expect((await circuit())?.failures).to.equal(2);
+  });
+
+  it("has its whole lease again after the log was out of reach: its worker may be about to record its outcome", async () => {
+    const { eventId } = await underWay(10_000);
+    const giveUp = await watching();
+    reach.reachableSince = Infinity;
+    await giveUp(15_000);
+    reach.reachableSince = clock.monotonic();
+    await giveUp(9_999);
+    expect(await endsOf(eventId)).to.deep.equal([]);
+    await giveUp(1);
+    expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
+  });
+
+  it("is left alone where the log went out of reach while its event was read", async () => {
+    const { eventId } = await underWay(10_000);
+    const giveUp = await watching();
+    const readStream = relay.store.readStream.bind(relay.store);
+    relay.store.readStream = (...asked) => {
+      reach.reachableSince = clock.monotonic();
+      return readStream(...asked);
+    };
+    await giveUp(10_000);
+    relay.store.readStream = readStream;
+    expect(await endsOf(eventId)).to.deep.equal([]);
   });
 
   it("whose event cannot be read has another lease's time, and holds up no other", async () => {
