@@ -22,6 +22,17 @@ export function mappedIpv4(words: Words): string | undefined {
   return isMapped ? dotted(words[6], words[7]) : undefined;
 }
 
+/**
+ * The network by which a client is counted: an IPv4 address itself, IPv4-mapped or not; of an IPv6 address its /64, as
+ * `2001:db8:1:2::/64`. Nobody gets less than a /64, and its owner has all 2^64 addresses in it. Text that is no
+ * address is its own network. Throws a TypeError where a text with a colon is no IPv6 address.
+ */
+export function clientNetwork(address: string): string {
+  if (!address.includes(":")) return address;
+  const words = wordsOf(address.replace(/%.*$/, ""));
+  return mappedIpv4(words) ?? `${words.slice(0, 4).map((word) => word.toString(16)).join(":")}::/64`;
+}
+
 /** The IPv4 address in two words. */
 export function dotted(high: number, low: number): string {
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;

@@ -116,6 +116,23 @@ describe("S6 throttles", () => {
       expect((await enter(owner.email, password, "198.51.100.8")).status).to.equal(200);
     });
 
+    it("count an IPv6 client by its /64, however its addresses are written, and its neighbour apart", async () => {
+      await start(1);
+      const { owner } = await createTenant(api.url);
+      const own = [
+        "2001:db8:1:2::", "2001:db8:1:2::1", "2001:DB8:1:2:ffff:ffff:ffff:ffff", "[2001:db8:1:2::3]:4711",
+        "2001:0db8:0001:0002:0000:0000:0000:0005", "[2001:db8:1:2::6]", "2001:db8:1:2::192.0.2.1", "2001:db8:1:2::8%1",
+        "198.51.100.1, 2001:db8:1:2::9", " 2001:db8:1:2::a ",
+      ];
+      for (const from of own) expect((await enter(freshEmail(), "wrong password", from)).status, from).to.equal(401);
+      for (const from of [...own, "2001:db8:1:2::99"]) {
+        expect((await enter(owner.email, password, from)).status, from).to.equal(429);
+      }
+      for (const from of ["2001:db8:1:3::1", "2001:db8:0:2::1", "::ffff:1.2.0.0"]) {
+        expect((await enter(owner.email, password, from)).status, from).to.equal(200);
+      }
+    });
+
     it("are free again once the window of each is over, not a moment before", async () => {
       await start();
       const { owner } = await createTenant(api.url);
@@ -196,13 +213,31 @@ describe("S6 throttles", () => {
     });
   });
 
-  describe("invite registrations", () => {
-    const register = (token: string, body: string, forwarded?: string): Promise<HttpAnswer> =>
-      http("POST", `${api.url}/api/v1/invites/${token}/register`, {
-        body,
-        headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
-      });
+  const register = (token: string, body: string, forwarded?: string): Promise<HttpAnswer> =>
+    http("POST", `${api.url}/api/v1/invites/${token}/register`, {
+      body,
+      headers: forwarded === undefined ? {} : { "x-forwarded-for": forwarded },
+    });
+  for (const [what, max, ask] of [
+    ["tenant creations", 5, (from: string) => create({ name: "" }, from)],
+    ["invite registrations", 10, (from: string) => register("inv_none", "{}", from)],
+  ] as const) {
+    it(`count ${what} of an IPv6 client by its /64, and of a mapped IPv4 client by its address`, async () => {
+      await start(1);
+      for (let n = 0; n < max; n += 1) {
+        expect((await ask(`2001:db8:1:2:${n}::1`)).status).to.equal(400);
+        expect((await ask(n % 2 === 0 ? "192.0.2.1" : "[::FFFF:192.0.2.1]:80")).status).to.equal(400);
+      }
+      for (const from of ["2001:db8:1:2:ffff::1", "[2001:DB8:1:2::]:80", "::ffff:192.0.2.1", "192.0.2.1:80"]) {
+        expect((await ask(from)).status, from).to.equal(429);
+      }
+      for (const from of ["2001:db8:1:3::1", "::ffff:192.0.2.2"]) {
+        expect((await ask(from)).status, from).to.equal(400);
+      }
+    });
+  }
 
+  describe("invite registrations", () => {
     it("are refused after 10 requests from one address within the hour, whatever came of them", async () => {
       await start();
       const { owner } = await createTenant(api.url);

@@ -1,3 +1,4 @@
+import { clientNetwork } from "../../domain/ipv6.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Tenant, User } from "../../domain/tenant/state.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
@@ -68,7 +69,7 @@ export class Login {
     const { state, keys, people, sessions, metrics, clock } = this.#parts;
     const failsAt = clock.monotonic() + this.#failedMs;
     const hash = await keys.emailHash(email);
-    const counters = [`login:address:${address}`, `login:email:${hash}`];
+    const counters = [`login:address:${clientNetwork(address)}`, `login:email:${hash}`];
     const ticket = this.#limit && (await state.admit(counters, this.#limit));
     if (this.#limit && !ticket) {
       this.#failed("throttled", address);
@@ -97,10 +98,11 @@ export class Login {
   #failed(result: Exclude<LoginResult, "succeeded">, address: string): void {
     const { logger, metrics } = this.#parts;
     metrics.login(result);
+    const network = clientNetwork(address);
     this.#failures.tell(
-      address,
+      network,
       () => logger.warn({ address, result }, "a login failed"),
-      (from, logins) => logger.warn({ address: from === address ? address : "many", logins }, "more logins failed"),
+      (from, logins) => logger.warn({ address: from === network ? network : "many", logins }, "more logins failed"),
     );
   }
 

@@ -2,6 +2,7 @@ import { inviteHashes } from "../../../projections/invites/invites.ts";
 import {
   decide, inviteUsed, inviteValidMs, requireUsable, type Invite, type InviteCommand, type InviteState,
 } from "../../domain/invite/invite.ts";
+import { clientNetwork } from "../../domain/ipv6.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { takeoverAfterMs } from "../../domain/reservation/reservation.ts";
 import { rolesByCode, type RoleCode } from "../../domain/roles.ts";
@@ -62,7 +63,7 @@ export class InviteCommands {
   readonly #parts: InviteParts;
   readonly #limit: RateLimit | null;
 
-  /** `registrationLimit`: requests to register per address; null for none. */
+  /** `registrationLimit`: requests to register per client network; null for none. */
   constructor(parts: InviteParts, options: { readonly registrationLimit: RateLimit | null }) {
     this.#parts = parts;
     this.#limit = options.registrationLimit;
@@ -125,7 +126,7 @@ export class InviteCommands {
   /** Counts a request to register, whatever becomes of it. Throws a Refusal (too-many). */
   async admitRegistration(address: string): Promise<void> {
     if (!this.#limit) return;
-    const ticket = await this.#parts.state.admit([`invite-registration:${address}`], this.#limit);
+    const ticket = await this.#parts.state.admit([`invite-registration:${clientNetwork(address)}`], this.#limit);
     if (!ticket) refuse("too-many", "too many registrations were tried from this address; try again later");
   }
 

@@ -1,3 +1,4 @@
+import { clientNetwork } from "../../domain/ipv6.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import type { TenantCommand } from "../../domain/tenant/commands.ts";
@@ -83,7 +84,7 @@ export class TenantCommands {
   readonly #parts: TenantParts;
   readonly #limit: RateLimit | null;
 
-  /** `creationLimit`: requests to create a tenant per address; null for none. */
+  /** `creationLimit`: requests to create a tenant per client network; null for none. */
   constructor(parts: TenantParts, options: { readonly creationLimit: RateLimit | null }) {
     this.#parts = parts;
     this.#limit = options.creationLimit;
@@ -92,7 +93,7 @@ export class TenantCommands {
   /** Counts a request to create a tenant, whatever becomes of it. Throws a Refusal (too-many). */
   async admitCreation(address: string): Promise<void> {
     if (!this.#limit) return;
-    const ticket = await this.#parts.state.admit([`tenant-creation:${address}`], this.#limit);
+    const ticket = await this.#parts.state.admit([`tenant-creation:${clientNetwork(address)}`], this.#limit);
     if (!ticket) refuse("too-many", "too many tenants were asked for from this address; try again later");
   }
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { dotted, mappedIpv4, wordsOf } from "../../../src/domain/ipv6.ts";
+import { clientNetwork, dotted, mappedIpv4, wordsOf } from "../../../src/domain/ipv6.ts";
 
 describe("IPv6 addresses", () => {
   it("have the same words in every spelling", () => {
@@ -21,5 +21,24 @@ describe("IPv6 addresses", () => {
       expect(mappedIpv4(wordsOf(other))).to.equal(undefined);
     }
     expect(dotted(0xa9fe, 0x00ff)).to.equal("169.254.0.255");
+  });
+
+  it("are counted by their /64, in every spelling, and as the IPv4 address where they are mapped", () => {
+    const table: readonly [network: string, ...addresses: string[]][] = [
+      [
+        "2001:db8:1:2::/64", "2001:db8:1:2::", "2001:db8:1:2::1", "2001:0DB8:0001:0002:FFFF:FFFF:FFFF:FFFF",
+        "2001:db8:1:2::192.0.2.1", "2001:db8:1:2::1%eth0",
+      ],
+      ["2001:db8:1:3::/64", "2001:db8:1:3::1"],
+      ["2001:db8:0:2::/64", "2001:db8::2:0:0:0:0", "2001:db8:0:2::1"],
+      ["fe80:0:0:0::/64", "fe80::1%eth0", "fe80::2%1"],
+      ["0:0:0:0::/64", "::", "::1"],
+      ["192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1", "::FFFF:C000:201", "0:0:0:0:0:ffff:192.0.2.1"],
+      ["192.0.2.2", "192.0.2.2", "::ffff:192.0.2.2"],
+      ["", ""],
+    ];
+    for (const [network, ...addresses] of table) {
+      for (const address of addresses) expect(clientNetwork(address), address).to.equal(network);
+    }
   });
 });

@@ -81,7 +81,8 @@ export const inviteDescriptions: Descriptions = {
       ),
       422: problem("The invite has expired.", "the invite has expired"),
       429: problem(
-        "More than 10 requests from this address within the hour (`RELAY_LIMIT_INVITE_REGISTRATION`).",
+        "More than 10 requests from this address, or IPv6 /64 network, within the hour " +
+        "(`RELAY_LIMIT_INVITE_REGISTRATION`).",
         "too many registrations were tried from this address; try again later",
       ),
     },

@@ -19,8 +19,8 @@ export const sessionDescriptions: Descriptions = {
         "email or password is wrong",
       ),
       429: problem(
-        "10 attempts within 5 minutes have failed for this address or this email (`RELAY_LIMIT_LOGIN_FAILURES`). " +
-        "The password was not looked at.",
+        "10 attempts within 5 minutes have failed for this address, or IPv6 /64 network, or for this email " +
+        "(`RELAY_LIMIT_LOGIN_FAILURES`). The password was not looked at.",
         "too many failed logins; try again later",
       ),
     },

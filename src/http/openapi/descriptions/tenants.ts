@@ -39,8 +39,8 @@ export const tenantDescriptions: Descriptions = {
         },
       },
       429: problem(
-        "More than 5 requests from this address within the hour (`RELAY_LIMIT_TENANT_CREATION`); in the cloud " +
-        "offering also more than 3 tenants from one device within a day.",
+        "More than 5 requests from this address, or IPv6 /64 network, within the hour " +
+        "(`RELAY_LIMIT_TENANT_CREATION`); in the cloud offering also more than 3 tenants from one device within a day.",
         "too many tenants were asked for from this address; try again later",
       ),
     },

@@ -84,7 +84,7 @@ describe("logins", () => {
     expect(lines).to.have.length(3);
   });
 
-  it("from more addresses than can be told apart are told together", async () => {
+  it("are told by network, and from more networks than can be told apart together", async () => {
     const clock = new ManualClock();
     const lines: object[] = [];
     const state = { ...engines.state, admit: async () => null };
@@ -93,10 +93,13 @@ describe("logins", () => {
       state, keys, clock, metrics: uncounted,
       logger: { ...quiet, warn: (fields: object, message: string) => lines.push({ ...fields, message }) },
     } as unknown as ConstructorParameters<typeof Login>[0], { limit: { max: 1, windowMs: 1 }, failedMs: 0 });
-    for (let n = 0; n < 103; n += 1) await login.login("a@example.com", "x", `2001:db8::${n}`).catch(() => undefined);
+    const from = (address: string) => login.login("a@example.com", "x", address).catch(() => undefined);
+    for (let n = 0; n < 103; n += 1) await from(`2001:db8:0:${n}::1`);
+    await from("2001:db8:0:7::2");
     clock.advance(10_000);
     expect(lines.slice(100)).to.deep.equal([
-      { address: "2001:db8::100", result: "throttled", message: "a login failed" },
+      { address: "2001:db8:0:100::1", result: "throttled", message: "a login failed" },
+      { address: "2001:db8:0:7::/64", logins: 1, message: "more logins failed" },
       { address: "many", logins: 2, message: "more logins failed" },
     ]);
   });

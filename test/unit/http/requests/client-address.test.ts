@@ -18,6 +18,8 @@ describe("the address of a client", () => {
     ["as IPv4 when it is mapped and forwarded", "10.0.0.1", 1, "::FFFF:192.0.2.1", "192.0.2.1"],
     ["as IPv4 however it is mapped", "10.0.0.1", 1, "::ffff:c000:201", "192.0.2.1"],
     ["as IPv4 however long that is", "10.0.0.1", 1, "0:0:0:0:0:ffff:192.0.2.1", "192.0.2.1"],
+    ["as IPv4 when it is mapped, in brackets and with a port", "10.0.0.1", 1, "[::FFFF:192.0.2.1]:80", "192.0.2.1"],
+    ["without a zone and a port", "10.0.0.1", 1, "[FE80::1%25eth0]:80", "fe80::1"],
     ["without a zone", "fe80::1%eth0", 0, undefined, "fe80::1"],
   ];
   for (const [what, remoteAddress, proxies, forwarded, expected] of table) {
