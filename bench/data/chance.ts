@@ -23,6 +23,12 @@ export class SeededIds implements Ids {
     return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-8${c.slice(1, 4)}-${c.slice(4)}${d}`;
   }
 
+  salt(): string {
+    const bytes = Buffer.alloc(16);
+    for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32LE(this.#word(), at);
+    return bytes.toString("base64url");
+  }
+
   secretBytes(): never {
     throw new Error("a seed gives no secrets");
   }

@@ -15,11 +15,17 @@ export function serviceOrigin(part: string, ids: Ids): Origin {
   return { actor: { type: "service", part }, correlationId: ids.uuid(), causationId: null };
 }
 
-/** Facts ready to append: each gets its own message id, the shared origin, and its own `at`. */
-export function entriesOf(events: readonly DomainEvent[], origin: Origin, ids: Ids): NewEntry[] {
+/**
+ * Facts ready to append: each gets its own message id and salt, the shared origin and trace, and its own `at`.
+ * `traceparent`: of a producer's event.
+ */
+export function entriesOf(
+  events: readonly DomainEvent[], origin: Origin, ids: Ids, traceparent?: string,
+): NewEntry[] {
   const { actor, correlationId, causationId } = origin;
   return events.map((event) => {
     const { at } = event.data as { readonly at: Timestamp };
-    return { id: ids.uuid(), event, metadata: { actor, correlationId, causationId, at } };
+    const metadata = { actor, correlationId, causationId, at, salt: ids.salt() };
+    return { id: ids.uuid(), event, metadata: traceparent === undefined ? metadata : { ...metadata, traceparent } };
   });
 }

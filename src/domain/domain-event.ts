@@ -28,4 +28,11 @@ export interface Metadata {
   readonly causationId: string | null;
   /** When it was decided, ISO 8601 UTC. */
   readonly at: Timestamp;
+  /**
+   * 128 random bits, base64url: what remains of an erased fact, such as a hash, tells nothing of what could be guessed
+   * of it. Facts that were written before there were salts have none.
+   */
+  readonly salt?: string;
+  /** Of an accepted event: the producer's place in its distributed trace (W3C Trace Context), where it gave one. */
+  readonly traceparent?: string;
 }

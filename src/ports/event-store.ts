@@ -19,7 +19,7 @@ export const noStream = -1;
 export interface NewEntry {
   readonly id: string;
   readonly event: DomainEvent;
-  readonly metadata: Metadata;
+  readonly metadata: Metadata & { readonly salt: string };
 }
 
 /** Where an entry stands, and its id. */

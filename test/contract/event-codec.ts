@@ -52,6 +52,15 @@ export function eventCodecContract(make: () => EventCodec): void {
       });
     }
 
+    it("keeps the salt and the trace, and reads entries that have neither", () => {
+      const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+      const salted = { ...metadata, salt: "c2FsdCBvZiAxMjggYml0cw", traceparent: trace };
+      const stored = codec.encode(event, salted);
+      expect(JSON.parse(stored.metadata)).to.include({ salt: salted.salt, traceparent: trace });
+      expect(codec.decode(stored)).to.deep.equal({ event, metadata: salted });
+      expect(codec.decode(encoded)).to.deep.equal({ event, metadata });
+    });
+
     const changed = (change: object): DomainEvent => ({ type: event.type, data: { ...event.data, ...change } });
     const unacceptable: readonly (readonly [what: string, event: DomainEvent, metadata?: object])[] = [
       ["an unknown type", { type: "UserEnchanted", data: event.data }],

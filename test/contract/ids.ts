@@ -15,6 +15,21 @@ export function idsContract(make: () => Ids): void {
       }
     });
 
+    it("gives salts of 128 bits that differ", () => {
+      const ids = make();
+      const salts = Array.from({ length: 5_000 }, () => ids.salt());
+      for (const salt of salts) {
+        const bytes = Buffer.from(salt, "base64url");
+        expect([bytes.length, bytes.toString("base64url")], salt).to.deep.equal([16, salt]);
+      }
+      expect(new Set(salts)).to.have.length(salts.length);
+      // Each bit is set in about half of them.
+      for (let bit = 0; bit < 128; bit += 1) {
+        const set = salts.filter((salt) => Buffer.from(salt, "base64url")[bit >> 3]! & (1 << (bit & 7))).length;
+        expect(set / salts.length, `bit ${bit}`).to.be.within(0.4, 0.6);
+      }
+    });
+
     it("gives as many secret bytes as asked, different each time", () => {
       const ids = make();
       for (const length of [0, 1, 16, 32, 1000]) expect(ids.secretBytes(length)).to.have.length(length);

@@ -79,4 +79,23 @@ describe("first attempts, claimed by the append that accepts their event", () =>
     const refused = await account.producer.post(ingest, { hello: "x".repeat(most + 1) }).catch(String);
     expect(refused).to.include(": 413 ");
   });
+
+  it("have a salt each, as all entries of the log have, which with the producer's trace no history shows", async () => {
+    const { ingest } = await account.destination({ url: receiver.url("/salt") });
+    const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const history = JSON.stringify(await delivered(ingest, { traceparent }, "salted"));
+    const entries = entriesNaming("");
+    const salts = entries.map(({ metadata }) => (JSON.parse(String(metadata)) as { salt?: string }).salt ?? "none");
+    expect(new Set(entries.map(({ stream }) => String(stream).split("-")[0]))).to.include.members(
+      ["platform", "tenant", "person", "email", "tenantName", "destination", "apiKey", "event"],
+    );
+    expect(new Set(salts)).to.have.length(entries.length);
+    for (const salt of salts) {
+      expect(Buffer.from(salt, "base64url")).to.have.length(16);
+      expect(history).to.not.include(salt);
+    }
+    expect(history).to.not.include(traceparent);
+    expect(entriesNaming("salted").map(({ metadata }) => JSON.parse(String(metadata)) as object)[0])
+      .to.include({ traceparent });
+  });
 });

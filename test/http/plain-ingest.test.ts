@@ -97,6 +97,34 @@ describe("a plain request to ingest", () => {
     }
   });
 
+  it("has a valid traceparent kept with its acceptance alone, whoever reads the request", async () => {
+    const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const other = `01-${"a".repeat(32)}-${"b".repeat(16)}-00`;
+    const table: readonly [headers: readonly string[], kept: string | undefined][] = [
+      [[`traceparent: ${trace}`], trace],
+      [[`TraceParent: ${other}-more`], `${other}-more`],
+      [[], undefined],
+      [["traceparent: 00-none"], undefined],
+      [[`traceparent: ${trace}`, `traceparent: ${trace}`], undefined],
+      [[`traceparent: ${other}-more`, `Traceparent: ${other}`], undefined],
+      [["traceparent: "], undefined],
+    ];
+    for (const [at, [headers, kept]] of table.entries()) {
+      for (const last of [false, true]) {
+        const requestId = `traced-${at}-${String(last)}`;
+        const answer = await answerTo(mine.path, [json, key(), `X-Request-Id: ${requestId}`, ...headers], "{}", last);
+        expect(answer).to.match(/^HTTP\/1\.1 202 /);
+        const { entries } = await engines.store.readLog("", 10_000);
+        const own = entries.flatMap((entry) =>
+          entry.unreadable === undefined && entry.metadata.correlationId === requestId ? [entry] : []);
+        expect(own.map(({ type, metadata }) => [type, metadata.traceparent]), headers.join()).to.deep.equal(
+          own.map(({ type }) => [type, type === "EventAccepted" ? kept : undefined]),
+        );
+        expect(own[0]?.type).to.equal("EventAccepted");
+      }
+    }
+  });
+
   it("is told so when it is too large for an event, by Node", async () => {
     const answer = await answerTo(mine.path, [json, key()], `{"a":"${"a".repeat(maxBodyBytes)}"}`, false);
     expect(answer).to.match(/^HTTP\/1\.1 413 /);

@@ -65,12 +65,14 @@ export class SimulatedProcess {
       monotonic: () => scheduler.now,
       schedule: (delayMs, task) => scheduler.after(delayMs, () => this.hear(task)),
     };
+    const salts = random.fork("salts");
     this.ids = {
       uuid: () => {
         const time = wall.now(skewMs).toString(16).padStart(12, "0");
         const [a, b] = [random.hex(3), random.hex(15)];
         return `${time.slice(0, 8)}-${time.slice(8)}-7${a}-8${b.slice(0, 3)}-${b.slice(3)}`;
       },
+      salt: () => Buffer.from(salts.bytes(16)).toString("base64url"),
       secretBytes: (length) => random.bytes(length),
       random: () => random.next(),
     };

@@ -81,7 +81,8 @@ export class Producers {
     };
     try {
       const admit = () => admissions.admit(tenantId, token, apiKey);
-      const answer = await ingest.accept(await admit(), payload, key, requests.correlation(), admit);
+      const posted = { received: payload, idempotencyKey: key, correlationId: requests.correlation() };
+      const answer = await ingest.accept(await admit(), posted, admit);
       const { eventId, acceptedAt } = "accepted" in answer ? answer.accepted : answer.duplicate;
       const told = { eventId, key, tenantId, payload };
       if ("duplicate" in answer) {

@@ -195,7 +195,7 @@ export class Users {
       const { admissions, ingest } = node.services;
       const admit = () => admissions.admit(tenantId, token, apiKey);
       const payload = JSON.stringify({ from: caller.tenantId });
-      return ingest.accept(await admit(), payload, undefined, this.#requests.correlation(), admit);
+      return ingest.accept(await admit(), { received: payload, correlationId: this.#requests.correlation() }, admit);
     };
     const tries = [
       () => send(caller.tenantId),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { streams } from "../../src/domain/streams.ts";
 import { noStream, type EventStore } from "../../src/ports/event-store.ts";
+import { salt } from "./recorded.ts";
 
 /** Appends the acceptance, at `at`, of an event, with ids that nothing else has but for its own; answers that. */
 export async function acceptEvent(
@@ -10,7 +11,7 @@ export async function acceptEvent(
     eventId, tenantId: randomUUID(), destinationId: randomUUID(), apiKeyId: randomUUID(), senderId: null,
     senderRevision: null, idempotencyKey: null, payload: "{}", original: null, at,
   };
-  const metadata = { actor: { type: "anonymous" }, correlationId: "c", causationId: null, at } as const;
+  const metadata = { actor: { type: "anonymous" }, correlationId: "c", causationId: null, at, salt } as const;
   await log.append(streams.event(eventId), noStream, [
     { id: randomUUID(), event: { type: "EventAccepted", data }, metadata },
   ]);

@@ -1,12 +1,17 @@
-import type { DomainEvent, Metadata } from "../../src/domain/domain-event.ts";
+import type { DomainEvent } from "../../src/domain/domain-event.ts";
+import type { NewEntry } from "../../src/ports/event-store.ts";
 import { position } from "./position.ts";
 
+/** One for every fact whose salt does not matter. */
+export const salt = "c2FsdCBvZiAxMjggYml0cw";
+
 /** Of a fact that nobody in particular caused. */
-export const metadata: Metadata = {
+export const metadata: NewEntry["metadata"] = {
   actor: { type: "anonymous" },
   correlationId: "spec",
   causationId: null,
   at: "2026-01-15T09:30:00.000Z",
+  salt,
 };
 
 /** A fact as the n-th of a log in memory, each in a stream of its own. */

@@ -30,7 +30,7 @@ export async function fillLog(dataDir: string, origins: Origins, events: number)
       payload: JSON.stringify({ number, text: "x".repeat(200) }),
     };
     const actor = { type: "apiKey", id: origins.apiKeyId } as const;
-    const metadata = { actor, correlationId: eventId, causationId: null, at };
+    const metadata = { actor, correlationId: eventId, causationId: null, at, salt: ids.salt() };
     return store.append(streams.event(eventId), noStream, [
       { id: ids.uuid(), event: { type: "EventAccepted", data }, metadata },
     ]);

@@ -2,16 +2,19 @@ import { randomBytes, randomFillSync } from "node:crypto";
 import { variantDigits } from "../../domain/uuid.ts";
 import type { Ids } from "../../ports/ids.ts";
 
-/** Random bytes are drawn for this many ids at a time: a draw costs more than the bytes. */
-const idsPerDraw = 512;
+/** Random bytes are drawn for this many ids, or salts, at a time: a draw costs more than the bytes. */
+const drawn = 512;
 const bytesPerId = 10;
+const bytesPerSalt = 16;
 
 /** Randomness from the operating system, and UUIDv7s that increase within the process even when the clock goes back. */
 export class SystemIds implements Ids {
-  readonly #bytes = Buffer.alloc(idsPerDraw * bytesPerId);
+  readonly #bytes = Buffer.alloc(drawn * bytesPerId);
   /** The same in hexadecimal. */
   #pool = "";
   #used = 0;
+  readonly #salts = Buffer.alloc(drawn * bytesPerSalt);
+  #saltBytesUsed = drawn * bytesPerSalt;
   #lastMs = 0;
   /** That millisecond, as the first two groups of an id. */
   #time = "";
@@ -31,6 +34,16 @@ export class SystemIds implements Ids {
     const counter = this.#counter.toString(16).padStart(3, "0");
     const variant = variantDigits[chance & 3]!;
     return `${this.#time}-7${counter}-${variant}${pool.slice(from + 5, from + 8)}-${pool.slice(from + 8, from + 20)}`;
+  }
+
+  salt(): string {
+    if (this.#saltBytesUsed === this.#salts.length) {
+      randomFillSync(this.#salts);
+      this.#saltBytesUsed = 0;
+    }
+    const from = this.#saltBytesUsed;
+    this.#saltBytesUsed += bytesPerSalt;
+    return this.#salts.toString("base64url", from, this.#saltBytesUsed);
   }
 
   secretBytes(length: number): Uint8Array {

@@ -35,6 +35,16 @@ export interface Acceptance {
 /** An event that exists already under the idempotency key. */
 export type Duplicate = EventView & Acceptance;
 
+/** What a producer posted. */
+export interface Posted {
+  /** The JSON text of the body. */
+  readonly received: string;
+  readonly idempotencyKey?: string | undefined;
+  readonly correlationId: string;
+  /** Valid by W3C Trace Context. */
+  readonly traceparent?: string | undefined;
+}
+
 interface IngestParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
@@ -61,9 +71,7 @@ export class Ingest {
    */
   async accept(
     admitted: Admission,
-    received: string,
-    idempotencyKey: string | undefined,
-    correlationId: string,
+    { received, idempotencyKey, correlationId, traceparent }: Posted,
     admit: () => Admission | Promise<Admission>,
   ): Promise<{ readonly accepted: Acceptance } | { readonly duplicate: Duplicate }> {
     const { clock, ids, metrics, store } = this.#parts;
@@ -94,7 +102,7 @@ export class Ingest {
       at,
     });
     const origin: Origin = { actor: { type: "apiKey", id: key.id }, correlationId, causationId: null };
-    const accepting = entriesOf(facts, origin, ids);
+    const accepting = entriesOf(facts, origin, ids, traceparent);
     let claim = this.#claimFirst(facts, accepting);
     for (;;) {
       try {

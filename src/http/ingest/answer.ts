@@ -8,6 +8,7 @@ import { json, plainText } from "../answers/send.ts";
 import type { Api } from "../api.ts";
 import { uuidOf } from "../requests/identifiers.ts";
 import type { JsonObject } from "../requests/json-text.ts";
+import { traceparentOf } from "../requests/traceparent.ts";
 import type { IngestPath } from "./operation.ts";
 
 const mostKeyCharacters = 255;
@@ -67,7 +68,9 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
         // That may take its time: what was revoked, deleted or changed meanwhile is.
         admission = await admit();
       }
-      const outcome = await ingest.accept(admission, body.text, idempotencyKey, requestId, admit);
+      const traceparent = traceparentOf(headers);
+      const posted = { received: body.text, idempotencyKey, correlationId: requestId, traceparent };
+      const outcome = await ingest.accept(admission, posted, admit);
       answer = "accepted" in outcome
         ? { status: 202, type: json, text: JSON.stringify(outcome.accepted) }
         : { status: 200, type: json, text: JSON.stringify(outcome.duplicate) };

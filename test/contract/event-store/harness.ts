@@ -7,6 +7,7 @@ import {
   type Appended, type EventStore, type LogEntry, type NewEntry, type Position, type Subscription,
   type SubscriptionOptions,
 } from "../../../src/ports/event-store.ts";
+import { salt } from "../../support/recorded.ts";
 
 /**
  * An engine to be tested. Its clients use the plain codec of the test support. The engine may be slow, may be
@@ -57,7 +58,7 @@ export function note(text: string, id: string = randomUUID(), type = "NoteTaken"
     event: { type, data: { text, number: 1.5, nested: { list: [null, "é€😀", ""] } } },
     metadata: {
       actor: { type: "apiKey", id: "0193a1b2-0000-7000-8000-000000000001" },
-      correlationId: randomUUID(), causationId: null, at: "2025-01-02T03:04:05.678Z",
+      correlationId: randomUUID(), causationId: null, at: "2025-01-02T03:04:05.678Z", salt,
     },
   };
 }

@@ -12,6 +12,7 @@ import { timestamp } from "../../../src/domain/time.ts";
 import { logStart, noStream } from "../../../src/ports/event-store.ts";
 import { until } from "../../contract/event-store/harness.ts";
 import { History } from "../../support/histories.ts";
+import { salt } from "../../support/recorded.ts";
 import { quiet } from "../../support/telemetry.ts";
 import { OwnBench } from "./bench.ts";
 
@@ -64,7 +65,7 @@ describe("the thread that projects what EventStoreDB holds", () => {
     const [eventId = ""] = webhooks.keys();
     const stream = streams.event(eventId);
     const origin = { actor: { type: "anonymous" }, correlationId: "c", causationId: null } as const;
-    const metadata = { ...origin, at: timestamp(0) };
+    const metadata = { ...origin, at: timestamp(0), salt };
     const entries = told.filter((one) => one.stream === stream)
       .map(({ fact: event }) => ({ id: crypto.randomUUID(), event, metadata }));
     await store.append(stream, noStream, entries.slice(0, 1));

@@ -5,6 +5,7 @@ import { LogUnavailable, noStream, type EventLog, type LogEntry } from "../../..
 import { Follower } from "../../../src/workers/follower.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { salt } from "../../support/recorded.ts";
 import { quiet } from "../../support/telemetry.ts";
 
 describe("follower", () => {
@@ -57,7 +58,7 @@ describe("follower", () => {
     const at = "2026-01-15T09:30:00.000Z";
     const [tokenId, userId, tenantId] = [randomUUID(), randomUUID(), randomUUID()];
     const event: SessionEvent = { type: "SessionRevoked", data: { tokenId, userId, tenantId, expiresAt: at, at } };
-    const metadata = { actor: { type: "anonymous" }, correlationId: "spec", causationId: null, at } as const;
+    const metadata = { actor: { type: "anonymous" }, correlationId: "spec", causationId: null, at, salt } as const;
     await store.append(stream, noStream, [{ id: randomUUID(), event, metadata }]);
     return stream;
   };

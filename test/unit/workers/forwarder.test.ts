@@ -10,11 +10,12 @@ import { Forwarder } from "../../../src/workers/forwarder.ts";
 import { acceptEvent } from "../../support/accepted-event.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { salt } from "../../support/recorded.ts";
 import { eventually } from "../../support/relay.ts";
 import { spoiled } from "../../support/spoiled.ts";
 
 const at = "2026-01-15T09:30:00.000Z";
-const metadata = { actor: { type: "anonymous" }, correlationId: "c", causationId: null, at } as const;
+const metadata = { actor: { type: "anonymous" }, correlationId: "c", causationId: null, at, salt } as const;
 
 describe("forwarder", () => {
   let log: InMemoryEventStore;
