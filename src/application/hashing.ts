@@ -17,11 +17,40 @@ export function keyedHash(key: Uint8Array, text: string): string {
   return createHmac("sha256", key).update(text).digest("hex");
 }
 
+const blockBytes = 64;
+const digestBytes = 32;
+
 /**
- * The key of a tenant's event with this idempotency key: the last three groups of a UUID of version 8 (RFC 9562), made
- * of 74 bits of a SHA-256.
+ * HMAC-SHA256 in hex under one key of at most 64 bytes. Two one-shot hashes, as RFC 2104 defines it: they take half the
+ * time of `createHmac`, for what every ingest request needs.
  */
-export function idempotentKey(tenantId: string, idempotencyKey: string): string {
-  const hex = sha256(`${tenantId}/${idempotencyKey}`);
+export function keyedHasher(key: Uint8Array): (text: string) => string {
+  const block = (padding: number, room: number) => {
+    const bytes = Buffer.alloc(blockBytes + room);
+    bytes.set(key);
+    for (let at = 0; at < blockBytes; at += 1) bytes[at] = bytes[at]! ^ padding;
+    return bytes;
+  };
+  const outer = block(0x5c, digestBytes);
+  let inner = block(0x36, 1_024);
+  return (text) => {
+    // A UTF-16 unit takes at most three bytes of UTF-8.
+    if (inner.length < blockBytes + 3 * text.length) inner = block(0x36, 3 * text.length);
+    const end = blockBytes + inner.write(text, blockBytes);
+    outer.write(hash("sha256", inner.subarray(0, end), "binary"), blockBytes, "binary");
+    return hash("sha256", outer, "hex");
+  };
+}
+
+/**
+ * The key by which releases before 0.2 named the event of an idempotency key: of a hash that needs no secret, so
+ * anybody could look for two keys with one hash.
+ */
+export function unkeyedEventKey(tenantId: string, idempotencyKey: string): string {
+  return eventKeyOf(sha256(`${tenantId}/${idempotencyKey}`));
+}
+
+/** The key of an event from a hash in hex: the last three groups of a UUID of version 8 (RFC 9562), 74 of its bits. */
+export function eventKeyOf(hex: string): string {
   return `8${hex.slice(0, 3)}-${variantDigits[parseInt(hex.charAt(3), 16) & 3]}${hex.slice(4, 7)}-${hex.slice(7, 19)}`;
 }

@@ -1,10 +1,6 @@
 import { expect } from "chai";
-import { idempotentKey } from "../../src/application/hashing.ts";
-import { entriesOf } from "../../src/application/origin.ts";
-import { eventIdOf } from "../../src/domain/event/event-id.ts";
 import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";
-import { noStream } from "../../src/ports/event-store.ts";
 import { openAccount, openIngest, unique, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines } from "../support/api-engines.ts";
@@ -124,26 +120,6 @@ describeOnEngines("events", (freshEngines) => {
       for (const [key, problem] of table) {
         const { status, text } = await list({ IdempotencyKey: key });
         expect({ status, text }, key).to.deep.equal({ status: 400, text: `IdempotencyKey: ${problem}` });
-      }
-    });
-
-    it("but not by one that only has the same hash: that is a defect, not another's event", async () => {
-      const { world } = api;
-      const at = timestamp(world.clock.now());
-      const key = unique("this one");
-      const eventId = eventIdOf(world.clock.now(), idempotentKey(one.tenantId, key));
-      const data = {
-        eventId, tenantId: one.tenantId, destinationId: mine.destinationId, apiKeyId: mine.apiKeyId, senderId: null,
-        senderRevision: null, idempotencyKey: "another one", payload: "{}", original: null, at,
-      };
-      const origin = { actor: { type: "anonymous" }, correlationId: "test", causationId: null } as const;
-      const entries = entriesOf([{ type: "EventAccepted", data }], origin, world.ids);
-      await world.store.append(streams.event(eventId), noStream, entries);
-      const answers = [await list({ IdempotencyKey: key }), await send(key)];
-      expect((api.errors as object[]).splice(0)).to.have.length(2);
-      for (const answer of answers) {
-        expect(answer.status).to.equal(500);
-        expect(answer.text).to.not.include(eventId);
       }
     });
   });

@@ -396,8 +396,8 @@ const refused: readonly Bug[] = [
     breaks: "one event for each idempotency key",
     changes: [{
       file: "src/application/ingest/ingest.ts",
-      from: "idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : idempotentKey(tenantId, idempotencyKey)",
-      to: "idempotencyKey === \"\" ? idempotentKey(tenantId, idempotencyKey) : keyOfEvent(ids.uuid())",
+      from: "idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : events.of(tenantId, idempotencyKey)",
+      to: "idempotencyKey === \"\" ? events.of(tenantId, idempotencyKey) : keyOfEvent(ids.uuid())",
     }],
     tests: ["test/http/ingest.test.ts"],
   },

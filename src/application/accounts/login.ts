@@ -30,7 +30,7 @@ interface LoginParts {
 }
 
 interface LoginOptions {
-  /** Failed attempts per address and per email; null for no limit. */
+  /** Failed attempts per client network and per email; null for no limit. */
   readonly limit: RateLimit | null;
   /** How long a login that fails takes at least, ms; see {@link failedLoginMs}. */
   readonly failedMs: number;

@@ -10,7 +10,8 @@ import {
 import type { Ids } from "../../ports/ids.ts";
 import { purges } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
-import { idempotentKey } from "../hashing.ts";
+import { unkeyedEventKey } from "../hashing.ts";
+import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { LongReads, type Turn } from "../long-reads.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 
@@ -131,19 +132,39 @@ export async function loadShownOf(sources: Sources, asker: string, stream: strin
   return asShown(sources, await loadStream(sources.store, stream, asker));
 }
 
+/** The log, and the keys by which it names events. */
+interface NamedSources extends Sources {
+  readonly keys: Pick<PlatformKeys, "get">;
+}
+
 /**
  * The event that has this idempotency key of the tenant's, as it is shown; undefined where there is none. Throws as
- * {@link loadShown} does, and an Error where another key's event has the stream.
+ * {@link loadShown} does.
  */
 export async function loadShownByKey(
-  sources: Sources, tenantId: string, idempotencyKey: string,
+  sources: NamedSources, tenantId: string, idempotencyKey: string,
 ): Promise<WebhookState> {
-  const stream = streams.event(eventIdOf(0, idempotentKey(tenantId, idempotencyKey)));
-  const { state } = await loadShownOf(sources, tenantId, stream);
-  if (state && (state.tenantId !== tenantId || state.idempotencyKey !== idempotencyKey)) {
-    throw new Error(`two idempotency keys have one hash: ${stream}`);
-  }
-  return state;
+  const { events } = await sources.keys.get();
+  return (await loadNamed(sources, events.of(tenantId, idempotencyKey), tenantId, idempotencyKey))
+    ?? (events.mayBeUnkeyed ? loadShownUnkeyed(sources, tenantId, idempotencyKey) : undefined);
+}
+
+/** The same among the events that a release before 0.2 accepted. */
+export function loadShownUnkeyed(sources: Sources, tenantId: string, idempotencyKey: string): Promise<WebhookState> {
+  return loadNamed(sources, unkeyedEventKey(tenantId, idempotencyKey), tenantId, idempotencyKey);
+}
+
+/** The event of that key; undefined, too, where the event of another idempotency key has its name. */
+async function loadNamed(
+  sources: Sources, eventKey: string, tenantId: string, idempotencyKey: string,
+): Promise<WebhookState> {
+  const { state } = await loadShownOf(sources, tenantId, streams.event(eventIdOf(0, eventKey)));
+  return state && hasKey(state, tenantId, idempotencyKey) ? state : undefined;
+}
+
+/** Whether an event was accepted under this idempotency key of the tenant's. */
+export function hasKey(event: Webhook, tenantId: string, idempotencyKey: string): boolean {
+  return event.tenantId === tenantId && event.idempotencyKey === idempotencyKey;
 }
 
 /** What is to become of an event as it stands; throws where nothing may. */

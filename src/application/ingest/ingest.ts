@@ -2,8 +2,8 @@ import type { Standing } from "../../../projections/destinations/destinations.ts
 import { decide } from "../../domain/event/decide.ts";
 import { eventIdOf, keyOfEvent } from "../../domain/event/event-id.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
-import { evolve } from "../../domain/event/state.ts";
-import { Refusal } from "../../domain/refusal.ts";
+import { evolve, type Webhook } from "../../domain/event/state.ts";
+import { Refusal, refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
@@ -15,9 +15,9 @@ import type { Mappings } from "../../ports/mapping.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { ClaimOutcome, FirstAttempts, FirstClaim } from "../delivery/first-attempts.ts";
-import { loadShownByKey, loadShownOf } from "../events/webhooks.ts";
+import { hasKey, loadShownByKey, loadShownOf, loadShownUnkeyed } from "../events/webhooks.ts";
 import type { Freshness } from "../freshness.ts";
-import { idempotentKey } from "../hashing.ts";
+import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { onceKnown } from "../once-known.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { eventView, type EventView } from "../views.ts";
@@ -45,11 +45,14 @@ export interface Posted {
   readonly traceparent?: string | undefined;
 }
 
+const nameTaken = "X-Idempotency-Key: gives the id of another key's event; post this one under another key";
+
 interface IngestParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly directory: Directory;
   readonly freshness: Freshness;
+  readonly keys: PlatformKeys;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly metrics: Metrics;
@@ -74,10 +77,17 @@ export class Ingest {
     { received, idempotencyKey, correlationId, traceparent }: Posted,
     admit: () => Admission | Promise<Admission>,
   ): Promise<{ readonly accepted: Acceptance } | { readonly duplicate: Duplicate }> {
-    const { clock, ids, metrics, store } = this.#parts;
-    const { admission, mapped } = admitted.sender?.mapping
-      ? await this.#mapped(admitted, received, admit)
-      : { admission: admitted, mapped: received };
+    const { clock, ids, keys, metrics, store } = this.#parts;
+    const { events } = await keys.get();
+    let admission = admitted;
+    if (events.mayBeUnkeyed && idempotencyKey !== undefined) {
+      const earlier = await loadShownUnkeyed(this.#parts, admission.destination.tenantId, idempotencyKey);
+      if (earlier) return { duplicate: duplicateOf(earlier) };
+      // That may take its time: what was revoked, deleted or changed meanwhile is.
+      admission = await admit();
+    }
+    let mapped: string | Refusal = received;
+    if (admission.sender?.mapping) ({ admission, mapped } = await this.#mapped(admission, received, admit));
     const { key, destination, sender } = admission;
     const { tenantId } = destination;
     const payload = mapped instanceof Refusal ? mapped : (await this.#obstacle(admission)) ?? mapped;
@@ -87,7 +97,7 @@ export class Ingest {
       if (duplicate) return { duplicate };
       throw payload;
     }
-    const eventKey = idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : idempotentKey(tenantId, idempotencyKey);
+    const eventKey = idempotencyKey === undefined ? keyOfEvent(ids.uuid()) : events.of(tenantId, idempotencyKey);
     const now = clock.now();
     const at = timestamp(now);
     const eventId = eventIdOf(now, eventKey);
@@ -115,7 +125,7 @@ export class Ingest {
         claim = null;
         const duplicate = await this.#find(tenantId, idempotencyKey);
         if (duplicate) return { duplicate };
-        await this.#clear(tenantId, stream, origin);
+        await this.#clear(tenantId, idempotencyKey, stream, origin);
       }
     }
   }
@@ -170,12 +180,16 @@ export class Ingest {
   async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {
     if (idempotencyKey === undefined) return undefined;
     const found = await loadShownByKey(this.#parts, tenantId, idempotencyKey);
-    return found && { eventId: found.id, ...eventView(found) };
+    return found && duplicateOf(found);
   }
 
-  /** Lets the stream of an event begin again, where a purge took the event and only its stream is left. */
-  async #clear(tenantId: string, stream: string, origin: Origin): Promise<void> {
+  /**
+   * Lets the stream of an event begin again, where a purge took the event and only its stream is left. Throws a Refusal
+   * (conflict) where the event of another idempotency key has it.
+   */
+  async #clear(tenantId: string, idempotencyKey: string, stream: string, origin: Origin): Promise<void> {
     const { state, revision, facts } = await loadShownOf(this.#parts, tenantId, stream);
+    if (state && !hasKey(state, tenantId, idempotencyKey)) refuse("conflict", nameTaken);
     const [accepted] = facts;
     if (state || accepted?.type !== "EventAccepted") return;
     await recordUse(this.#parts, accepted.data.apiKeyId, accepted.data.at, origin);
@@ -188,6 +202,10 @@ export class Ingest {
       if (!(error instanceof RevisionConflict)) throw error;
     }
   }
+}
+
+function duplicateOf(event: Webhook): Duplicate {
+  return { eventId: event.id, ...eventView(event) };
 }
 
 function obstacleOf({ status, suspendedUntil }: Standing): Refusal | null {

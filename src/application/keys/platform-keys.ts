@@ -1,4 +1,4 @@
-import { masterKeyIdOf, type PlatformEvent } from "../../domain/platform/platform.ts";
+import { masterKeyIdOf, type PlatformEvent, type WrappedPlatformKeys } from "../../domain/platform/platform.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { comparableEmail, comparableName } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
@@ -9,6 +9,7 @@ import type { Ids } from "../../ports/ids.ts";
 import type { Sealing } from "../../ports/sealing.ts";
 import { keyedHash } from "../hashing.ts";
 import { entriesOf, serviceOrigin } from "../origin.ts";
+import { EventKeys } from "./event-keys.ts";
 import { places } from "./vault.ts";
 
 /** The keys of the whole installation, opened. */
@@ -17,6 +18,13 @@ export interface OpenedPlatformKeys {
   readonly nameHashKey: Uint8Array;
   /** For signing access tokens. */
   readonly tokenKey: Uint8Array;
+  /** Whether the ids of all events with idempotency keys are made under a key: see {@link EventKeys}. */
+  readonly keyedEventIds: boolean;
+}
+
+/** The same with what is made of them. */
+export interface LoadedPlatformKeys extends OpenedPlatformKeys {
+  readonly events: EventKeys;
 }
 
 /** The newest fact about the platform's keys, and its revision. */
@@ -35,14 +43,14 @@ interface PlatformKeyParts {
 /** The installation's own keys: made by whichever process needs them first, the same for all from then on. */
 export class PlatformKeys {
   readonly #parts: PlatformKeyParts;
-  #keys: Promise<OpenedPlatformKeys> | undefined;
+  #keys: Promise<LoadedPlatformKeys> | undefined;
 
   constructor(parts: PlatformKeyParts) {
     this.#parts = parts;
   }
 
   /** Throws LogUnavailable, or Unsealable where the master key is not the one they were wrapped by. */
-  get(): Promise<OpenedPlatformKeys> {
+  get(): Promise<LoadedPlatformKeys> {
     this.#keys ??= this.#load().catch((error: unknown) => {
       this.#keys = undefined;
       throw error;
@@ -60,8 +68,9 @@ export class PlatformKeys {
     return keyedHash((await this.get()).nameHashKey, comparableName(name));
   }
 
-  async #load(): Promise<OpenedPlatformKeys> {
-    return (await this.#read()) ?? (await this.#create());
+  async #load(): Promise<LoadedPlatformKeys> {
+    const keys = (await this.#read()) ?? (await this.#create());
+    return { ...keys, events: new EventKeys(keys) };
   }
 
   async #read(): Promise<OpenedPlatformKeys | undefined> {
@@ -72,7 +81,7 @@ export class PlatformKeys {
 
   async #create(): Promise<OpenedPlatformKeys> {
     const { store, sealing, clock, ids } = this.#parts;
-    const keys = { nameHashKey: ids.secretBytes(32), tokenKey: ids.secretBytes(32) };
+    const keys = { nameHashKey: ids.secretBytes(32), tokenKey: ids.secretBytes(32), keyedEventIds: true };
     const at = timestampNow(clock);
     const event: PlatformEvent = { type: "PlatformKeysCreated", data: { ...wrapPlatformKeys(keys, sealing), at } };
     const origin = serviceOrigin("platform", ids);
@@ -106,6 +115,7 @@ export function openPlatformKeys({ data }: PlatformEvent, sealing: Sealing): Ope
   return {
     nameHashKey: sealing.unwrap(data.nameHashKey, places.platform("nameHashKey")),
     tokenKey: sealing.unwrap(data.tokenKey, places.platform("tokenKey")),
+    keyedEventIds: data.keyedEventIds ?? false,
   };
 }
 
@@ -113,9 +123,10 @@ export function openPlatformKeys({ data }: PlatformEvent, sealing: Sealing): Ope
 export function wrapPlatformKeys(
   keys: OpenedPlatformKeys,
   sealing: Sealing,
-): { readonly nameHashKey: string; readonly tokenKey: string } {
+): WrappedPlatformKeys {
   return {
     nameHashKey: sealing.wrap(keys.nameHashKey, places.platform("nameHashKey")),
     tokenKey: sealing.wrap(keys.tokenKey, places.platform("tokenKey")),
+    ...(keys.keyedEventIds && { keyedEventIds: true }),
   };
 }

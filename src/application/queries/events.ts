@@ -10,6 +10,7 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "../events/webhooks.ts";
+import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { pageFrom, pageOf, sliceOf, type PageInParts, type PageRequest } from "../paging.ts";
 import { eventView, type AttemptView, type EventView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
@@ -36,6 +37,7 @@ interface EventQueryParts {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
   readonly shown: ShownEvents;
+  readonly keys: PlatformKeys;
 }
 
 /** Queries about accepted events. */

@@ -6,20 +6,21 @@ export function masterKeyIdOf(wrapped: string): string {
   return wrapped.split(".")[1] ?? "";
 }
 
-/** Facts of the `platform` stream: keys made once for the whole installation, wrapped by the master key. */
+/** The installation's own keys, wrapped by a master key. */
+export interface WrappedPlatformKeys {
+  /** For the keyed hashes of emails and tenant names; the secret of event ids is derived from it. */
+  readonly nameHashKey: string;
+  /** For signing access tokens. */
+  readonly tokenKey: string;
+  /**
+   * There since the keys were made: no event of this installation was named by an idempotency key's plain hash, as
+   * releases before 0.2 did. They cannot read a fact with this field, so none of them can begin to.
+   */
+  readonly keyedEventIds?: boolean;
+}
+
+/** Facts of the `platform` stream: keys made once for the whole installation. */
 export type PlatformEvent =
-  | DomainEvent<
-      "PlatformKeysCreated",
-      {
-        /** For the keyed hashes of emails and tenant names. */
-        nameHashKey: string;
-        /** For signing access tokens. */
-        tokenKey: string;
-        at: Timestamp;
-      }
-    >
+  | DomainEvent<"PlatformKeysCreated", WrappedPlatformKeys & { at: Timestamp }>
   /** The same keys under another master key. `masterKeys`: ids of all that something may be wrapped under by now. */
-  | DomainEvent<
-      "PlatformKeysRewrapped",
-      { nameHashKey: string; tokenKey: string; masterKeys: readonly string[]; at: Timestamp }
-    >;
+  | DomainEvent<"PlatformKeysRewrapped", WrappedPlatformKeys & { masterKeys: readonly string[]; at: Timestamp }>;

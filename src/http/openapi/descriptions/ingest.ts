@@ -53,6 +53,10 @@ export const ingestDescriptions: Descriptions = {
         "the API key belongs to another tenant", "the ingest token belongs to another tenant",
       ),
       404: problem("No such tenant or ingest token.", "tenant not found", "ingest token not found"),
+      409: problem(
+        "Another idempotency key, of whichever tenant, gives the same event id: expected once in 2^74 pairs of keys.",
+        "X-Idempotency-Key: gives the id of another key's event; post this one under another key",
+      ),
       413: problem(
         "The body is larger than `RELAY_MAX_BODY_BYTES`, 256 KiB by default, or the event is over 1 MiB in the log.",
         "body: must be at most 262144 bytes", "body: is too large for the log to keep as one event",

@@ -8,6 +8,9 @@ import { keyInventory } from "../../../../src/application/keys/key-inventory.ts"
 import { KeyRotation, MasterKeyMissing } from "../../../../src/application/keys/key-rotation.ts";
 import { PlatformKeys } from "../../../../src/application/keys/platform-keys.ts";
 import { Vault } from "../../../../src/application/keys/vault.ts";
+import { entriesOf, serviceOrigin } from "../../../../src/application/origin.ts";
+import type { PlatformEvent } from "../../../../src/domain/platform/platform.ts";
+import { noStream, type RecordedEvent } from "../../../../src/ports/event-store.ts";
 import { Unsealable } from "../../../../src/ports/sealing.ts";
 import { createTenant } from "../../../support/accounts.ts";
 import { startApi } from "../../../support/api.ts";
@@ -81,6 +84,29 @@ describe("master key rotation", () => {
     expect(refused).to.be.instanceOf(MasterKeyMissing);
     expect(refused).to.include({ masterKeyId: masterKeyId(second), newest: true });
   });
+
+  for (const keyed of [true, false]) {
+    it(`changes no event's id, and keeps that ${keyed ? "all" : "not all"} of them are made under a key`, async () => {
+      const factsNow = () =>
+        engines.store.readStream("platform") as Promise<readonly RecordedEvent<PlatformEvent>[]>;
+      if (!keyed) {
+        // As a release before 0.2 made them.
+        const [created] = await factsNow();
+        const { keyedEventIds: _, ...data } = created!.data;
+        const event = { type: "PlatformKeysCreated", data };
+        await engines.store.deleteStream("platform");
+        await engines.store.append("platform", noStream, entriesOf([event], serviceOrigin("test", ids), ids));
+      }
+      const { events: before } = await processWith(first).keys.get();
+      await rotate();
+      const { events: after } = await processWith(second).keys.get();
+      expect(after.of("tenant", "order 7")).to.equal(before.of("tenant", "order 7"));
+      expect([before.mayBeUnkeyed, after.mayBeUnkeyed]).to.deep.equal([!keyed, !keyed]);
+      const facts = await factsNow();
+      expect(facts.map(({ data }) => data.keyedEventIds)).to.deep.equal(facts.map(() => (keyed ? true : undefined)));
+      expect(facts.map(({ type }) => type)).to.include("PlatformKeysRewrapped");
+    });
+  }
 
   it("leaves a tenant whose record cannot be read, and re-wraps the others", async () => {
     const [damaged] = known.map(({ tenantId }) => `tenant-${tenantId}`).sort();

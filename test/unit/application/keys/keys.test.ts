@@ -26,6 +26,8 @@ describe("platform keys", () => {
     for (const keys of all) {
       expect(Buffer.from(keys.tokenKey)).to.deep.equal(Buffer.from(all[0]?.tokenKey ?? []));
       expect(Buffer.from(keys.nameHashKey)).to.deep.equal(Buffer.from(all[0]?.nameHashKey ?? []));
+      expect(keys.events.of("tenant", "order 7")).to.equal(all[0]?.events.of("tenant", "order 7"));
+      expect(keys.events.mayBeUnkeyed).to.equal(false);
     }
     expect(all[0]?.tokenKey).not.to.deep.equal(all[0]?.nameHashKey);
     expect(await store.readStream("platform")).to.have.length(1);

@@ -1,0 +1,28 @@
+import { hkdfSync } from "node:crypto";
+import { eventKeyOf, keyedHasher } from "../hashing.ts";
+
+const keyBytes = 32;
+const purpose = "event ids";
+
+/**
+ * Names the events of idempotency keys, the same in every process and for good. Its secret is derived from a key of the
+ * platform: who does not have that can neither look for two idempotency keys with one name, nor confirm a guess of one.
+ */
+export class EventKeys {
+  /** Whether a release that named events without a secret may have accepted some here. */
+  readonly mayBeUnkeyed: boolean;
+  readonly #hash: (text: string) => string;
+
+  /** Of the platform's keys as they are opened. */
+  constructor(
+    { nameHashKey, keyedEventIds }: { readonly nameHashKey: Uint8Array; readonly keyedEventIds: boolean },
+  ) {
+    this.mayBeUnkeyed = !keyedEventIds;
+    this.#hash = keyedHasher(new Uint8Array(hkdfSync("sha256", nameHashKey, "", purpose, keyBytes)));
+  }
+
+  /** The key (see domain/event/event-id) of the tenant's event with this idempotency key. */
+  of(tenantId: string, idempotencyKey: string): string {
+    return eventKeyOf(this.#hash(`${tenantId}/${idempotencyKey}`));
+  }
+}
