@@ -43,8 +43,8 @@ export const asked: readonly PlantedBug[] = [
     name: "the payload is stored without its last byte",
     breaks: "the bytes received are the bytes stored",
     file: ingest,
-    from: ": { admission: admitted, mapped: received };",
-    to: ": { admission: admitted, mapped: received.slice(0, -1) };",
+    from: "let mapped: string | Refusal = received;",
+    to: "let mapped: string | Refusal = received.slice(0, -1);",
   },
   {
     name: "events are taken in for whatever destination",
