@@ -1,8 +1,12 @@
 import { expect } from "chai";
 import { CloudRegistrationGuards } from "../../src/application/accounts/registration-guards.ts";
+import { PlatformKeys } from "../../src/application/keys/platform-keys.ts";
+import { eventIdOf } from "../../src/domain/event/event-id.ts";
+import { timestamp } from "../../src/domain/time.ts";
 import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
 import type { DisposableDomains } from "../../src/ports/disposable-domains.ts";
 import { LogUnavailable } from "../../src/ports/event-store.ts";
+import { acceptEvent } from "../support/accepted-event.ts";
 import { openAccount, openIngest, password, type Client } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
@@ -147,6 +151,13 @@ const stories: Readonly<Record<string, Provoke>> = {
     ask(stage, described, { ...good, params: { ...good.params, tenantId: stage.other.tenantId } }),
   "ingest 404": (stage, described, good) =>
     ask(stage, described, { ...good, params: { ...good.params, token: "dst_none" } }),
+  "ingest 409": async (stage, described, good) => {
+    const { events } = await new PlatformKeys(stage.api.world).get();
+    const now = stage.engines.clock.now();
+    const collided = eventIdOf(now, events.of(stage.one.tenantId, "order-2"));
+    await acceptEvent(stage.engines.store, timestamp(now), collided);
+    return ask(stage, described, { ...good, headers: { "x-idempotency-key": "order-2" } });
+  },
   "ingest 422": async (stage, described, good) => {
     const { destinationId, ingestToken: token } = await openIngest(stage.one.owner.client, stage.one.tenantId);
     await stage.one.owner.client.patch(`/api/v1/destinations/${destinationId}`, { status: "inactive" });
