@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
+import { neverCalled } from "../domain/never-called.ts";
 import { certificateFile } from "./certificates.ts";
 import {
   boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, hasHostBits, host, hostAndPort, httpsUrl,
-  integer, list, network, oneOf, rate, type Rate,
+  integer, isWithin, list, network, oneOf, rate, type Rate,
 } from "./parse.ts";
 import { reader, variables, type Environment, type Reader, type Variable } from "./variables.ts";
 
@@ -158,6 +159,8 @@ export function configWarnings(env: Environment, config: Config): readonly strin
     ...idle(inTime, "RELAY_DELIVERY_TIMEOUT, the time for everything, is shorter", ["RELAY_CONNECT_TIMEOUT"]),
     ...outbound.allowedNetworks.filter(hasHostBits).map((network) =>
       `RELAY_ALLOWED_NETWORKS: ${network} names an address within a network: the whole network is allowed`),
+    ...outbound.allowedNetworks.filter((network) => neverCalled.some((never) => isWithin(network, never))).map(
+      (network) => `RELAY_ALLOWED_NETWORKS: ${network} has no effect: link-local and cloud metadata are never called`),
   ];
 }
 

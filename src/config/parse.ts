@@ -96,7 +96,7 @@ export function list<T>(item: Parser<T>): Parser<readonly T[]> {
 
 /** A network in CIDR notation, IPv4 or IPv6. */
 export function network(text: string): string {
-  const [, address = "", prefix = ""] = /^([^/%]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const [, address = "", prefix = ""] = /^([^/%]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   const family = isIP(address);
   if (family === 0 || Number(prefix) > (family === 4 ? 32 : 128)) {
     fail(`must be networks such as 10.0.0.0/8 or fd00::/8, not ${quoted(text)}`);
@@ -109,6 +109,14 @@ export function network(text: string): string {
 export function hasHostBits(network: string): boolean {
   const [address = "", prefix] = network.split("/");
   return bitsOf(address).slice(Number(prefix)).includes("1");
+}
+
+/** Whether a network lies within another, both in CIDR notation. */
+export function isWithin(inner: string, outer: string): boolean {
+  const [address = "", prefix] = inner.split("/");
+  const [outerAddress = "", outerPrefix] = outer.split("/");
+  if (isIP(address) !== isIP(outerAddress) || Number(prefix) < Number(outerPrefix)) return false;
+  return bitsOf(address).startsWith(bitsOf(outerAddress).slice(0, Number(outerPrefix)));
 }
 
 function bitsOf(address: string): string {

@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4, type IPVersion } from "node:net";
 import { dotted, mappedIpv4, wordsOf, type Words } from "../../domain/ipv6.ts";
+import { neverCalled } from "../../domain/never-called.ts";
 
 /** Whether outbound calls may reach an address (dotted IPv4 or any spelling of IPv6). */
 export type AddressRules = (address: string) => boolean;
@@ -32,23 +33,9 @@ const special6 = [
   "3fff::/20", // documentation
 ];
 
-/** Link-local, and where clouds answer for a machine's own identity: no setting opens these. */
-const never4 = [
-  "169.254.0.0/16",
-  "100.100.100.200/32", // Alibaba
-  "168.63.129.16/32", // Azure
-  "192.0.0.192/32", // Oracle
-];
-const never6 = [
-  "fe80::/10",
-  "fd00:ec2::/32", // Amazon
-  "fd20:ce::/32", // Google
-  "fd00:42::42/128", // Scaleway
-];
-
 /**
  * The rules: public addresses only, and `allowedNetworks` (CIDR) besides, but never link-local or cloud
- * metadata. Throws RangeError on a network that is not CIDR.
+ * metadata, neither as such nor inside an IPv6 address. Throws RangeError on a network that is not CIDR.
  */
 export function createAddressRules(allowedNetworks: readonly string[]): AddressRules {
   const allowed = allowedNetworks.map(parseNetwork);
@@ -64,11 +51,11 @@ export function createAddressRules(allowedNetworks: readonly string[]): AddressR
     const mapped = mappedIpv4(words);
     if (mapped !== undefined) return allows4(mapped);
     if (lists.never6.check(address, "ipv6")) return false;
-    const inner = innerAddresses(words);
-    if (inner.some((other) => lists.never4.check(other))) return false;
+    if (innerAddresses(words).some((inner) => lists.never4.check(inner))) return false;
     if (allowed6.check(address, "ipv6")) return true;
-    if (!inner.every(allows4)) return false;
-    return isTranslated(words) || (lists.global6.check(address, "ipv6") && !lists.special6.check(address, "ipv6"));
+    if (isTranslated(words)) return allows4(lastOf(words));
+    if (isIsatap(words) && !allows4(lastOf(words))) return false;
+    return lists.global6.check(address, "ipv6") && !lists.special6.check(address, "ipv6");
   };
 
   return (address) => {
@@ -85,12 +72,10 @@ interface Network {
 }
 
 function parseNetwork(text: string): Network {
-  const [address = "", prefix = "", ...rest] = text.split("/");
+  const [, address = "", prefix = ""] = /^([^/%]+)\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
   const family = isIPv4(address) ? "ipv4" : "ipv6";
   const bits = family === "ipv4" ? 32 : 128;
-  if (isIP(address) === 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits || rest.length > 0) {
-    throw new RangeError(`not a network in CIDR notation: ${text}`);
-  }
+  if (isIP(address) === 0 || Number(prefix) > bits) throw new RangeError(`not a network in CIDR notation: ${text}`);
   return { address, prefix: Number(prefix), family };
 }
 
@@ -104,10 +89,10 @@ function listOf(family: IPVersion, networks: readonly Network[]): BlockList {
 
 const lists = {
   special4: listOf("ipv4", special4.map(parseNetwork)),
-  never4: listOf("ipv4", never4.map(parseNetwork)),
+  never4: listOf("ipv4", neverCalled.map(parseNetwork)),
   global6: listOf("ipv6", global6.map(parseNetwork)),
   special6: listOf("ipv6", special6.map(parseNetwork)),
-  never6: listOf("ipv6", never6.map(parseNetwork)),
+  never6: listOf("ipv6", neverCalled.map(parseNetwork)),
 };
 
 /** `64:ff9b::a.b.c.d`: how a network without IPv4 reaches the public IPv4 internet (NAT64). */
@@ -115,15 +100,36 @@ function isTranslated(words: Words): boolean {
   return words[0] === 0x64 && words[1] === 0xff9b && words.slice(2, 6).every((word) => word === 0);
 }
 
+/** The IPv4 address in the last 32 bits. */
+function lastOf(words: Words): string {
+  return dotted(words[6], words[7]);
+}
+
+/** An interface identifier that tunnels IPv6 over the IPv4 address in its last 32 bits (RFC 5214). */
+function isIsatap(words: Words): boolean {
+  return (words[4] & 0xfdff) === 0 && words[5] === 0x5efe;
+}
+
 /** IPv4 addresses that gateways may read out of an IPv6 one. */
 function innerAddresses(words: Words): readonly string[] {
   const [a, b, c, d, e, f, g, h] = words;
-  const last = dotted(g, h);
-  if (a === 0x64 && b === 0xff9b) return [last];
-  if (a === 0x2002) return [dotted(b, c)];
-  if (a === 0x2001 && b === 0) return [dotted(c, d), dotted(g ^ 0xffff, h ^ 0xffff)];
-  const isatap = (e & 0xfdff) === 0 && f === 0x5efe;
-  const compatible = words.slice(0, 6).every((word) => word === 0);
-  const ipv4Translated = a === 0 && b === 0 && c === 0 && d === 0 && e === 0xffff && f === 0;
-  return isatap || compatible || ipv4Translated ? [last] : [];
+  const isCompatible = words.slice(0, 6).every((word) => word === 0);
+  const isIpv4Translated = a === 0 && b === 0 && c === 0 && d === 0 && e === 0xffff && f === 0;
+  return [
+    ...(a === 0x64 && b === 0xff9b ? translatedAddresses(words) : []),
+    ...(a === 0x2002 ? [dotted(b, c)] : []),
+    ...(a === 0x2001 && b === 0 ? [dotted(c, d), dotted(g ^ 0xffff, h ^ 0xffff)] : []),
+    ...(isIsatap(words) || isCompatible || isIpv4Translated ? [lastOf(words)] : []),
+  ];
+}
+
+/** Where RFC 6052 puts the four bytes after a prefix of 32, 40, 48, 56, 64 and 96 bits. It leaves out byte 8. */
+const embeddings = [
+  [4, 5, 6, 7], [5, 6, 7, 9], [6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], [12, 13, 14, 15],
+] as const;
+
+/** What a translator may read out of an address in `64:ff9b::/32`, whichever length its own prefix has. */
+function translatedAddresses(words: Words): readonly string[] {
+  const bytes = words.flatMap((word) => [word >> 8, word & 255]);
+  return embeddings.map((places) => places.map((place) => bytes[place]).join("."));
 }

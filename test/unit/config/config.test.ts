@@ -147,7 +147,8 @@ describe("configuration", () => {
     ["RELAY_CONNECT_TIMEOUT", "0s", "2h"],
     ["RELAY_DELIVERY_TIMEOUT", "15"],
     ["RELAY_ALLOWED_NETWORKS", "10.0.0.1", "10.0.0.0/33", "::1/129", "fe80::1%eth0/64", "10.0.0/8", "example.com/8",
-      "::ffff:10.0.0.0/104"],
+      "::ffff:10.0.0.0/104", "::ffff:0:0/96", "::ffff:0:0/95", "1.2.3.4/024", "10.0.0.0/08", "::/00", "::1%eth0/128",
+      "010.0.0.0/8", "10.0.0.0/", "10.0.0.0/+8", "10.0.0.0/-0", "/8"],
     ["RELAY_EXTRA_CA_FILE", "/nowhere/ca.pem"],
     ["RELAY_LOG_LEVEL", "verbose"],
     ["RELAY_SHUTDOWN_TIMEOUT", "forever\nand a day"],
@@ -294,5 +295,13 @@ describe("configuration", () => {
     const env = { RELAY_ALLOWED_NETWORKS: networks.join() };
     expect(configWarnings(env, readConfig(env)).map((warning) => warning.split(" ")[1])).to.deep.equal(
       ["10.0.0.5/8", "192.168.1.128/24", "fd00::1/8", "2001:db8::ff/120", "64:ff9b::10.0.0.1/104"]);
+  });
+
+  it("warns of networks that no setting can open", () => {
+    const networks = ["169.254.0.0/16", "169.254.169.254/32", "fe80::/64", "fd00:ec2::254/128", "168.63.129.16/32"];
+    const others = ["169.254.0.0/15", "0.0.0.0/0", "::/0", "fd00::/8", "10.0.0.0/8"];
+    const env = { RELAY_ALLOWED_NETWORKS: [...networks, ...others].join() };
+    const warned = configWarnings(env, readConfig(env)).filter((warning) => warning.includes("has no effect"));
+    expect(warned.map((warning) => warning.split(" ")[1])).to.deep.equal(networks);
   });
 });

@@ -99,14 +99,39 @@ describe("S1 address rules", () => {
       "169.254.169.254", "169.254.0.1", "169.254.170.2", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fe80::1",
       "fe80::a9fe:a9fe", "fe80::1%eth0", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fd00:42::42",
       "::ffff:169.254.169.254", "::169.254.169.254", "64:ff9b::169.254.169.254", "64:ff9b:1::169.254.169.254",
-      "2002:a9fe:a9fe::1", "2001:0:a9fe:a9fe::1", "2606:4700::5efe:169.254.169.254",
+      "2002:a9fe:a9fe::1", "2001:0:a9fe:a9fe::1", "2606:4700::5efe:169.254.169.254", "64:ff9b:1:a9fe:a9:fe00::",
+      "64:ff9b:a9fe:a9fe::", "64:ff9b:a9:fea9:fe::", "64:ff9b:1:a9:fe:a9fe::", "64:ff9b:1:0:a9:fea9:fe00:0",
+      "2002:808:808::5efe:169.254.169.254",
     ];
     for (const address of never) expect(open(address), address).to.be.false;
     expect(open("10.0.0.1")).to.be.true;
   });
 
+  it("never open what a translator, a tunnel or a mapping makes of such an address, whatever is allowed", () => {
+    const open = ["0.0.0.0/0", "::/0", "64:ff9b:1::/48", "64:ff9b::/96", "2002::/16", "2001::/32", "::/96"];
+    const rules = [["::/0"], ["64:ff9b:1::/48"], open].map(createAddressRules);
+    const random = randomFrom(0xface);
+    for (let count = 0; count < sized(20_000, 1_000_000); count += 1) {
+      const inner = someNever(random);
+      const address = embedded(inner, random);
+      for (const rule of rules) expect(rule(address), `${dotted(inner)} in ${address}`).to.be.false;
+    }
+  });
+
+  it("let a translator's other addresses through where its network is allowed", () => {
+    const rules = createAddressRules(["64:ff9b:1::/48"]);
+    for (const address of ["64:ff9b:1::a00:1", "64:ff9b:1:a00:0:100::", "64:ff9b:1:808:8:800::"]) {
+      expect(rules(address), address).to.be.true;
+    }
+    expect(rules("64:ff9b::10.0.0.1")).to.be.false;
+    expect(rules("64:ff9b::8.8.8.8")).to.be.true;
+  });
+
   it("turn down networks that are not CIDR", () => {
-    const others = ["10.0.0.0", "10.0.0.0/33", "10.0.0/8", "::/129", "10.0.0.0/8/8", "localhost/8", "10.0.0.0/", ""];
+    const others = [
+      "10.0.0.0", "10.0.0.0/33", "10.0.0/8", "::/129", "10.0.0.0/8/8", "localhost/8", "10.0.0.0/", "", "1.2.3.4/024",
+      "::1%eth0/128", "::/00",
+    ];
     for (const text of others) {
       expect(() => createAddressRules([text]), text).to.throw(RangeError);
     }
@@ -136,6 +161,38 @@ function inRanges(value: number): boolean {
 function someSpecial(random: () => number): number {
   const [from, to] = ranges[random() % ranges.length] ?? [0, 0];
   return from + (random() % (to - from + 1));
+}
+
+const nevers = [["169.254.0.0", 16], ["100.100.100.200", 0], ["168.63.129.16", 0], ["192.0.0.192", 0]] as const;
+
+function someNever(random: () => number): number {
+  const [first, hostBits] = nevers[random() % nevers.length] ?? ["", 0];
+  return toNumber(first) + (random() % 2 ** hostBits);
+}
+
+/** How IPv6 embeds an IPv4 address: `n` stands for its bytes, `N` for their complements, `x` for any byte. */
+const embeddings = [
+  // RFC 6052, behind a prefix of 32, 40, 48, 56, 64 and 96 bits.
+  "0064ff9bnnnnxxxxxxxx", "0064ff9bxnnnxnxxxxxx", "0064ff9b0001nnxnnxxxxx", "0064ff9bxxxnxnnnxxxx",
+  "0064ff9b0001xxxnnnnxxx", "0064ff9b0001xxxxxxnnnn", "0064ff9b0000000000000000nnnn",
+  // 6to4, Teredo (server, client), ISATAP, compatible, translated, mapped.
+  "2002nnnnxxxxxxxxxx", "20010000nnnnxxxxxxxx", "20010000xxxxxxxxNNNN",
+  "fd00xxxxxx00005efennnn", "2a00xxxxxx02005efennnn",
+  "000000000000000000000000nnnn", "0000000000000000ffff0000nnnn", "00000000000000000000ffffnnnn",
+];
+
+function embedded(inner: number, random: () => number): string {
+  const bytes = [24, 16, 8, 0].map((shift) => (inner >>> shift) & 255);
+  let next = 0;
+  const byte = (kind: string) => {
+    if (kind === "x") return random() & 255;
+    const value = bytes[next++ % 4] ?? 0;
+    return kind === "n" ? value : ~value & 255;
+  };
+  const form = embeddings[random() % embeddings.length] ?? "";
+  // Letters of the form stand for a byte each; its other digits are hexadecimal.
+  const text = form.replace(/[nNx]/g, (kind) => byte(kind).toString(16).padStart(2, "0"));
+  return text.replace(/.{4}(?!$)/g, "$&:");
 }
 
 /** xorshift32: the same addresses in every run. */
