@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { buffer } from "node:stream/consumers";
 import { setFlagsFromString } from "node:v8";
 import { createLogger } from "./adapters/pino/logger.ts";
+import { SystemClock } from "./adapters/system/system-clock.ts";
 import { describeBacklog } from "./composition/operator/backlog.ts";
 import { backUp } from "./composition/operator/backup.ts";
 import { eraseTenant, rebuildReadModels, resetPassword, rewrapKeys } from "./composition/operator/commands.ts";
@@ -45,7 +46,8 @@ on a stopped relay; where no engine is embedded, beside a running one, too:
 function settingsOrExit(): Settings {
   try {
     const config = readConfig(process.env);
-    return { config, secrets: readSecrets(process.env, config), warnings: configWarnings(process.env, config) };
+    const warnings = configWarnings(process.env, config, new SystemClock().now());
+    return { config, secrets: readSecrets(process.env, config), warnings };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     exitWith(1, `${error.message}\n`);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import type { Server } from "node:http";
 import { AesSealing } from "../adapters/aes-sealing/aes-sealing.ts";
 import { BcryptPasswords } from "../adapters/bcrypt/bcrypt-passwords.ts";
@@ -176,9 +176,7 @@ function makeServices(
   { aggregates, freshness, followed: { directory } }: Following,
 ) {
   const { store, readModels, state } = engines;
-  const { extraCaFile } = config.outbound;
-  const extraCa = extraCaFile === null ? null : readFileSync(extraCaFile, "utf8");
-  const outbound = createOutboundClient({ ...config.outbound, extraCa });
+  const outbound = createOutboundClient({ ...config.outbound, extraCa: config.outbound.extraCa?.pem ?? null });
   const passwords = new BcryptPasswords(config.passwordCost);
   const mappings = new JmespathMappings(instruments, config.maxBodyBytes);
   const vault = new Vault(sealing);

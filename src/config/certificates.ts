@@ -2,19 +2,86 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fail } from "./parse.ts";
 
-/** The path of a PEM file with at least one certificate, all of them readable. */
-export function certificateFile(path: string): string {
-  const pem = contents(path);
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g)
-    ?? fail(`must be a PEM file, but ${JSON.stringify(path)} holds no certificate`);
-  for (const [index, block] of blocks.entries()) {
-    try {
-      new X509Certificate(block);
-    } catch {
-      fail(`must be a PEM file, but certificate ${index + 1} in ${JSON.stringify(path)} cannot be read`);
+/** What a PEM file of authorities holds. */
+export interface Certificates {
+  /** The certificates alone, each marker on a line of its own, as OpenSSL reads them. */
+  readonly pem: string;
+  readonly parsed: readonly X509Certificate[];
+  /** The labels of the blocks that are no certificates, such as `PRIVATE KEY`. */
+  readonly otherBlocks: readonly string[];
+}
+
+/** Labels of PEM blocks that hold a certificate. */
+const certificateLabels: readonly string[] = ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"];
+/** Begins a block: at the start of a line, or right behind the end of another. Elsewhere it is a comment. */
+const opening = /(?<=^\s*|-----)-----BEGIN ([A-Z0-9 ]+)-----/m;
+/** OpenSSL's default security level refuses a chain with a shorter one. */
+const shortestRsaBits = 2048;
+
+/** Reads the PEM file at a path: at least one certificate, all of them readable, among any other blocks and text. */
+export function certificateFile(path: string): Certificates {
+  const file = JSON.stringify(path);
+  const blocks: string[] = [];
+  const parsed: X509Certificate[] = [];
+  const otherBlocks: string[] = [];
+  // The text before the first block, then the label and the rest of each.
+  const [, ...parts] = contents(path).split(opening);
+  for (let at = 0; at < parts.length; at += 2) {
+    const [label = "", rest = ""] = parts.slice(at);
+    if (!certificateLabels.includes(label)) {
+      otherBlocks.push(label);
+      continue;
     }
+    const block = blockOf(label, rest);
+    try {
+      parsed.push(new X509Certificate(block));
+    } catch {
+      fail(`must be a PEM file, but certificate ${blocks.length + 1} in ${file} cannot be read`);
+    }
+    blocks.push(block);
   }
-  return path;
+  if (blocks.length === 0) fail(`must be a PEM file, but ${file} holds no certificate${insteadOf(path, otherBlocks)}`);
+  return { pem: blocks.join(""), parsed, otherBlocks };
+}
+
+/** What an operator should know of such a file, a line each; `now` in milliseconds since 1970. */
+export function certificateWarnings({ parsed, otherBlocks }: Certificates, now: number): string[] {
+  const ofCertificates = parsed.flatMap((certificate, index) => {
+    const name = `certificate ${index + 1} (${nameOf(certificate)})`;
+    const { publicKey: { asymmetricKeyType: type, asymmetricKeyDetails: key } } = certificate;
+    return [
+      ...(certificate.validToDate.getTime() < now ? [`${name} is not trusted: it expired ${certificate.validTo}`] : []),
+      ...(certificate.validFromDate.getTime() > now
+        ? [`${name} is not trusted yet: it is valid from ${certificate.validFrom}`]
+        : []),
+      ...(type === "rsa" && (key?.modulusLength ?? shortestRsaBits) < shortestRsaBits
+        ? [`${name} is not trusted: its key is shorter than ${shortestRsaBits} bits`]
+        : []),
+    ];
+  });
+  return [...ofCertificates, ...otherBlocks.map((label) => `holds a block ${label}, which is not used`)];
+}
+
+/** A block in the form that OpenSSL reads; a broken one where its end is missing. */
+function blockOf(label: string, rest: string): string {
+  const end = rest.indexOf(`-----END ${label}-----`);
+  const lines = rest.slice(0, Math.max(0, end)).replace(/\s+/g, "").replace(/.{64}(?=.)/g, "$&\n");
+  return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
+}
+
+/** One line, whatever the certificate calls itself. */
+function nameOf({ subject, serialNumber }: X509Certificate): string {
+  return subject === "" ? `serial number ${serialNumber}` : subject.replaceAll("\n", ", ");
+}
+
+function insteadOf(path: string, otherBlocks: readonly string[]): string {
+  if (otherBlocks.length > 0) return `, only ${otherBlocks.join(", ")}`;
+  try {
+    new X509Certificate(readFileSync(path));
+    return ": it is DER, which openssl x509 -inform der converts";
+  } catch {
+    return "";
+  }
 }
 
 function contents(path: string): string {

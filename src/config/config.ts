@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { neverCalled } from "../domain/never-called.ts";
-import { certificateFile } from "./certificates.ts";
+import { certificateFile, certificateWarnings, type Certificates } from "./certificates.ts";
 import {
   boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, hasHostBits, host, hostAndPort, httpsUrl,
   integer, isWithin, list, network, oneOf, rate, type Rate,
@@ -22,8 +22,8 @@ export interface KafkaConfig {
   readonly engine: "kafka";
   /** host:port each. */
   readonly brokers: readonly string[];
-  /** Null: no TLS. `caFile` null: the authorities Node trusts. */
-  readonly tls: { readonly caFile: string | null } | null;
+  /** Null: no TLS. `ca` null: the authorities Node trusts. */
+  readonly tls: { readonly ca: Certificates | null } | null;
   /** The password is among the secrets. */
   readonly sasl: { readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512"; readonly username: string } | null;
   /** Begins the names of the topic and of the consumer group, which all processes of one relay share. */
@@ -71,7 +71,8 @@ export interface Config {
     readonly deliveryTimeoutMs: number;
     /** CIDR. */
     readonly allowedNetworks: readonly string[];
-    readonly extraCaFile: string | null;
+    /** Authorities trusted besides those Node trusts. */
+    readonly extraCa: Certificates | null;
   };
   readonly logLevel: LogLevel;
   /** Which build of a version this is, for people; `unknown` where the build did not say. */
@@ -127,7 +128,7 @@ export function readConfig(env: Environment): Config {
       connectTimeoutMs: from.read("RELAY_CONNECT_TIMEOUT", "5s", timeout),
       deliveryTimeoutMs: from.read("RELAY_DELIVERY_TIMEOUT", "15s", timeout),
       allowedNetworks: from.optional("RELAY_ALLOWED_NETWORKS", list(network)) ?? [],
-      extraCaFile: from.optional("RELAY_EXTRA_CA_FILE", certificateFile),
+      extraCa: from.optional("RELAY_EXTRA_CA_FILE", certificateFile),
     },
     logLevel: from.read("RELAY_LOG_LEVEL", "info", oneOf(...logLevels)),
     revision: from.read("RELAY_REVISION", "unknown", revision),
@@ -139,8 +140,11 @@ export function readConfig(env: Environment): Config {
   return config;
 }
 
-/** Likely mistakes, a line each: unknown variables, settings of an engine that is not used. */
-export function configWarnings(env: Environment, config: Config): readonly string[] {
+/**
+ * Likely mistakes, a line each: unknown variables, settings of an engine that is not used, certificates that no one can
+ * trust at `now`, milliseconds since 1970.
+ */
+export function configWarnings(env: Environment, config: Config, now: number): readonly string[] {
   const known: readonly string[] = variables;
   const unknown = Object.keys(env).filter((name) => name.startsWith("RELAY_") && !known.includes(name));
   const idle = (used: boolean, because: string, names: readonly Variable[]) =>
@@ -149,6 +153,9 @@ export function configWarnings(env: Environment, config: Config): readonly strin
   const inTime = outbound.connectTimeoutMs <= outbound.deliveryTimeoutMs;
   const ofKafka = variables.filter((name) => name.startsWith("RELAY_KAFKA_"));
   const ofTurnstile = variables.filter((name) => name.startsWith("RELAY_TURNSTILE_"));
+  const kafkaCa = queue.engine === "kafka" ? queue.tls?.ca : null;
+  const ofCertificates = (variable: Variable, ca: Certificates | null | undefined) =>
+    (ca ? certificateWarnings(ca, now) : []).map((warning) => `${variable}: ${warning}`);
   return [
     ...unknown.map((name) => `${name}: is not a variable this program knows`),
     ...idle(eventStore.engine === "eventstoredb", "RELAY_EVENT_STORE is not eventstoredb", ["RELAY_EVENTSTOREDB_URL"]),
@@ -161,6 +168,8 @@ export function configWarnings(env: Environment, config: Config): readonly strin
       `RELAY_ALLOWED_NETWORKS: ${network} names an address within a network: the whole network is allowed`),
     ...outbound.allowedNetworks.filter((network) => neverCalled.some((never) => isWithin(network, never))).map(
       (network) => `RELAY_ALLOWED_NETWORKS: ${network} has no effect: link-local and cloud metadata are never called`),
+    ...ofCertificates("RELAY_EXTRA_CA_FILE", outbound.extraCa),
+    ...ofCertificates("RELAY_KAFKA_CA_FILE", kafkaCa),
   ];
 }
 
@@ -186,7 +195,7 @@ function queue(from: Reader): Config["queue"] {
     engine,
     brokers: from.required("RELAY_KAFKA_BROKERS", "RELAY_QUEUE is kafka", forms.RELAY_KAFKA_BROKERS),
     tls: from.read("RELAY_KAFKA_TLS", "false", forms.RELAY_KAFKA_TLS)
-      ? { caFile: from.optional("RELAY_KAFKA_CA_FILE", forms.RELAY_KAFKA_CA_FILE) }
+      ? { ca: from.optional("RELAY_KAFKA_CA_FILE", forms.RELAY_KAFKA_CA_FILE) }
       : null,
     sasl: mechanism && {
       mechanism,

@@ -13,22 +13,25 @@ export interface Authority {
   readonly caPem: string;
   /** A server certificate for these names and addresses; for this machine when left out. */
   issue(hosts?: readonly string[]): ServerIdentity;
+  /** An authority below this one, whose certificate this one signed. */
+  intermediate(): Authority;
 }
 
 const thisMachine = ["localhost", "127.0.0.1", "::1"];
 
-/** Makes an authority (ECDSA P-256, valid from yesterday for a month). */
-export function makeAuthority(): Authority {
+/** Makes an authority (ECDSA P-256, valid from yesterday for a month). `above` signs its certificate, or it itself. */
+export function makeAuthority(above?: Issuer): Authority {
   // Clients that trust several authorities tell them apart by their names.
   const name = `throwaway authority ${randomBytes(8).toString("hex")}`;
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const issuer = { name, key: privateKey };
   const isAuthority = extension("2.5.29.19", sequence(boolean(true)));
   return {
-    caPem: certificate(name, privateKey, issuer, [isAuthority]),
+    caPem: certificate(name, privateKey, above ?? issuer, [isAuthority]),
     issue(hosts = thisMachine) {
       return serverIdentity(hosts, issuer);
     },
+    intermediate: () => makeAuthority(issuer),
   };
 }
 

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import { Kafka, logLevel, type KafkaConfig as Connection, type RetryOptions, type SASLOptions } from "kafkajs";
 import type { Logger } from "../../ports/telemetry.ts";
@@ -8,8 +7,8 @@ import { seedOf, Sockets } from "./sockets.ts";
 export interface KafkaSettings {
   /** host:port each. */
   readonly brokers: readonly string[];
-  /** Null: no TLS. `caFile` null: the authorities Node trusts. */
-  readonly tls: { readonly caFile: string | null } | null;
+  /** Null: no TLS. `ca` null: the authorities Node trusts. */
+  readonly tls: { readonly ca: { readonly pem: string } | null } | null;
   readonly sasl: { readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512"; readonly username: string } | null;
   readonly topicPrefix: string;
   readonly topic: TopicSettings;
@@ -36,7 +35,6 @@ export interface Line {
 
 /**
  * Makes clients of the brokers. The driver logs as errors what it then repairs, so its lines are logged at debug level.
- * Throws when the authorities' file cannot be read.
  */
 export function lines(settings: KafkaSettings, password: string | null, logger: Logger): () => Line {
   const tls = tlsOptions(settings.tls);
@@ -63,7 +61,8 @@ export function lines(settings: KafkaSettings, password: string | null, logger: 
 
 function tlsOptions(tls: KafkaSettings["tls"]): ConnectionOptions | null {
   if (tls === null) return null;
-  return tls.caFile === null ? {} : { ca: readFileSync(tls.caFile, "utf8") };
+  // As curl does: any certificate of the file ends a chain, not only one that signed itself.
+  return tls.ca === null ? {} : { ca: tls.ca.pem, allowPartialTrustChain: true };
 }
 
 function authentication(sasl: KafkaSettings["sasl"], password: string | null): Pick<Connection, "sasl"> {

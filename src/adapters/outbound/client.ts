@@ -16,7 +16,7 @@ export interface OutboundSettings {
   readonly deliveryTimeoutMs: number;
   /** CIDR; what may be reached though it is private, loopback or special. */
   readonly allowedNetworks: readonly string[];
-  /** PEM of authorities trusted besides those Node trusts. */
+  /** PEM of certificates trusted besides those Node trusts: authorities, intermediate ones, or a receiver's own. */
   readonly extraCa: string | null;
   readonly resolve?: Resolve;
 }
@@ -39,8 +39,11 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
     allows,
     connectTimeoutMs: Math.min(connectTimeoutMs, deliveryTimeoutMs),
     resolve: settings.resolve ?? createResolver(),
-    // One for all connections: making one reads every trusted certificate.
-    secureContext: createSecureContext(extraCa === null ? {} : { ca: [...getCACertificates("default"), extraCa] }),
+    // One for all connections: making one reads every trusted certificate. As with curl any of these ends a chain.
+    secureContext: createSecureContext({
+      allowPartialTrustChain: true,
+      ...(extraCa === null ? {} : { ca: [...getCACertificates("default"), extraCa] }),
+    }),
   });
 
   const targets = new LRUCache<string, Target>({ max: targetsKept });

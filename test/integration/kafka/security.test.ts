@@ -1,11 +1,8 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { createServer, connect } from "node:net";
-import { join } from "node:path";
 import { expect } from "chai";
 import { QueueUnavailable } from "../../../src/ports/work-queue.ts";
 import { until } from "../../contract/event-store/harness.ts";
-import { temporaryFolder } from "../../support/embedded-store.ts";
 import { kafkaOrSkip, type KafkaUnderTest } from "../../support/engines/kafka.ts";
 import type { Secure } from "../../support/engines/kafka/broker.ts";
 import { KafkaQueues } from "../../support/kafka-queues.ts";
@@ -28,19 +25,14 @@ describe("Kafka's connections", function () {
   afterEach(() => queues.close());
 
   describe("with TLS and SASL", () => {
-    let folder: ReturnType<typeof temporaryFolder>;
-    let caFile: string;
+    let ca: { readonly pem: string };
     let secure: Secure;
 
     before(function () {
       if (!kafka.secure) this.skip();
       secure = kafka.secure;
-      folder = temporaryFolder();
-      caFile = join(folder.path, "ca.pem");
-      writeFileSync(caFile, secure.caPem);
+      ca = { pem: secure.caPem };
     });
-
-    after(() => { if (kafka.secure) folder.remove(); });
 
     const refused = async (settings: Parameters<KafkaQueues["open"]>[1]) => {
       const { queue, log } = queues.open(secure.brokers, settings);
@@ -54,7 +46,7 @@ describe("Kafka's connections", function () {
     for (const mechanism of ["plain", "scram-sha-256", "scram-sha-512"] as const) {
       it(`publishes and consumes (${mechanism})`, async () => {
         const { username, password } = secure;
-        const { queue } = queues.open(secure.brokers, { tls: { caFile }, sasl: { mechanism, username }, password });
+        const { queue } = queues.open(secure.brokers, { tls: { ca }, sasl: { mechanism, username }, password });
         await queue.consume(recorder);
         await queue.publish([firstAttempt("a")]);
         await until("it is taken", () => recorder.eventIds.includes("a"));
@@ -64,17 +56,16 @@ describe("Kafka's connections", function () {
       it(`is told apart by its password, which is shown nowhere (${mechanism})`, async () => {
         const { username } = secure;
         const password = "not-the-right-one";
-        const log = await refused({ tls: { caFile }, sasl: { mechanism, username }, password });
+        const log = await refused({ tls: { ca }, sasl: { mechanism, username }, password });
         expect(log.map(({ fields, message }) => `${message}${told(fields)}`).join()).to.not.include(password);
       });
     }
 
     it("trusts nobody but the authority named", async () => {
-      const other = join(folder.path, "other.pem");
-      writeFileSync(other, makeAuthority().caPem);
+      const other = { pem: makeAuthority().caPem };
       const { username, password } = secure;
-      await refused({ tls: { caFile: other }, sasl: { mechanism: "plain", username }, password });
-      await refused({ tls: { caFile: null }, sasl: { mechanism: "plain", username }, password });
+      await refused({ tls: { ca: other }, sasl: { mechanism: "plain", username }, password });
+      await refused({ tls: { ca: null }, sasl: { mechanism: "plain", username }, password });
     });
   });
 

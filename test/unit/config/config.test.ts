@@ -17,6 +17,9 @@ const scale: Environment = {
   RELAY_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
 };
 
+/** When every certificate of Node's is valid. */
+const now = Date.parse("2026-01-01");
+
 function base64(bytes: number): string {
   return Buffer.alloc(bytes).toString("base64");
 }
@@ -51,13 +54,13 @@ describe("configuration", () => {
         scheduleMs: [5000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 50_400_000, 72_000_000, 86_400_000],
         jitter: 0.1,
       },
-      outbound: { connectTimeoutMs: 5000, deliveryTimeoutMs: 15_000, allowedNetworks: [], extraCaFile: null },
+      outbound: { connectTimeoutMs: 5000, deliveryTimeoutMs: 15_000, allowedNetworks: [], extraCa: null },
       logLevel: "info", revision: "unknown", shutdownTimeoutMs: 25_000,
     });
     expect(readSecrets({}, config)).to.deep.equal({
       masterKey: null, oldMasterKeys: [], turnstileSecret: null, kafkaPassword: null,
     });
-    expect(configWarnings({ PATH: "/bin" }, config)).to.deep.equal([]);
+    expect(configWarnings({ PATH: "/bin" }, config, now)).to.deep.equal([]);
   });
 
   it("has the shapes the domain and the ports ask for", () => {
@@ -99,7 +102,7 @@ describe("configuration", () => {
     expect(config.eventStore).to.deep.equal({ engine: "eventstoredb", url: scale.RELAY_EVENTSTOREDB_URL });
     expect(config.readModels).to.deep.equal({ engine: "mongodb", url: scale.RELAY_MONGODB_URL });
     expect(config.queue).to.deep.equal({
-      engine: "kafka", brokers: ["k1:9092", "[::1]:9093"], tls: { caFile: null },
+      engine: "kafka", brokers: ["k1:9092", "[::1]:9093"], tls: { ca: null },
       sasl: { mechanism: "scram-sha-512", username: "relay" }, topicPrefix: "relay",
       topic: { partitions: 12, replication: null, retentionMs: 86_400_000 },
     });
@@ -234,11 +237,11 @@ describe("configuration", () => {
     const file = join(folder, "ca.pem");
     try {
       writeFileSync(file, rootCertificates.slice(0, 2).join("\n"));
-      expect(readConfig({ RELAY_EXTRA_CA_FILE: file }).outbound.extraCaFile).to.equal(file);
+      expect(readConfig({ RELAY_EXTRA_CA_FILE: file }).outbound.extraCa?.parsed).to.have.length(2);
       const env = { ...scale, RELAY_KAFKA_TLS: "true", RELAY_KAFKA_CA_FILE: file };
-      expect(configWarnings(env, readConfig(env))).to.deep.equal([]);
+      expect(configWarnings(env, readConfig(env), now)).to.deep.equal([]);
       const plain = { ...env, RELAY_KAFKA_TLS: "false" };
-      expect(configWarnings(plain, readConfig(plain))).to.deep.equal(
+      expect(configWarnings(plain, readConfig(plain), now)).to.deep.equal(
         ["RELAY_KAFKA_CA_FILE: has no effect, since RELAY_KAFKA_TLS is not true"]);
       writeFileSync(file, "no certificate");
       expect(complaint({ RELAY_EXTRA_CA_FILE: file })).to.include("holds no certificate");
@@ -251,7 +254,7 @@ describe("configuration", () => {
 
   it("warns of unknown variables and of settings without effect", () => {
     const env = { RELAY_PROT: "80", RELAY_KAFKA_BROKERS: "k1:9092", RELAY_TURNSTILE_SECRET: "hidden" };
-    const warnings = configWarnings(env, readConfig(env));
+    const warnings = configWarnings(env, readConfig(env), now);
     const named = warnings.map((warning) => warning.split(":")[0]);
     expect(named).to.deep.equal(["RELAY_PROT", "RELAY_KAFKA_BROKERS", "RELAY_TURNSTILE_SECRET"]);
     expect(warnings.join()).to.not.include("hidden");
@@ -270,7 +273,7 @@ describe("configuration", () => {
   });
 
   it("warns of settings that another one makes useless", () => {
-    const warnings = (env: Environment) => configWarnings(env, readConfig(env));
+    const warnings = (env: Environment) => configWarnings(env, readConfig(env), now);
     for (const [variable, engine] of [
       ["RELAY_EVENTSTOREDB_URL", "RELAY_EVENT_STORE is not eventstoredb"],
       ["RELAY_MONGODB_URL", "RELAY_READ_MODELS is not mongodb"],
@@ -293,7 +296,7 @@ describe("configuration", () => {
       "64:ff9b::10.0.0.1/104", "2001:db8::ff00/120",
     ];
     const env = { RELAY_ALLOWED_NETWORKS: networks.join() };
-    expect(configWarnings(env, readConfig(env)).map((warning) => warning.split(" ")[1])).to.deep.equal(
+    expect(configWarnings(env, readConfig(env), now).map((warning) => warning.split(" ")[1])).to.deep.equal(
       ["10.0.0.5/8", "192.168.1.128/24", "fd00::1/8", "2001:db8::ff/120", "64:ff9b::10.0.0.1/104"]);
   });
 
@@ -301,7 +304,7 @@ describe("configuration", () => {
     const networks = ["169.254.0.0/16", "169.254.169.254/32", "fe80::/64", "fd00:ec2::254/128", "168.63.129.16/32"];
     const others = ["169.254.0.0/15", "0.0.0.0/0", "::/0", "fd00::/8", "10.0.0.0/8"];
     const env = { RELAY_ALLOWED_NETWORKS: [...networks, ...others].join() };
-    const warned = configWarnings(env, readConfig(env)).filter((warning) => warning.includes("has no effect"));
+    const warned = configWarnings(env, readConfig(env), now).filter((warning) => warning.includes("has no effect"));
     expect(warned.map((warning) => warning.split(" ")[1])).to.deep.equal(networks);
   });
 });
