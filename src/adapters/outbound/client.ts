@@ -10,7 +10,7 @@ import { createResolver, type Resolve } from "./resolver.ts";
  * How calls are bounded and whom they may reach. `resolve` left out: as the system does, see {@link createResolver}.
  */
 export interface OutboundSettings {
-  /** Name resolution, TCP and TLS together. */
+  /** For name resolution and TCP together; then once more for the TLS handshake. */
   readonly connectTimeoutMs: number;
   /** Everything, from the call to the end of the answer. */
   readonly deliveryTimeoutMs: number;

@@ -20,6 +20,7 @@ const known: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "the host cannot be reached",
   ENETUNREACH: "the network cannot be reached",
   ENETDOWN: "the network cannot be reached",
+  EAFNOSUPPORT: "the network cannot be reached",
   EADDRNOTAVAIL: "the address cannot be connected to",
   UND_ERR_SOCKET: "the connection was closed before an answer",
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",

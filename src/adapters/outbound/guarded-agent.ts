@@ -1,6 +1,7 @@
-import { isIP } from "node:net";
+import { isIP, type Socket } from "node:net";
 import { connect, type SecureContext, type TLSSocket } from "node:tls";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
+import { raceAddresses } from "./address-race.ts";
 import type { AddressRules } from "./address-rules.ts";
 import { meterAnswers } from "./answer-meter.ts";
 import { CallFailure, connectionFailure, handshakeFailure } from "./failures.ts";
@@ -10,7 +11,7 @@ import type { Resolve } from "./resolver.ts";
 export interface GuardSettings {
   readonly allows: AddressRules;
   readonly resolve: Resolve;
-  /** Name resolution, TCP and TLS together. */
+  /** For name resolution and TCP together; then once more for the TLS handshake. */
   readonly connectTimeoutMs: number;
   readonly secureContext: SecureContext;
 }
@@ -43,10 +44,11 @@ export function createGuardedAgent(settings: GuardSettings): Dispatcher {
 
 /** Resolves and judges for itself, then connects to what it judged and nothing else. */
 function guardedConnect(settings: GuardSettings): buildConnector.connector {
-  const { connectTimeoutMs } = settings;
+  const { allows, connectTimeoutMs } = settings;
   return ({ protocol, hostname, port }, callback) => {
-    let socket: TLSSocket | undefined;
+    let abandon = () => {};
     let over = false;
+    let missing = "";
 
     const succeed = (connected: TLSSocket) => {
       if (over) return;
@@ -58,17 +60,26 @@ function guardedConnect(settings: GuardSettings): buildConnector.connector {
       if (over) return;
       over = true;
       clearTimeout(timer);
-      socket?.destroy();
+      abandon();
       callback(failure, null);
     };
-    const late = () => fail(new CallFailure("timeout", `no connection within ${connectTimeoutMs} ms`));
+    const late = () => fail(new CallFailure("timeout", `no connection within ${connectTimeoutMs} ms${missing}`));
     const timer = setTimeout(late, connectTimeoutMs);
 
+    const shake = (wire: Socket) => {
+      abandon = () => wire.destroy();
+      // Before the first byte of the handshake.
+      if (!wire.remoteAddress || !allows(wire.remoteAddress)) return fail(refused());
+      missing = ": the TLS handshake did not end";
+      timer.refresh();
+      handshake(settings, hostname, wire, succeed, fail);
+    };
     const dial = async () => {
       if (protocol !== "https:") throw new CallFailure("connection", "only https is spoken");
       const addresses = await allowedAddresses(settings, hostname);
       if (over) return;
-      socket = open(settings, hostname, port === "" ? 443 : Number(port), addresses, succeed, fail);
+      const racers = { addresses, port: port === "" ? 443 : Number(port), withinMs: connectTimeoutMs };
+      abandon = raceAddresses(racers, shake, (error) => fail(connectionFailure(error)));
     };
     dial().catch((error: unknown) => fail(connectionFailure(error)));
   };
@@ -105,34 +116,23 @@ function refused(): CallFailure {
   return new CallFailure("address refused", "address refused: the host has an address that may not be called");
 }
 
-function open(
-  { allows, secureContext }: GuardSettings,
-  hostname: string,
-  port: number,
-  addresses: readonly string[],
+/** TLS with a host on a connection to one of its addresses. */
+function handshake(
+  { secureContext }: GuardSettings,
+  host: string,
+  wire: Socket,
   succeed: (socket: TLSSocket) => void,
   fail: (failure: CallFailure) => void,
-): TLSSocket {
-  const answer = addresses.map((address) => ({ address, family: isIP(address) }));
-  const [first] = answer;
-  let connected = false;
+): void {
+  wire.setNoDelay(true);
   const socket = connect({
-    host: hostname,
-    port,
+    socket: wire,
+    host,
     // TLS knows names without their final dot, and no addresses.
-    servername: isIP(hostname) === 0 ? hostname.replace(/\.$/, "") : "",
+    servername: isIP(host) === 0 ? host.replace(/\.$/, "") : "",
     secureContext,
     ALPNProtocols: ["http/1.1"],
-    // In a later tick: what fails to connect at once would emit its error before anybody listens, and end the process.
-    lookup: (_host, { all }, done) =>
-      process.nextTick(() => (all ? done(null, answer) : done(null, first?.address ?? "", first?.family))),
   });
-  // Prepended, so as to be called before TLS's own listener, which sends the first byte of the handshake.
-  socket.prependOnceListener("connect", () => {
-    connected = true;
-    if (!socket.remoteAddress || !allows(socket.remoteAddress)) fail(refused());
-  });
-  socket.setNoDelay(true);
   let handshakes = 0;
   socket.on("secureConnect", () => {
     handshakes += 1;
@@ -141,7 +141,6 @@ function open(
     meterAnswers(socket);
     succeed(socket);
   });
-  socket.on("error", (error) => fail(connected ? handshakeFailure(error) : connectionFailure(error)));
+  socket.on("error", (error) => fail(handshakeFailure(error)));
   socket.once("close", () => fail(new CallFailure("connection", "the connection was closed before an answer")));
-  return socket;
 }
