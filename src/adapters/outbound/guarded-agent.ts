@@ -19,6 +19,11 @@ export interface GuardSettings {
 /** How long an unused connection is kept, milliseconds; and when the receiver asks for longer. */
 const keepAliveMs = 4_000;
 const keepAliveMaxMs = 10_000;
+/**
+ * How long after it was made a connection is used for new requests, milliseconds of the wall clock, by which undici
+ * counts. With the time for making it, it is less than a minute: a name that moves is followed within that.
+ */
+const usedForMs = 50_000;
 /** Of an answer's head, names and values together. */
 const maxHeadBytes = 16_384;
 /** On one connection. Some receivers ask for a second one, and each takes as much processor time here as there. */
@@ -35,6 +40,7 @@ export function createGuardedAgent(settings: GuardSettings): Dispatcher {
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMaxMs,
+    clientTtl: usedForMs,
     maxHeaderSize: maxHeadBytes,
     // The caller's total deadline is the only clock: it holds whatever the receiver drips.
     headersTimeout: 0,

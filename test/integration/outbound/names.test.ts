@@ -142,6 +142,52 @@ describe("S2 names and addresses at connect time", () => {
     await client.close();
   });
 
+  it("are followed within a minute under steady traffic, and no request is lost by that", async () => {
+    const { port } = receiver;
+    const moved = await startReceiver({ authority, certifiedFor: ["hook.example"], host: "127.0.0.2", port });
+    let answer = ["127.0.0.1"];
+    const client = clientWith(async () => answer, ["127.0.0.0/8"]);
+    const path = unique("/moving");
+    const slow = unique("/slow");
+    const { promise: released, resolve: release } = Promise.withResolvers<object>();
+    const { promise: started, resolve: start } = Promise.withResolvers<null>();
+    receiver.on(slow, async () => {
+      start(null);
+      return released;
+    });
+    const call = (to: string) => client.post(request(receiver.url(to, "hook.example")));
+    const wave = async () => {
+      const outcomes = await Promise.all(Array.from({ length: 5 }, () => call(path)));
+      for (const outcome of outcomes) expect(outcome).to.include({ statusCode: 200 });
+      await turn();
+    };
+    const { now } = Date;
+    try {
+      await wave();
+      const underWay = call(slow);
+      await started;
+      answer = ["127.0.0.2"];
+      for (let seconds = 0; seconds <= 45; seconds += 5) {
+        Date.now = () => now() + seconds * 1_000;
+        await wave();
+      }
+      const before = receiver.requestsTo(path).length;
+      expect(before, "until then on the old connections").to.be.above(5);
+      Date.now = () => now() + 60_000;
+      for (let count = 0; count < 3; count += 1) await wave();
+      expect(receiver.requestsTo(path)).to.have.length(before);
+      expect(moved.requestsTo(path).length).to.be.above(14);
+      release({ body: "still here" });
+      expect(await underWay).to.deep.include({ statusCode: 200, body: Buffer.from("still here") });
+      await call(slow);
+      expect(receiver.requestsTo(slow), "what it came by is not used again").to.have.length(1);
+    } finally {
+      Date.now = now;
+    }
+    await client.close();
+    await moved.close();
+  });
+
   it("hold for token endpoints too", async () => {
     let asked = 0;
     const client = clientWith(async () => ((asked += 1) === 1 ? [publicAddress, "127.0.0.1"] : ["127.0.0.1"]));
