@@ -325,8 +325,8 @@ const refused: readonly Bug[] = [
     breaks: "what is connected to is the address that was judged",
     changes: [{
       file: "src/adapters/outbound/guarded-agent.ts",
-      from: "    lookup: (_host, { all }, done) =>",
-      to: "    unused: (_host, { all }, done) =>",
+      from: "const racers = { addresses, port",
+      to: "const racers = { addresses: [hostname], port",
     }],
     tests: ["test/integration/outbound/names.test.ts", "test/integration/outbound/client.test.ts"],
   },

@@ -53,7 +53,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, statusCode: number, headers: IncomingHttpHeaders): void {
-    if (statusCode < 200) return;
     this.#statusCode = statusCode;
     this.#headers = flat(headers);
     if ((statusCode !== 204 && statusCode !== 304) || headers["transfer-encoding"] === undefined) return;
@@ -124,9 +123,8 @@ function expire(exchange: Exchange): void {
 
 /** Repeated headers joined, as HTTP allows. */
 function flat(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
-  const result: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) result[name] = typeof value === "string" ? value : value.join(", ");
-  }
-  return result;
+  const entries = Object.entries(headers) as [string, string | string[]][];
+  const joined = entries.map(([name, value]) => [name, typeof value === "string" ? value : value.join(", ")] as const);
+  // Not by assignment: a receiver may send a header called __proto__.
+  return Object.fromEntries(joined);
 }

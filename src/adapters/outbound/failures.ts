@@ -23,10 +23,6 @@ const known: Readonly<Record<string, string>> = {
   EAFNOSUPPORT: "the network cannot be reached",
   EADDRNOTAVAIL: "the address cannot be connected to",
   UND_ERR_SOCKET: "the connection was closed before an answer",
-  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the answer is not HTTP/1.1",
-  // What undici's parser lets through and undici itself takes for impossible: a status below 100.
-  ERR_ASSERTION: "the answer is not HTTP/1.1",
   UND_ERR_CLOSED: "the service is shutting down",
   UND_ERR_DESTROYED: "the service is shutting down",
   UND_ERR_INVALID_ARG: "the request cannot be sent: a header or the address is malformed",

@@ -3,7 +3,7 @@ import { connect, type SecureContext, type TLSSocket } from "node:tls";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
 import { raceAddresses } from "./address-race.ts";
 import type { AddressRules } from "./address-rules.ts";
-import { meterAnswers } from "./answer-meter.ts";
+import { readAnswers } from "./answer-reader.ts";
 import { CallFailure, connectionFailure, handshakeFailure } from "./failures.ts";
 import type { Resolve } from "./resolver.ts";
 
@@ -144,7 +144,7 @@ function handshake(
     handshakes += 1;
     if (handshakes > maxHandshakes) socket.destroy(new CallFailure("tls", "the receiver asks for too many handshakes"));
     if (handshakes > 1) return;
-    meterAnswers(socket);
+    readAnswers(socket);
     succeed(socket);
   });
   socket.on("error", (error) => fail(handshakeFailure(error)));

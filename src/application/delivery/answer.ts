@@ -21,14 +21,14 @@ export function keptAnswer({ statusCode, headers, body, truncated }: OutboundAns
 }
 
 function boundedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const kept: Record<string, string> = {};
+  const kept: [string, string][] = [];
   let room = keptHeaderChars;
   for (const [name, value] of Object.entries(headers).slice(0, keptHeaders)) {
     room -= name.length + value.length;
     if (room < 0) break;
-    kept[name.toLowerCase()] = value;
+    kept.push([name.toLowerCase(), value]);
   }
-  return kept;
+  return Object.fromEntries(kept);
 }
 
 const newDecoder = () => new TextDecoder("utf-8", { ignoreBOM: true });
