@@ -8,7 +8,7 @@ const layers = {
   "src/adapters": ["src/ports", "src/domain", "schemas"],
   "src/http": ["src/application", "src/ports", "src/domain", "schemas"],
   "src/workers": ["src/application", "src/ports", "src/domain", "projections"],
-  "src/config": ["src/domain/ipv6.ts"],
+  "src/config": ["src/domain/ipv6.ts", "src/domain/never-called.ts"],
 };
 
 /** The only home of each package within the program; a package that is not listed has none. */
