@@ -16,7 +16,7 @@ export type DestinationDocument = {
   readonly circuit: CircuitPosition;
   /** Until when an open circuit lets nothing through; null unless open. */
   readonly openUntil: string | null;
-  /** When its circuit needs attention: at the end of the timer, or of the probe's lease. */
+  /** When its circuit needs attention: at the end of the timer, or of a pause beyond that, or of the probe's lease. */
   readonly wakeAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -93,8 +93,9 @@ export function destinationsSelected({ tenantId, status }: DestinationFilter): S
   return { collection: destinations.name, where: { tenantId, active }, anyOf: { field: "circuit", values } };
 }
 
-function circuitMoved({ destinationId, position, openUntil, probe }: CircuitEvent["data"]): Change[] {
-  const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? openUntil);
+function circuitMoved({ destinationId, position, openUntil, probe, pausedUntil }: CircuitEvent["data"]): Change[] {
+  const probeAt = openUntil !== null && pausedUntil !== undefined && pausedUntil > openUntil ? pausedUntil : openUntil;
+  const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? probeAt);
   return [set(destinations, destinationId, { circuit: position, openUntil, wakeAt })];
 }
 

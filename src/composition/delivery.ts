@@ -21,6 +21,7 @@ import type { WorkQueue } from "../ports/work-queue.ts";
 import { Attempts } from "../workers/delivery/attempts.ts";
 import { Claims } from "../workers/delivery/claims.ts";
 import { DeliveryWorker } from "../workers/delivery/delivery-worker.ts";
+import { Workers } from "../workers/delivery/workers.ts";
 import type { Reach } from "../workers/follower.ts";
 import { Forgetter } from "../workers/forgetter.ts";
 import { Forwarder } from "../workers/forwarder.ts";
@@ -54,13 +55,17 @@ export interface DeliveryParts extends SingleParts {
   readonly deliveryTimeoutMs: number;
 }
 
+/** With which workers are at work, for all terms of this process's roles. */
+type Parts = DeliveryParts & { readonly workers: Workers };
+
 const grantsKept = 10_000;
 
 /**
  * Delivery from the log to the receivers, and its housekeeping, as far as these are this process's roles. Where the
  * queue is the process's own, all of it goes together: a wake-up must reach the worker that has the destination.
  */
-export function deliveryRoles(parts: DeliveryParts, roles: ReadonlySet<ProcessRole>): Role[] {
+export function deliveryRoles(settings: DeliveryParts, roles: ReadonlySet<ProcessRole>): Role[] {
+  const parts = { ...settings, workers: new Workers(settings.ids, settings.shared.log) };
   if (!parts.shared.queue) return roles.has("delivery") ? [single("delivery", parts, () => wholeDelivery(parts))] : [];
   return [
     ...(roles.has("delivery") ? [deliveryWorker(parts)] : []),
@@ -69,7 +74,7 @@ export function deliveryRoles(parts: DeliveryParts, roles: ReadonlySet<ProcessRo
   ];
 }
 
-function wholeDelivery(parts: DeliveryParts): Role {
+function wholeDelivery(parts: Parts): Role {
   const [worker, sweeping, forwarding] = [deliveryWorker(parts), sweeperRole(parts), forwarder(parts)];
   return {
     start: async () => {
@@ -85,10 +90,10 @@ function wholeDelivery(parts: DeliveryParts): Role {
   };
 }
 
-function deliveryWorker(parts: DeliveryParts): Role {
-  const { store, outbound, clock, deliveryTimeoutMs, queue } = parts;
+function deliveryWorker(parts: Parts): Role {
+  const { store, outbound, clock, deliveryTimeoutMs, queue, workers } = parts;
   // Its own for each term: what an earlier one left under way counts as another worker's.
-  const workerId = parts.ids.uuid();
+  const workerId = workers.begin();
   const agent = userAgent(version);
   const dueIndex = new DueIndex(parts.readModels);
   const tokens = new TokenCache({
@@ -105,7 +110,7 @@ function forwarder(parts: DeliveryParts): Role {
   return new Forwarder({ ...parts, log: parts.store });
 }
 
-function sweeperRole(parts: DeliveryParts): Role {
+function sweeperRole(parts: Parts): Role {
   const dueIndex = new DueIndex(parts.readModels);
   const sweeper = new Sweeper({ ...parts, dueIndex });
   const lost = new LostAttempts({ ...parts, dueIndex, outcomes: new Outcomes(parts) });
@@ -118,7 +123,7 @@ function sweeperRole(parts: DeliveryParts): Role {
     repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.wakeForCircuits()),
     repeating(parts, { name: "sweeper", everyMs: 3_000, firstMs: 200 }, () => sweeper.wakeForAnything()),
     repeating(parts, { name: "sweeper", everyMs: 60_000, firstMs: 200 }, () => sweeper.wakeDeleted()),
-    repeating(parts, { name: "sweeper", everyMs: 1_000 }, () => lost.giveUp()),
+    repeating(parts, { name: "sweeper", everyMs: 1_000, firstMs: 200 }, () => lost.giveUp()),
     repeating(parts, { name: "cleaner", everyMs: 500 }, (isOver) => purger.run(isOver)),
     repeating(parts, { name: "retention", everyMs: 60_000, firstMs: 500 }, (isOver) => retention.run(isOver)),
     repeating(parts, { name: "forgetter", everyMs: 1_000, firstMs: 0 }, (isOver) => forgetter.run(isOver)),

@@ -12,6 +12,7 @@ import { millis } from "../domain/time.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 import type { EventStore } from "../ports/event-store.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { Workers } from "./delivery/workers.ts";
 import type { Reach } from "./follower.ts";
 
 const givenUpAtOnce = 50;
@@ -20,6 +21,7 @@ interface LostAttemptsParts {
   readonly store: EventStore;
   readonly dueIndex: Pick<DueIndex, "leases">;
   readonly outcomes: Outcomes;
+  readonly workers: Pick<Workers, "isGone">;
   readonly reach: Reach;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,7 +37,10 @@ interface Loss {
   readonly host: string;
 }
 
-/** Gives up attempts whose worker was lost: those that are still without an outcome when their lease is over. */
+/**
+ * Gives up attempts whose worker was lost: those that are still without an outcome when their lease is over, and those
+ * whose worker is gone for certain at once.
+ */
 export class LostAttempts {
   readonly #parts: LostAttemptsParts;
   readonly #firstSeen = new Map<string, number>();
@@ -64,7 +69,8 @@ export class LostAttempts {
       const leaseMs = millis(lease.leaseUntil) - millis(lease.startedAt);
       keys.add(key);
       const seen = this.#firstSeen.get(key);
-      if (seen === undefined) this.#firstSeen.set(key, seenAt);
+      if (seen === undefined && this.#parts.workers.isGone(lease.worker)) lost.set(key, lease);
+      else if (seen === undefined) this.#firstSeen.set(key, seenAt);
       else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);
     }
     for (const key of this.#firstSeen.keys()) if (!keys.has(key)) this.#firstSeen.delete(key);

@@ -6,6 +6,8 @@ import { decide, type WebhookCommand } from "../../src/domain/event/decide.ts";
 import type { Answer } from "../../src/domain/event/events.ts";
 import { streams } from "../../src/domain/streams.ts";
 import { timestamp } from "../../src/domain/time.ts";
+import { ReceiverPause } from "../../src/workers/delivery/receiver-pause.ts";
+import { ManualClock } from "./manual-clock.ts";
 
 const requestHeaders = { "Content-Type": "application/json", Authorization: "Bearer ***" };
 const answered = (statusCode: number): Answer => ({
@@ -19,6 +21,15 @@ const answered = (statusCode: number): Answer => ({
 export const success = {
   ok: true, durationMs: 9, requestHeaders: {}, answer: { statusCode: 204, headers: {}, body: "", truncated: false },
 } as const satisfies Outcome;
+
+/** 429, as a worker sees it, with `Retry-After` in ms where there was one. */
+export const tooMany = (retryAfterMs: number | null = null) => ({
+  ok: false, reason: "status", error: "answered 429", durationMs: 9, requestHeaders: {},
+  answer: { statusCode: 429, headers: {}, body: "", truncated: false }, retryAfterMs,
+}) as const satisfies Outcome;
+
+/** For attempts whose receiver asks for none. */
+export const noPause = new ReceiverPause(new ManualClock(), () => undefined);
 
 /** No answer, for there was no connection. */
 export const refusal = {

@@ -60,7 +60,8 @@ export function workerOf(
   };
   const known = { ...world, clock, aggregates, logger: quiet };
   const outcomes = new Outcomes({ ...known, retry: { scheduleMs: [1], jitter: 0 } });
-  const parts = { ...known, metrics: uncounted, workerId: "w1", deliveryTimeoutMs: 15_000, outcomes };
+  const workers = { isGone: () => false };
+  const parts = { ...known, metrics: uncounted, workerId: "w1", workers, deliveryTimeoutMs: 15_000, outcomes };
   const attempts = new Attempts({ ...parts, client: { send } as unknown as DeliveryClient });
   const worker = new DeliveryWorker(queue, world.firstAttempts, {
     ...parts, log: store, dueIndex: new DueIndex(models), claims: new Claims(parts), attempts,
@@ -74,9 +75,9 @@ export async function stage(relay: ManualRelay, room?: { readonly sendingCharact
   const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
   const patch = (changes: object) => owner.client.patch(`/api/v1/destinations/${destinationId}`, changes);
   await patch({ serverRateLimit: 1 });
-  const sent: { eventId: string; answer: () => void }[] = [];
+  const sent: { eventId: string; answer: (outcome?: Outcome) => void }[] = [];
   const working = workerOf(relay, ({ webhook }) => new Promise<Outcome>((resolve) => {
-    sent.push({ eventId: webhook.id, answer: () => resolve(success) });
+    sent.push({ eventId: webhook.id, answer: (outcome = success) => resolve(outcome) });
   }), room);
   const { worker, session } = working;
   await worker.start();

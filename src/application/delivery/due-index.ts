@@ -51,17 +51,19 @@ export class DueIndex {
       this.#pending(of, limit, from),
       this.#retries(of, { ...(from !== undefined && { from }), to: until }, "dueAt", limit),
     ]);
-    return merged(fresh, retries, limit, (a, b) => compared(a.dueAt, b.dueAt) || compared(a.eventId, b.eventId));
+    return merged(fresh, retries, limit);
   }
 
-  /** The events accepted first among a destination's due ones at `now` (ms): the candidates for its next probe. */
-  async oldestDue(of: WorkOf, now: number, limit: number): Promise<readonly WaitingWork[]> {
-    const [fresh, retries] = await Promise.all([
-      this.#pending(of, limit),
-      this.#retries(of, { to: timestamp(now) }, waiting.key, limit),
+  /**
+   * Ids of the events accepted first among a destination's due ones at `now` (ms), `after` one event where it is given:
+   * the candidates for its next probe.
+   */
+  async oldestDue(of: WorkOf, now: number, limit: number, after?: string): Promise<readonly string[]> {
+    const found = await Promise.all([
+      this.#oldestPending(of, limit, after), this.#oldestRetries(of, now, limit, after),
     ]);
-    // Ids have the order of acceptance.
-    return merged(fresh, retries, limit, (a, b) => compared(a.eventId, b.eventId));
+    // Asked one after the other, both may have an event that moved on in between. Ids have the order of acceptance.
+    return [...new Set(found.flat())].sort(compared).slice(0, limit);
   }
 
   /** Destinations with a retry that became due within (`after`, `until`], both ms. */
@@ -120,6 +122,23 @@ export class DueIndex {
     return found.map((eventId) => ({ eventId, dueAt: timestamp(acceptedMsOf(eventId)) }));
   }
 
+  async #oldestPending(of: WorkOf, limit: number, after?: string): Promise<readonly string[]> {
+    const range = after === undefined ? {} : { range: { field: events.key, from: after } };
+    const query = { ...pendingOf(of), ...range, order: eventsOrdered(false), limit: limit + 1 };
+    const found = await this.#readModels.keys(query);
+    return found.filter((eventId) => eventId !== after);
+  }
+
+  async #oldestRetries(of: WorkOf, now: number, limit: number, after?: string): Promise<readonly string[]> {
+    if (after === undefined) {
+      const found = await this.#retries(of, { to: timestamp(now) }, waiting.key, limit);
+      return found.map(({ eventId }) => eventId);
+    }
+    const range = { field: "dueAt", from: timestamp(0), to: timestamp(now) };
+    const selection = { collection: waiting.name, where: { destinationId: of.destinationId }, range };
+    return (await this.#readModels.distinct(selection, waiting.key, { after, limit })) as readonly string[];
+  }
+
   /** What waits for a retry that is due in a time, first in the order of the field. */
   async #retries(
     { destinationId }: WorkOf, due: { readonly from?: string; readonly to: string }, field: string, limit: number,
@@ -174,13 +193,11 @@ function pendingOf({ destinationId, tenantId }: WorkOf) {
   return { ...pending, where: { ...pending.where, destinationUrlId: destinationId, tenantId } };
 }
 
-/** Merges two lists, each of them its own first `limit`, into the first `limit` of both, in order. */
+/** Merges two lists, each of them its own first `limit`, into the first `limit` of both, longest due first. */
 function merged(
-  fresh: readonly WaitingWork[],
-  retries: readonly WaitingWork[],
-  limit: number,
-  order: (a: WaitingWork, b: WaitingWork) => number,
+  fresh: readonly WaitingWork[], retries: readonly WaitingWork[], limit: number,
 ): readonly WaitingWork[] {
+  const order = (a: WaitingWork, b: WaitingWork) => compared(a.dueAt, b.dueAt) || compared(a.eventId, b.eventId);
   if (retries.length === 0) return fresh;
   // Asked one after the other, both may have an event that moved on in between.
   const both = new Map([...fresh, ...retries].map((work) => [work.eventId, work]));

@@ -1,4 +1,5 @@
-import type { Answer, FailureReason } from "../../domain/event/events.ts";
+import { ownFailures, type Answer, type FailureReason } from "../../domain/event/events.ts";
+import { dayMs } from "../../domain/time.ts";
 
 /** How an attempt ended, as its worker saw it. */
 export type Outcome = {
@@ -35,3 +36,23 @@ export const outcomeUnknown = {
   answer: null,
   retryAfterMs: null,
 } as const;
+
+/** For how long a receiver that answers 429 is left alone where it does not say, ms. */
+const usualPauseMs = 1_000;
+
+/**
+ * For how long a receiver asks for no new attempt to its destination, ms: by 429 only, a day at most. Null where it
+ * does not.
+ */
+export function pauseAskedBy(outcome: Outcome | typeof outcomeUnknown): number | null {
+  if (outcome.ok || outcome.answer?.statusCode !== 429) return null;
+  return Math.min(outcome.retryAfterMs ?? usualPauseMs, dayMs);
+}
+
+/**
+ * Whether a failed attempt counts for the circuit: not one that the relay itself is to blame for, nor a 429, by which a
+ * receiver that is well asks for a slower pace.
+ */
+export function countsForCircuit(outcome: (Outcome & { readonly ok: false }) | typeof outcomeUnknown): boolean {
+  return !ownFailures.has(outcome.reason) && pauseAskedBy(outcome) === null;
+}

@@ -6,6 +6,7 @@ import type { RetryPolicy } from "../../domain/event/retry-policy.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
+import type { Timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
@@ -18,7 +19,7 @@ import { loadWebhook, type LoadedWebhook } from "../events/webhooks.ts";
 import { onceKnown } from "../once-known.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { changeCircuit } from "./circuits.ts";
-import type { Outcome, outcomeUnknown } from "./outcome.ts";
+import { countsForCircuit, type Outcome, type outcomeUnknown } from "./outcome.ts";
 
 /** How many of a circuit's newest facts are looked through for one whose append was not answered. */
 const looked = 100;
@@ -37,6 +38,8 @@ export interface Ended {
   readonly known: { readonly state: Webhook; readonly revision: number };
   readonly attempt: number;
   readonly outcome: Outcome | typeof outcomeUnknown;
+  /** Until when the receiver wants no new attempt, at the moment that this is asked; absent where nobody knows. */
+  readonly pausedUntil?: () => Timestamp | null;
   /** The attempt's alone. */
   readonly origin: Origin;
 }
@@ -114,10 +117,12 @@ export class Recording {
   }
 
   async #count(late: boolean, { maxTrys, circuitBreakerTimer: timerS }: TenantPolicy, again: boolean): Promise<void> {
-    const { known: { state: { id: eventId, destinationId } }, outcome: { ok }, origin } = this.#ended;
+    const { known: { state: { id: eventId, destinationId } }, outcome, pausedUntil, origin } = this.#ended;
     if (again && (await this.#isCounted(destinationId, origin))) return;
     const at = timestampNow(this.#parts.clock);
-    await this.#tellCircuit({ type: "Record", ok, late, eventId, maxTrys, timerS, at });
+    await this.#tellCircuit(outcome.ok || countsForCircuit(outcome)
+      ? { type: "Record", ok: outcome.ok, late, eventId, maxTrys, timerS, at }
+      : { type: "EndUncounted", late, eventId, pausedUntil: pausedUntil?.() ?? null, at });
   }
 
   /** A deleted destination has no circuit any more. */
@@ -157,8 +162,8 @@ export class Recording {
         // A stream that begins after what was known is another event's, accepted after this one was purged.
         const [first] = newer.facts;
         if (!newer.state || (first && first.revision > revision)) {
-          // Whoever wrote an outcome there, it is gone.
-          return { status: state.status, isOwn: again, late: true, facts: [] };
+          // Whoever wrote an outcome there, it is gone. A failure may not have been written, a success is one anyway.
+          return { status: state.status, isOwn: again && outcome.ok, late: true, facts: [] };
         }
         ({ state, revision } = { state: newer.state, revision: newer.revision });
         before = writtenBefore(newer.facts, this.#ended, again);

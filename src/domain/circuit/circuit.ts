@@ -25,9 +25,17 @@ export interface Circuit {
   /** Until when an open circuit lets nothing through; null unless open. */
   readonly openUntil: Timestamp | null;
   readonly probe: Probe | null;
+  /**
+   * The event of the newest probe of this outage that is over. The next probe is the oldest held event after it, and
+   * after the last one the first again: one event that always fails cannot keep the circuit open.
+   */
+  readonly lastProbe?: string;
+  /** Until when the receiver asked, by a 429, for no new attempt; absent once that time is over. */
+  readonly pausedUntil?: Timestamp;
 }
 
-type CircuitFact<Type extends string> = DomainEvent<Type, Circuit & { eventId: string | null; at: Timestamp }>;
+type CircuitFact<Type extends string, Absent extends keyof Circuit = never> =
+  DomainEvent<Type, Omit<Circuit, Absent> & { eventId: string | null; at: Timestamp }>;
 
 /**
  * What happened to a circuit; each carries its whole state from then on. `eventId`: the event whose attempt it came of,
@@ -39,7 +47,7 @@ export type CircuitEvent =
   | CircuitFact<"CircuitHalfOpened">
   | CircuitFact<"CircuitProbeClaimed">
   | CircuitFact<"CircuitProbeReleased">
-  | CircuitFact<"CircuitClosed">;
+  | CircuitFact<"CircuitClosed", "lastProbe">;
 
 /** The circuit of a destination nothing has yet happened to. */
 export function newCircuit(destinationId: string, tenantId: string): Circuit {
@@ -54,7 +62,10 @@ export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circui
 
 /** Commands to a circuit; `at` is when, by the caller's clock. */
 export type CircuitCommand =
-  /** An attempt ended; `late` after it had been given up. `maxTrys` and `timerS` are the tenant's. */
+  /**
+   * An attempt succeeded or failed; `late` after it had been given up as "outcome unknown". `maxTrys` and `timerS` are
+   * the tenant's.
+   */
   | {
       readonly type: "Record";
       readonly ok: boolean;
@@ -62,6 +73,17 @@ export type CircuitCommand =
       readonly eventId: string;
       readonly maxTrys: number;
       readonly timerS: number;
+      readonly at: Timestamp;
+    }
+  /**
+   * An attempt ended that neither counts as a failure nor resets the count: it failed by the relay's own fault, or was
+   * answered 429. `pausedUntil`: until when its receiver wants no new attempt.
+   */
+  | {
+      readonly type: "EndUncounted";
+      readonly late: boolean;
+      readonly eventId: string;
+      readonly pausedUntil: Timestamp | null;
       readonly at: Timestamp;
     }
   /** An attempt succeeded, though this may not be written yet: failures are no longer consecutive. */
@@ -78,46 +100,79 @@ export type CircuitCommand =
   | { readonly type: "ReleaseProbe"; readonly probe: Probe; readonly at: Timestamp }
   /** The timer ended and nothing is held. */
   | { readonly type: "HalfOpen"; readonly lost: Probe | null; readonly at: Timestamp }
-  /** A person set the destination active. */
+  /** A person set the destination active. That ends a pause, too. */
   | { readonly type: "Close"; readonly at: Timestamp };
 
 /** What a command changes; an empty list when it changes nothing, a lost claim included. */
 export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] {
-  const fact = <T extends CircuitEvent["type"]>(type: T, change: Partial<Circuit>) =>
-    [{ type, data: { ...state, ...change, eventId: eventIdOf(command), at: command.at } }] as CircuitEvent[];
-  const closed = { position: "Closed", failures: 0, openUntil: null, probe: null } as const;
+  const before = withoutPastPause(state, command.at);
+  const fact = <T extends CircuitEvent["type"]>(type: T, change: Partial<Circuit>, from: Circuit = before) =>
+    [{ type, data: { ...from, ...change, eventId: eventIdOf(command), at: command.at } }] as CircuitEvent[];
   switch (command.type) {
     case "Record": {
-      const opened = (failures: number) =>
+      const opened = (failures: number, change: Partial<Circuit>) =>
         fact("CircuitOpened", {
           position: "Open", failures, probe: null,
           openUntil: timestamp(millis(command.at) + command.timerS * 1000),
+          ...change,
         });
-      // A late failure was counted when the attempt was given up; a late success only ends a count.
-      if (command.late && !(command.ok && state.position === "Closed")) return [];
       if (state.position !== "Closed") {
         // Attempts that were under way when the circuit opened do not count: only the probe does.
-        if (state.probe?.eventId !== command.eventId) return [];
-        return command.ok ? fact("CircuitClosed", closed) : opened(state.failures + 1);
+        if (!isOfProbe(state, command)) return [];
+        if (command.ok) return fact("CircuitClosed", pauseOf(before), newCircuit(state.destinationId, state.tenantId));
+        return opened(state.failures + 1, { lastProbe: command.eventId });
       }
       if (command.ok) return decide(state, { ...command, type: "EndCount" });
       const failures = state.failures + 1;
-      return failures >= command.maxTrys ? opened(failures) : fact("CircuitCounted", { failures });
+      return failures >= command.maxTrys ? opened(failures, {}) : fact("CircuitCounted", { failures });
+    }
+    case "EndUncounted": {
+      const { eventId, pausedUntil: asked } = command;
+      const isLonger = asked !== null && asked > (before.pausedUntil ?? command.at);
+      const pause = isLonger ? { pausedUntil: asked } : {};
+      if (isOfProbe(state, command)) return fact("CircuitProbeReleased", { probe: null, lastProbe: eventId, ...pause });
+      return isLonger ? fact("CircuitCounted", pause) : [];
     }
     case "EndCount":
       return state.position === "Closed" && state.failures > 0 ? fact("CircuitCounted", { failures: 0 }) : [];
     case "ClaimProbe": {
       if (!mayProbe(state, command.at) || stands(state.probe, command.lost)) return [];
-      return fact("CircuitProbeClaimed", { probe: { eventId: command.eventId, leaseUntil: command.leaseUntil } });
+      const { eventId, leaseUntil } = command;
+      return fact("CircuitProbeClaimed", { probe: { eventId, leaseUntil }, ...lastOf(state.probe) });
     }
     case "ReleaseProbe":
       return isSame(state.probe, command.probe) ? fact("CircuitProbeReleased", { probe: null }) : [];
     case "HalfOpen":
       if (state.position !== "Open" || !mayProbe(state, command.at) || stands(state.probe, command.lost)) return [];
-      return fact("CircuitHalfOpened", { position: "HalfOpen", openUntil: null, probe: null });
-    case "Close":
-      return state.position === "Closed" && state.failures === 0 ? [] : fact("CircuitClosed", closed);
+      return fact(
+        "CircuitHalfOpened", { position: "HalfOpen", openUntil: null, probe: null, ...lastOf(state.probe) });
+    case "Close": {
+      const changes = state.position !== "Closed" || state.failures > 0 || before.pausedUntil !== undefined;
+      return changes ? fact("CircuitClosed", {}, newCircuit(state.destinationId, state.tenantId)) : [];
+    }
   }
+}
+
+function withoutPastPause(circuit: Circuit, at: Timestamp): Circuit {
+  if (circuit.pausedUntil === undefined || circuit.pausedUntil > at) return circuit;
+  const { pausedUntil: _past, ...others } = circuit;
+  return others;
+}
+
+function pauseOf({ pausedUntil }: Circuit): Pick<Circuit, "pausedUntil"> {
+  return pausedUntil === undefined ? {} : { pausedUntil };
+}
+
+/** Whether an attempt that ended is the probe. One that comes late is not: another attempt at its event may be. */
+function isOfProbe(
+  { probe }: Circuit, { eventId, late }: { readonly eventId: string; readonly late: boolean },
+): boolean {
+  return !late && probe?.eventId === eventId;
+}
+
+/** What a lost probe leaves for the next one. */
+function lastOf(probe: Probe | null): Pick<Circuit, "lastProbe"> {
+  return probe ? { lastProbe: probe.eventId } : {};
 }
 
 function eventIdOf(command: CircuitCommand): string | null {

@@ -1,7 +1,7 @@
 import type { DataOf } from "../domain-event.ts";
 import { refuse } from "../refusal.ts";
 import type { Timestamp } from "../time.ts";
-import type { Answer, FailureReason, WebhookEvent } from "./events.ts";
+import { ownFailures, type Answer, type FailureReason, type WebhookEvent } from "./events.ts";
 import { nextAttemptAt, type RetryPolicy } from "./retry-policy.ts";
 import type { Webhook, WebhookState } from "./state.ts";
 
@@ -107,6 +107,10 @@ function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succe
   return [{ type: "DeliverySucceeded", data: { ...moved(state, to, at), ...outcome } }];
 }
 
+/**
+ * The relay's own failure is no reason to leave the receiver alone: the event is due again at once. The next such
+ * failure in a row waits as any other does, since it may be this event that ends the process.
+ */
 function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>): WebhookEvent[] {
   const { attempt, durationMs, reason, error, requestHeaders, answer, at } = command;
   if (!awaitsOutcome(state, attempt)) return [];
@@ -133,7 +137,8 @@ function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>
     const exhausted = { ...moved(from, "CriticalFailure", at), retryCount };
     return [failed, { type: "DeliveryExhausted", data: { ...exhausted, reason: gone ? "gone" : "max attempts" } }];
   }
-  const next = nextAttemptAt(command.policy, retryCount, at, command.random, command.retryAfterMs);
+  const isFirstOwn = ownFailures.has(reason) && state.ownFailures === 0;
+  const next = isFirstOwn ? at : nextAttemptAt(command.policy, retryCount, at, command.random, command.retryAfterMs);
   const scheduled = { ...moved(from, "WaitingRetry", at), retryCount, nextAttemptAt: next };
   return [failed, { type: "RetryScheduled", data: scheduled }];
 }

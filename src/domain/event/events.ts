@@ -50,6 +50,9 @@ export const failureReasons = [
 /** One of {@link failureReasons}, as facts, the API and the metrics spell it. */
 export type FailureReason = (typeof failureReasons)[number];
 
+/** Reasons that are the relay's own fault: they say nothing of the receiver. */
+export const ownFailures: ReadonlySet<FailureReason> = new Set(["not sent", "outcome unknown"]);
+
 /** The receiver's answer as far as it is kept. */
 export interface Answer {
   readonly statusCode: number;

@@ -1,5 +1,5 @@
 import type { Timestamp } from "../time.ts";
-import type { EventStatus, WebhookEvent } from "./events.ts";
+import { ownFailures, type EventStatus, type WebhookEvent } from "./events.ts";
 
 /** One accepted webhook event, as its facts tell it. */
 export interface Webhook {
@@ -12,6 +12,8 @@ export interface Webhook {
   readonly status: EventStatus;
   /** Failed attempts since acceptance or the last replay. */
   readonly retryCount: number;
+  /** Of these, how many of the newest in a row were the relay's own fault. */
+  readonly ownFailures: number;
   /** The number of the newest attempt; never restarts. */
   readonly attempts: number;
   /** Attempts started whose outcome is not recorded. */
@@ -33,7 +35,7 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
     const { eventId, tenantId, destinationId, payload, idempotencyKey, at } = event.data;
     return {
       id: eventId, tenantId, destinationId, payload, idempotencyKey,
-      status: "Pending", retryCount: 0, attempts: 0, open: [], lost: [],
+      status: "Pending", retryCount: 0, ownFailures: 0, attempts: 0, open: [], lost: [],
       nextAttemptAt: at, acceptedAt: at, deliveredAt: null,
     };
   }
@@ -50,15 +52,16 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
       return { ...settled, status, deliveredAt: event.data.at, nextAttemptAt: null };
     }
     case "DeliveryFailed": {
-      const { attempt, reason, retryCount } = event.data;
+      const { attempt, reason, retryCount, from, to } = event.data;
       const settled = settle(state, attempt);
       const lost = reason === "outcome unknown" ? [...settled.lost, attempt] : settled.lost;
-      return { ...settled, status, retryCount, lost };
+      if (from === to) return { ...settled, lost };
+      return { ...settled, status, retryCount, lost, ownFailures: ownFailures.has(reason) ? state.ownFailures + 1 : 0 };
     }
     case "RetryScheduled":
       return { ...state, status, nextAttemptAt: event.data.nextAttemptAt };
     case "EventReplayed":
-      return { ...state, status, retryCount: 0, nextAttemptAt: event.data.nextAttemptAt };
+      return { ...state, status, retryCount: 0, ownFailures: 0, nextAttemptAt: event.data.nextAttemptAt };
     case "DeliveryExhausted":
     case "EventCancelled":
       return { ...state, status, nextAttemptAt: null };

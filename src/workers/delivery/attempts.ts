@@ -1,5 +1,5 @@
 import type { DeliveryClient } from "../../application/delivery/delivery-client.ts";
-import { failed, type Outcome } from "../../application/delivery/outcome.ts";
+import { failed, pauseAskedBy, type Outcome } from "../../application/delivery/outcome.ts";
 import type { Outcomes } from "../../application/delivery/recording.ts";
 import { Repeats } from "../../application/repeats.ts";
 import type { Destination } from "../../domain/destination/state.ts";
@@ -9,6 +9,7 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import { sleep } from "../../ports/clock/sleep.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { leaseMarginMs } from "./claims.ts";
+import type { ReceiverPause } from "./receiver-pause.ts";
 import { originOf, type Claimed, type Known } from "./work.ts";
 
 const recordAgainAfterMs = 500;
@@ -33,8 +34,8 @@ export class Attempts {
     this.#repeats = new Repeats(parts.clock);
   }
 
-  /** Sends a claimed attempt; resolves when its outcome is recorded. */
-  async carryOut({ destination, tenant, claimedFrom, ...claimed }: Claimed): Promise<void> {
+  /** Sends a claimed attempt; resolves when its outcome is recorded. `pause` is told what the receiver asks for. */
+  async carryOut({ destination, tenant, claimedFrom, ...claimed }: Claimed, pause: ReceiverPause): Promise<void> {
     const { clock, metrics, client } = this.#parts;
     const { state } = claimed;
     const claimMs = clock.monotonic() - claimedFrom;
@@ -42,18 +43,20 @@ export class Attempts {
     const delivery = { webhook: state, destination, tenant };
     // Another worker may take a late one for lost before it could be over.
     const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await client.send(delivery);
-    await this.#record(claimed, outcome, destination);
+    pause.ask(pauseAskedBy(outcome) ?? 0);
+    await this.#record(claimed, outcome, destination, pause);
   }
 
   /**
    * The receiver has seen the request, so its outcome is recorded however long the log is away. Only where a record
    * that it needs cannot be read is it given up: it would wait for ever, and keep its place from others.
    */
-  async #record(known: Known, outcome: Outcome, destination: Destination): Promise<void> {
+  async #record(known: Known, outcome: Outcome, destination: Destination, pause: ReceiverPause): Promise<void> {
     const { outcomes, clock, logger, metrics, workerId } = this.#parts;
     const { state } = known;
     const attempt = state.attempts;
-    const recording = outcomes.recording({ known, attempt, outcome, origin: originOf(known, workerId) });
+    const pausedUntil = () => pause.until;
+    const recording = outcomes.recording({ known, attempt, outcome, pausedUntil, origin: originOf(known, workerId) });
     let status: string | undefined;
     while (status === undefined) {
       try {

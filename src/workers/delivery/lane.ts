@@ -12,6 +12,7 @@ import type { Claims } from "./claims.ts";
 import { Guard, type GuardParts } from "./guard.ts";
 import type { PayloadRoom } from "./payload-room.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
+import { ReceiverPause } from "./receiver-pause.ts";
 import { Tenure, type TenureParts } from "./tenure.ts";
 import type { Turns } from "./turns.ts";
 import type { Miss, Unclaimed, Work } from "./work.ts";
@@ -32,8 +33,8 @@ export interface LaneParts extends GuardParts, ProbeParts, TenureParts, WindowPa
 const endOfTime = Date.UTC(9999, 0);
 
 /**
- * One destination's deliveries in this worker: never more at once than its limit, one probe at a time
- * when its circuit is not closed, none while it is inactive, and for a deleted one cancellations only.
+ * One destination's deliveries in this worker: never more at once than its limit, one probe at a time when its circuit
+ * is not closed, none while it is inactive or its receiver asked for a pause, and for a deleted one cancellations only.
  */
 export class Lane {
   readonly #destinationId: string;
@@ -44,6 +45,7 @@ export class Lane {
   readonly #guard: Guard;
   /** For looks into the due index: while it is behind, what is at hand goes on. */
   readonly #refills: Guard;
+  #pause: ReceiverPause;
   /** Under way: attempts, which count against the limit, and cancellations, which do not. */
   readonly #attempts = new Set<Promise<unknown>>();
   readonly #cancellations = new Set<Promise<unknown>>();
@@ -67,6 +69,7 @@ export class Lane {
       parts.turns.take(this);
     });
     this.#refills = new Guard(destinationId, parts, () => parts.turns.take(this));
+    this.#pause = this.#newPause();
     this.#lastActive = parts.clock.monotonic();
   }
 
@@ -101,12 +104,14 @@ export class Lane {
     const circuit = this.#parts.aggregates.peek(circuits, this.#destinationId);
     if (!this.#tenure.known || !destination || !circuit) {
       return this.#load();
-    } else if (destination.state?.deleted) {
+    }
+    this.#pause.follow(circuit.state?.pausedUntil);
+    if (destination.state?.deleted) {
       // Nothing is sent: what is still under way at the receiver holds up no cancellation.
       const room = () => windowSize - this.#cancellations.size;
       return this.#flow(
         destination.state, room, (work) => this.#start(work, this.#cancellations, () => this.#cancel(work)));
-    } else if (this.#told && isHeldUp(destination.state, circuit.state)) {
+    } else if (this.#told && this.#isHeldUp(destination.state, circuit.state)) {
       return this.#load();
     } else if (!destination.state?.active) {
       this.#window.hold();
@@ -125,6 +130,9 @@ export class Lane {
   /** Nothing more is started until the destination comes back to this worker; what is under way goes on. */
   leave(): void {
     this.#tenure.leave();
+    // Attempts under way still tell the log of theirs; the next owner has it from there.
+    this.#pause.stop();
+    this.#pause = this.#newPause();
     this.#window.hold();
   }
 
@@ -170,10 +178,19 @@ export class Lane {
     }
   }
 
+  #newPause(): ReceiverPause {
+    return new ReceiverPause(this.#parts.clock, () => this.#parts.turns.take(this));
+  }
+
   #obey(circuit: Circuit, destination: Destination): Promise<unknown> | undefined {
-    if (circuit.position === "Closed") {
-      // A probe's attempt may go on: it is one like any other now, and the next opening's probe must not wait for it.
-      this.#probing = undefined;
+    const isClosed = circuit.position === "Closed";
+    // A probe's attempt may go on: it is one like any other now, and the next opening's probe must not wait for it.
+    if (isClosed) this.#probing = undefined;
+    if (this.#pause.until !== null) {
+      this.#window.hold();
+      return undefined;
+    }
+    if (isClosed) {
       const room = () => this.#room(destination.serverRateLimit);
       return this.#flow(destination, room, (work) =>
         this.#start(work, this.#attempts, (onClaimed) => this.#attempt(work, false, onClaimed)));
@@ -209,6 +226,12 @@ export class Lane {
     return claimed ?? (this.#window.idle ? refilled : undefined);
   }
 
+  /** Whether something holds up all attempts but a probe, as far as is known. */
+  #isHeldUp(destination: Destination | undefined, circuit: Circuit | undefined): boolean {
+    const isClosed = circuit === undefined || circuit.position === "Closed";
+    return !destination?.active || !isClosed || this.#pause.until !== null;
+  }
+
   /** How many more attempts the limit, and the memory for their payloads, allow now. */
   #room(limit: number): number {
     if (!this.#parts.sendingRoom.allows(this.#sending)) return 0;
@@ -220,7 +243,9 @@ export class Lane {
     if (this.#guard.paused || !this.#tenure.mayClaim || !this.#window.clear) return 0;
     const destination = this.#parts.aggregates.peek(destinations, this.#destinationId)?.state;
     const circuit = this.#parts.aggregates.peek(circuits, this.#destinationId);
-    if (!destination || destination.deleted || !circuit || isHeldUp(destination, circuit.state)) return 0;
+    if (!destination || destination.deleted || !circuit) return 0;
+    this.#pause.follow(circuit.state?.pausedUntil);
+    if (this.#isHeldUp(destination, circuit.state)) return 0;
     return this.#room(destination.serverRateLimit);
   }
 
@@ -239,7 +264,7 @@ export class Lane {
   /** Calls `onClaimed` before anything is sent. */
   async #attempt(work: Work, probe: boolean, onClaimed: () => void): Promise<Miss | undefined> {
     const { aggregates, claims, attempts, sendingRoom } = this.#parts;
-    const claimed = await claims.claim(work, probe, () => this.#tenure.mayClaim);
+    const claimed = await claims.claim(work, probe, () => this.#tenure.mayClaim && this.#pause.until === null);
     onClaimed();
     if (typeof claimed === "string") return claimed;
     this.#window.written(claimed.position);
@@ -247,7 +272,7 @@ export class Lane {
     sendingRoom.occupy(payload);
     this.#sending += payload.length;
     try {
-      await attempts.carryOut(claimed);
+      await attempts.carryOut(claimed, this.#pause);
     } finally {
       this.#sending -= payload.length;
       sendingRoom.giveBack(payload);
@@ -304,8 +329,4 @@ export class Lane {
       this.#lastActive = this.#parts.clock.monotonic();
     }
   }
-}
-
-function isHeldUp(destination: Destination | undefined, circuit: Circuit | undefined): boolean {
-  return !destination?.active || (circuit !== undefined && circuit.position !== "Closed");
 }

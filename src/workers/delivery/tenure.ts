@@ -4,12 +4,14 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { QueueSession } from "../../ports/work-queue.ts";
 import type { Claims } from "./claims.ts";
+import type { Workers } from "./workers.ts";
 
 /** How a worker learns what earlier owners of its destinations left behind. */
 export interface TenureParts {
   readonly dueIndex: DueIndex;
   readonly clock: Clock;
   readonly workerId: string;
+  readonly workers: Pick<Workers, "isGone">;
   readonly claims: Pick<Claims, "leaseMs">;
   readonly startOf: (session: QueueSession) => Promise<SessionStart>;
 }
@@ -96,12 +98,12 @@ export class Tenure {
 
   /** The monotonic moment at which each is over. */
   async #leasesOfOthers(position: Position): Promise<number[]> {
-    const { dueIndex, clock, workerId } = this.#parts;
+    const { dueIndex, clock, workerId, workers } = this.#parts;
     await dueIndex.cover(position);
     const now = clock.monotonic();
     const leases = await dueIndex.leases(this.#destinationId);
     return leases
-      .filter((lease) => lease.worker !== workerId)
+      .filter(({ worker }) => worker !== workerId && !workers.isGone(worker))
       .map((lease) => now + millis(lease.leaseUntil) - millis(lease.startedAt));
   }
 }

@@ -147,21 +147,31 @@ export class WorkWindow {
   }
 
   /**
-   * Of all that are due the event accepted first, for the probe of this circuit. Throws when the due index is behind or
-   * away. Asked again it need come no further than it had to: an index that lags by more than anybody waits would never
-   * reach the end of a log that goes on.
+   * The event for the next probe of this circuit: of all that are due the one accepted first that comes after the last
+   * probe of this outage, or the first of all where none does. Throws when the due index is behind or away. Asked again
+   * it need come no further than it had to: an index that lags by more than anybody waits would never reach the end of
+   * a log that goes on.
    */
   async oldest(circuit: Circuit): Promise<Unclaimed | undefined> {
-    const { log, dueIndex, clock } = this.#parts;
-    const { openUntil } = circuit;
+    const { log, dueIndex } = this.#parts;
+    const { openUntil, probe } = circuit;
     const before = this.#searched?.openUntil === openUntil ? this.#searched.upTo : undefined;
     const upTo = before ?? (await log.head());
     this.#searched = { openUntil, upTo };
     await dueIndex.cover(later(this.#written, upTo));
-    const due = await dueIndex.oldestDue(circuit, clock.now(), this.#unreadable.size + this.#gone.size + 1);
+    // A probe that stands here is lost: it is the last one by now.
+    const last = probe?.eventId ?? circuit.lastProbe;
+    const next = last === undefined ? undefined : await this.#oldestDue(circuit, last);
+    const eventId = next ?? (await this.#oldestDue(circuit));
     this.#searched = undefined;
-    const oldest = due.find(({ eventId }) => !this.#unreadable.has(eventId) && !this.#gone.has(eventId));
-    return oldest && { kind: "due", eventId: oldest.eventId };
+    return eventId === undefined ? undefined : { kind: "due", eventId };
+  }
+
+  async #oldestDue(circuit: Circuit, after?: string): Promise<string | undefined> {
+    const { dueIndex, clock } = this.#parts;
+    const limit = this.#unreadable.size + this.#gone.size + 1;
+    const due = await dueIndex.oldestDue(circuit, clock.now(), limit, after);
+    return due.find((eventId) => !this.#unreadable.has(eventId) && !this.#gone.has(eventId));
   }
 
   async #refill(tenantId: string, dueBy: number, position: Position): Promise<void> {

@@ -19,7 +19,8 @@ const leaseMs = 4000;
 /** One step of some worker: events are named by a digit. */
 interface Step {
   readonly afterMs: number;
-  readonly do: "succeed" | "fail" | "claim" | "release" | "half-open" | "activate";
+  readonly do:
+    | "succeed" | "fail" | "fail late" | "go missing" | "429" | "claim" | "release" | "half-open" | "activate";
   readonly event: string;
 }
 
@@ -29,6 +30,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
     do: fc.oneof(
       { weight: 2, arbitrary: fc.constant("succeed" as const) },
       { weight: 6, arbitrary: fc.constant("fail" as const) },
+      { weight: 3, arbitrary: fc.constantFrom("fail late" as const, "go missing" as const, "429" as const) },
       { weight: 5, arbitrary: fc.constant("claim" as const) },
       { weight: 2, arbitrary: fc.constantFrom("release" as const, "half-open" as const) },
       { weight: 1, arbitrary: fc.constant("activate" as const) },
@@ -44,13 +46,18 @@ interface Model {
   failures: number;
   openUntil: number;
   probe: { event: string; until: number } | null;
+  lastProbe: string | null;
+  pausedUntil: number;
 }
+
+/** What a receiver asks for by 429, ms. */
+const pauseMs = 1_500;
 
 /** Whether the step changes anything. Changes the model accordingly. */
 function step(model: Model, { do: action, event }: Step, now: number): boolean {
   const open = () =>
     Object.assign(model, { position: "Open", failures: model.failures + 1, openUntil: now + timerMs, probe: null });
-  const close = () => Object.assign(model, { position: "Closed", failures: 0, probe: null });
+  const close = () => Object.assign(model, { position: "Closed", failures: 0, probe: null, lastProbe: null });
   const timerEnded = model.position === "HalfOpen" || (model.position === "Open" && now >= model.openUntil);
   const probing = model.probe !== null && now < model.probe.until;
   const isProbe = model.probe?.event === event;
@@ -66,10 +73,23 @@ function step(model: Model, { do: action, event }: Step, now: number): boolean {
       }
       if (!isProbe) return false;
       if (action === "succeed") close();
-      else open();
+      else {
+        model.lastProbe = event;
+        open();
+      }
       return true;
+    case "fail late":
+      return model.position === "Closed" && step(model, { afterMs: 0, do: "fail", event }, now);
+    case "go missing":
+    case "429": {
+      const isLonger = action === "429" && now + pauseMs > model.pausedUntil;
+      if (isLonger) model.pausedUntil = now + pauseMs;
+      if (isProbe) Object.assign(model, { probe: null, lastProbe: event });
+      return isLonger || isProbe;
+    }
     case "claim":
       if (!timerEnded || probing) return false;
+      if (model.probe) model.lastProbe = model.probe.event;
       model.probe = { event, until: now + leaseMs };
       return true;
     case "release":
@@ -78,10 +98,12 @@ function step(model: Model, { do: action, event }: Step, now: number): boolean {
       return true;
     case "half-open":
       if (model.position !== "Open" || !timerEnded || probing) return false;
+      if (model.probe) model.lastProbe = model.probe.event;
       Object.assign(model, { position: "HalfOpen", probe: null });
       return true;
     case "activate":
-      if (model.position === "Closed" && model.failures === 0) return false;
+      if (model.position === "Closed" && model.failures === 0 && model.pausedUntil <= now) return false;
+      model.pausedUntil = 0;
       close();
       return true;
   }
@@ -94,7 +116,15 @@ function command({ do: action, event: eventId }: Step, model: Model, now: number
   switch (action) {
     case "succeed":
     case "fail":
-      return { type: "Record", late: false, ok: action === "succeed", eventId, maxTrys, timerS: timerMs / 1000, at };
+    case "fail late": {
+      const [ok, late] = [action === "succeed", action === "fail late"];
+      return { type: "Record", late, ok, eventId, maxTrys, timerS: timerMs / 1000, at };
+    }
+    case "go missing":
+    case "429": {
+      const pausedUntil = action === "429" ? timestamp(now + pauseMs) : null;
+      return { type: "EndUncounted", late: false, eventId, pausedUntil, at };
+    }
     case "claim":
       return { type: "ClaimProbe", eventId, leaseUntil: timestamp(now + leaseMs), lost, at };
     case "release":
@@ -113,7 +143,7 @@ describe("circuit, against a model", () => {
       fc.property(steps, (rows) => {
         let now = startMs;
         let state: Circuit = newCircuit("d", "t");
-        const model: Model = { position: "Closed", failures: 0, openUntil: 0, probe: null };
+        const model: Model = { position: "Closed", failures: 0, openUntil: 0, probe: null, lastProbe: null, pausedUntil: 0 };
         for (const row of rows) {
           now += row.afterMs;
           const before = state;
@@ -131,11 +161,15 @@ describe("circuit, against a model", () => {
             failures: state.failures,
             probe: state.probe?.eventId ?? null,
             openUntil: state.openUntil === null ? null : millis(state.openUntil),
+            lastProbe: state.lastProbe ?? null,
+            pausedFor: Math.max(0, millis(state.pausedUntil ?? timestamp(0)) - now),
           }).to.deep.equal({
             position: model.position,
             failures: model.failures,
             probe: model.probe?.event ?? null,
             openUntil: model.position === "Open" ? model.openUntil : null,
+            lastProbe: model.lastProbe,
+            pausedFor: Math.max(0, model.pausedUntil - now),
           });
           if (state.position === "Closed") expect(state.failures).to.be.below(maxTrys);
         }
@@ -147,11 +181,13 @@ describe("circuit, against a model", () => {
       "Closed>Closed CircuitCounted",
       "Closed>Open CircuitOpened",
       "HalfOpen>Closed CircuitClosed",
+      "HalfOpen>HalfOpen CircuitCounted",
       "HalfOpen>HalfOpen CircuitProbeClaimed",
       "HalfOpen>HalfOpen CircuitProbeReleased",
       "HalfOpen>Open CircuitOpened",
       "Open>Closed CircuitClosed",
       "Open>HalfOpen CircuitHalfOpened",
+      "Open>Open CircuitCounted",
       "Open>Open CircuitOpened",
       "Open>Open CircuitProbeClaimed",
       "Open>Open CircuitProbeReleased",

@@ -46,6 +46,13 @@ const halfOpen = (seconds: number, lost: Probe | null = null): CircuitCommand =>
   lost,
   at: t(seconds),
 });
+const uncounted = (eventId: string, seconds: number, pausedUntil: number | null, late = false): CircuitCommand => ({
+  type: "EndUncounted",
+  late,
+  eventId,
+  pausedUntil: pausedUntil === null ? null : t(pausedUntil),
+  at: t(seconds),
+});
 const close = (seconds: number): CircuitCommand => ({ type: "Close", at: t(seconds) });
 
 const fact = (type: CircuitEvent["type"], change: Partial<Circuit>, seconds: number, eventId: string | null = null) =>
@@ -83,8 +90,9 @@ describe("circuit", () => {
   describe("an outcome that comes late, after its attempt was given up", () => {
     const late = (ok: boolean, eventId: string) => ({ ...record(ok, eventId, 5), late: true }) as CircuitCommand;
 
-    it("is not counted a second time when it is a failure", () => {
-      given([counted]).when(late(false, e1)).changesNothing();
+    it("counts when it is a failure, since that the attempt was given up did not", () => {
+      given([fact("CircuitCounted", { failures: 1 }, 0)]).when(late(false, e2))
+        .gives(fact("CircuitCounted", { failures: 2 }, 5, e2));
     });
 
     it("ends the count when it is a success and the circuit is closed", () => {
@@ -94,6 +102,61 @@ describe("circuit", () => {
     it("neither closes nor reopens a circuit that another attempt at the same event probes", () => {
       given([opened, openClaimed]).when(late(true, e1)).changesNothing();
       given([opened, openClaimed]).when(late(false, e1)).changesNothing();
+    });
+  });
+
+  describe("an attempt that failed by the relay's own fault, or was answered 429", () => {
+    it("is neither counted, nor ends a count", () => {
+      given([]).when(uncounted(e1, 2, null)).changesNothing();
+      given([counted]).when(uncounted(e1, 2, null)).changesNothing();
+      given([counted]).when(uncounted(e1, 2, 3))
+        .gives(fact("CircuitCounted", { failures: 2, pausedUntil: t(3) }, 2, e1));
+    });
+
+    it("gives the probe back, so that another may go, and neither closes the circuit nor suspends it again", () => {
+      for (const past of [openClaimed, halfClaimed]) {
+        const state = folded(circuit, [past]);
+        const released = { ...state, probe: null, lastProbe: e1 };
+        given([past]).when(uncounted(e1, 320, null)).gives(fact("CircuitProbeReleased", released, 320, e1));
+        given([past]).when(uncounted(e1, 320, 330))
+          .gives(fact("CircuitProbeReleased", { ...released, pausedUntil: t(330) }, 320, e1));
+        given([past]).when(uncounted(e2, 320, null)).changesNothing();
+        given([past]).when(uncounted(e1, 320, null, true)).changesNothing();
+        given([past, ...decide(state, uncounted(e1, 320, null))]).when(claim(e2, 321))
+          .givesTypes("CircuitProbeClaimed");
+      }
+    });
+
+    it("has its receiver's pause known whatever the circuit is, and the longest holds", () => {
+      for (const past of [fact("CircuitClosed", {}, 1), opened, half, halfClaimed]) {
+        const paused = decide(folded(circuit, [past]), uncounted(e2, 311, 320));
+        expect(paused.map(({ data }) => data)).to.deep.equal(
+          [{ ...folded(circuit, [past]), pausedUntil: t(320), eventId: e2, at: t(311) }]);
+        for (const shorter of [null, 315, 320]) {
+          given([past, ...paused]).when(uncounted(e2, 312, shorter)).changesNothing();
+        }
+        given([past, ...paused]).when(uncounted(e2, 312, 321)).givesTypes("CircuitCounted");
+      }
+      given([]).when(uncounted(e1, 2, 2)).changesNothing();
+    });
+  });
+
+  describe("a pause", () => {
+    const paused = fact("CircuitCounted", { failures: 1, pausedUntil: t(10) }, 1, e1);
+
+    it("stands in later facts until it is over", () => {
+      given([paused]).when(record(false, e2, 9)).gives(
+        fact("CircuitCounted", { failures: 2, pausedUntil: t(10) }, 9, e2));
+      given([paused]).when(record(false, e2, 10)).gives(fact("CircuitCounted", { failures: 2 }, 10, e2));
+      const probed = { position: "HalfOpen", failures: 3, probe: probe(e1, 5) } as const;
+      given([fact("CircuitProbeClaimed", { ...probed, pausedUntil: t(10), lastProbe: e2 }, 5, e1)])
+        .when(record(true, e1, 6)).gives(fact("CircuitClosed", { pausedUntil: t(10) }, 6, e1));
+    });
+
+    it("ends when a person sets the destination active", () => {
+      const only = fact("CircuitCounted", { pausedUntil: t(10) }, 1, e1);
+      given([only]).when(close(2)).gives(closed(2));
+      given([only]).when(close(10)).changesNothing();
     });
   });
 
@@ -243,7 +306,7 @@ describe("circuit", () => {
       it(`opens ${where} circuit again by its failure, for the same time`, () => {
         given([past])
           .when(record(false, e1, 320))
-          .gives(fact("CircuitOpened", { position: "Open", failures: 4, openUntil: t(620) }, 320, e1));
+          .gives(fact("CircuitOpened", { position: "Open", failures: 4, openUntil: t(620), lastProbe: e1 }, 320, e1));
       });
 
       it(`gives ${where} circuit back when there was nothing to try`, () => {
@@ -262,7 +325,7 @@ describe("circuit", () => {
       it(`is replaced in ${where} circuit once its lease is over, and then counts no more`, () => {
         const spec = given([past]).when(claim(e2, 400, past.data.probe));
         spec.givesTypes("CircuitProbeClaimed");
-        expect(spec.state().probe).to.deep.equal(probe(e2, 400));
+        expect(spec.state()).to.deep.include({ probe: probe(e2, 400), lastProbe: e1 });
         const state = folded(circuit, [past]);
         const replaced = decide(state, claim(e2, 400, past.data.probe));
         for (const ok of [true, false])
@@ -288,8 +351,21 @@ describe("circuit", () => {
     it("that was lost with nothing held makes the circuit half-open", () => {
       given([openClaimed])
         .when(halfOpen(400, openClaimed.data.probe))
-        .gives(fact("CircuitHalfOpened", { position: "HalfOpen", failures: 3 }, 400));
+        .gives(fact("CircuitHalfOpened", { position: "HalfOpen", failures: 3, lastProbe: e1 }, 400));
     });
+  });
+
+  it("remembers the last probe of an outage until the outage is over", () => {
+    const again = decide(folded(circuit, [openClaimed]), record(false, e1, 320));
+    given(again).when(claim(e2, 620)).gives(fact("CircuitProbeClaimed", {
+      position: "Open", failures: 4, openUntil: t(620), probe: probe(e2, 620), lastProbe: e1,
+    }, 620, e2));
+    const second = decide(folded(circuit, again), claim(e2, 620));
+    given(second).when(record(true, e2, 630)).gives(closed(630, e2));
+    given(second).when(close(630)).gives(closed(630));
+    given(second).when(release(probe(e2, 620), 630)).gives(fact("CircuitProbeReleased", {
+      position: "Open", failures: 4, openUntil: t(620), lastProbe: e1,
+    }, 630, e2));
   });
 
   it("may be probed when open past the timer, or half-open", () => {

@@ -5,7 +5,7 @@ import {
 } from "../../support/webhook-history.ts";
 
 describe("webhook event whose worker was lost", () => {
-  it("is a failure like any other, with an unknown outcome", () => {
+  it("has failed with an unknown outcome, and is tried again at once", () => {
     const spec = given(processing).when(fail(1, 20, unknown));
     spec.givesTypes("DeliveryFailed", "RetryScheduled");
     expect(spec.state()).to.deep.include({
@@ -13,6 +13,7 @@ describe("webhook event whose worker was lost", () => {
       retryCount: 1,
       open: [],
       lost: [1],
+      nextAttemptAt: t(20),
     });
   });
 

@@ -48,6 +48,8 @@ interface Model {
   /** What is known of each attempt, the first one first. */
   attempts: ("under way" | "lost" | "over")[];
   failures: number;
+  /** Whether the newest of these was a lost worker's. */
+  wasLost: boolean;
   deleted: boolean;
 }
 
@@ -69,6 +71,7 @@ function expected(model: Model, step: Step, now: number): readonly string[] | "r
     case "replay":
       if (model.status !== "CriticalFailure") return "refused";
       model.failures = 0;
+      model.wasLost = false;
       model.due = now;
       go("Pending");
       return moves;
@@ -102,9 +105,10 @@ function expected(model: Model, step: Step, now: number): readonly string[] | "r
       } else if (step.gone || model.failures >= maxTrys) {
         go("CriticalFailure");
       } else {
-        model.due = now + waitMs;
+        model.due = step.lost && !model.wasLost ? now : now + waitMs;
         go("WaitingRetry");
       }
+      model.wasLost = step.lost;
       return moves;
     }
   }
@@ -208,7 +212,7 @@ describe("webhook event, against a model", () => {
         };
         const [accepted] = decide(undefined, { type: "Accept", event: submission, at: timestamp(now) });
         let state = accepted && evolve(undefined, accepted);
-        const model: Model = { status: "Pending", due: now, attempts: [], failures: 0, deleted: false };
+        const model: Model = { status: "Pending", due: now, attempts: [], failures: 0, wasLost: false, deleted: false };
         const started: number[] = [];
         for (const step of rows) {
           now += step.afterMs;

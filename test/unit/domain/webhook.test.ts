@@ -4,7 +4,7 @@ import { eventStatuses, failureReasons, type WebhookEvent } from "../../../src/d
 import { timestamp } from "../../../src/domain/time.ts";
 import {
   accepted, answer, cancel, claim, exchange, exhausted, fail, failure, given, histories, id, lived, moved, policy,
-  processing, start, stateOf, submission, succeed, succeeded, t, waitingRetry,
+  processing, start, stateOf, submission, succeed, succeeded, t, unknown, waitingRetry,
 } from "../../support/webhook-history.ts";
 
 describe("webhook event", () => {
@@ -141,12 +141,36 @@ describe("webhook event", () => {
       ).to.include({ nextAttemptAt: t(61) });
     });
 
-    it("plans by the same rule whatever the reason", () => {
+    it("plans by the same rule whatever the reason, but for the relay's own: then the event is due at once", () => {
       for (const reason of failureReasons) {
-        given(processing)
-          .when(fail(1, 1, { reason, answer: null }))
-          .givesTypes("DeliveryFailed", "RetryScheduled");
+        const spec = given(processing).when(fail(1, 1, { reason, answer: null }));
+        spec.givesTypes("DeliveryFailed", "RetryScheduled");
+        const isOwn = reason === "outcome unknown" || reason === "not sent";
+        expect(spec.state(), reason).to.include({ retryCount: 1, nextAttemptAt: isOwn ? t(1) : t(6) });
       }
+    });
+
+    it("of the relay's own waits by the schedule where the one before was so, too", () => {
+      const own = [unknown, { reason: "not sent", answer: null }] as const;
+      for (const [first, second] of [own, [own[1], own[0]]]) {
+        const again = lived(start(0), fail(1, 1, first), start(1));
+        const spec = given(again).when(fail(2, 2, second));
+        expect(spec.state()).to.include({ retryCount: 2, nextAttemptAt: t(2 + 300) });
+        // Nothing else may stand between.
+        const between = [...again, ...decide(stateOf(again), fail(2, 2))];
+        const later = [...between, ...decide(stateOf(between), start(400))];
+        const third = fail(3, 401, { ...second, policy: { ...policy, maxTrys: 9 } });
+        expect(given(later).when(third).state()).to.include({ nextAttemptAt: t(401) });
+        const late = [...again, ...decide(stateOf(again), fail(1, 1.5, { reason: "timeout", answer: null }))];
+        if (first.reason !== "outcome unknown") continue;
+        expect(given(late).when(fail(2, 2, second)).state()).to.include({ nextAttemptAt: t(2 + 300) });
+      }
+    });
+
+    it("of the relay's own counts toward maxTrys, and after a replay is the first again", () => {
+      const exhausting = fail(1, 1, { ...unknown, policy: { ...policy, maxTrys: 1 } });
+      const again = lived(start(0), exhausting, { type: "Replay", at: t(2) }, start(3));
+      expect(given(again).when(fail(2, 4, unknown)).state()).to.include({ nextAttemptAt: t(4) });
     });
 
     it("is the last one when it makes the count reach maxTrys", () => {

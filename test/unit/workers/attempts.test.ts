@@ -3,7 +3,7 @@ import { timestamp } from "../../../src/domain/time.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import type { Claimed } from "../../../src/workers/delivery/work.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
-import { success } from "../../support/outcomes.ts";
+import { noPause, success } from "../../support/outcomes.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 describe("attempts", () => {
@@ -24,7 +24,7 @@ describe("attempts", () => {
         destination: { url: "https://hook.example/" },
         claimedFrom: clock.monotonic(),
       };
-      await attempts.carryOut(claimed as unknown as Claimed);
+      await attempts.carryOut(claimed as unknown as Claimed, noPause);
     }
     expect(delays).to.deep.equal([2.5]);
   });

@@ -5,20 +5,25 @@ import { DueIndex } from "../../../src/application/delivery/due-index.ts";
 import { Outcomes } from "../../../src/application/delivery/recording.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { streams } from "../../../src/domain/streams.ts";
+import { timestamp } from "../../../src/domain/time.ts";
 import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-store.ts";
 import { Attempts } from "../../../src/workers/delivery/attempts.ts";
 import { Claims } from "../../../src/workers/delivery/claims.ts";
 import type { Claimed } from "../../../src/workers/delivery/work.ts";
 import { LostAttempts } from "../../../src/workers/lost-attempts.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
+import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
 import { http } from "../../support/http.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
-import { refusal, success } from "../../support/outcomes.ts";
+import { noPause, refusal, success } from "../../support/outcomes.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
 const origin = { actor: { type: "service", part: "delivery/w1" }, correlationId: "c", causationId: "claim" } as const;
+
+/** An event of the same destination. */
+const another = "0193a1b2-0000-7000-8000-00000000ffff";
 
 describe("an attempt that is held for lost", () => {
   let relay: ManualRelay;
@@ -54,14 +59,14 @@ describe("an attempt that is held for lost", () => {
   const logger = { ...quiet, warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
   let clock: ManualClock;
   let reach: { reachableSince: number };
-  /** One who has seen every attempt under way; the answer gives up all that is lost `afterMs` later. */
-  const watching = async () => {
+  /** A sweeper that has seen every attempt under way; the answer gives up all that is lost `afterMs` later. */
+  const watching = async (isGone = (_worker: string) => false) => {
     await relay.drained();
     clock = new ManualClock();
     reach = { reachableSince: clock.monotonic() };
     const { store } = relay;
     const dueIndex = new DueIndex(relay.models);
-    const lost = new LostAttempts({ store, dueIndex, outcomes, clock, logger, metrics, reach });
+    const lost = new LostAttempts({ store, dueIndex, outcomes, workers: { isGone }, reach, clock, logger, metrics });
     await lost.giveUp();
     return (afterMs = 1_000) => {
       clock.advance(afterMs);
@@ -84,7 +89,7 @@ describe("an attempt that is held for lost", () => {
     return { held, release: resolve };
   };
 
-  it("is given up once, and counted once, by however many look for it", async () => {
+  it("is given up once, by however many look for it, and does not count for its circuit", async () => {
     const { eventId } = await underWay();
     const all = [await watching(), await watching(), await watching()];
     const { held, release } = holdAppends(streams.event(eventId));
@@ -93,7 +98,7 @@ describe("an attempt that is held for lost", () => {
     release();
     await Promise.all(done);
     expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
-    expect(await circuit()).to.include({ position: "Closed", failures: 1 });
+    expect(await circuit()).to.equal(undefined);
     expect(ended).to.deep.equal(["failed: outcome unknown, null s"]);
   });
 
@@ -130,8 +135,12 @@ describe("an attempt that is held for lost", () => {
   }
 
   for (const fails of ["before", "after"] as const) {
-    it(`is counted, and once, though the log's answer to that was lost ${fails} it was written`, async () => {
-      const { eventId } = await underWay();
+    it(`gives its probe back, and once, though the log's answer to that was lost ${fails} it was written`, async () => {
+      const { eventId, state } = await underWay();
+      await tellCircuit(relay.api.world, state, attemptEnded(another, false));
+      relay.clock.advance(301_000);
+      const leaseUntil = timestamp(relay.clock.now() + 20_000);
+      await tellCircuit(relay.api.world, state, { type: "ClaimProbe", eventId, leaseUntil, lost: null });
       const giveUp = await watching();
       const append = relay.store.append.bind(relay.store);
       let lost = false;
@@ -148,7 +157,9 @@ describe("an attempt that is held for lost", () => {
       await giveUp();
       await giveUp();
       expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
-      expect(await circuit()).to.include({ failures: 1 });
+      expect(await circuit()).to.include({ position: "Open", failures: 1, probe: null, lastProbe: eventId });
+      const facts = await relay.store.readStream(streams.circuit(target.destinationId));
+      expect(facts.filter(({ type }) => type === "CircuitProbeReleased")).to.have.length(1);
       expect(ended).to.deep.equal(["failed: outcome unknown, null s"]);
     });
   }
@@ -179,7 +190,7 @@ describe("an attempt that is held for lost", () => {
     relay.store.beforeAppend = (stream) => {
       if (stream === streams.circuit(target.destinationId) && away) throw new LogUnavailable("away");
     };
-    const done = attempts.carryOut(claimed as Claimed);
+    const done = attempts.carryOut(claimed as Claimed, noPause);
     await eventually(async () => clock.pending, ({ length }) => length > 0);
     away = false;
     clock.advance(500);
@@ -207,7 +218,34 @@ describe("an attempt that is held for lost", () => {
     expect(await done).to.be.instanceOf(LogUnavailable);
     await giveUp();
     for (const { eventId } of [one, other]) expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
-    expect((await circuit())?.failures).to.equal(2);
+    expect(await circuit()).to.equal(undefined);
+  });
+
+  it("is given up at first sight where its worker is gone for certain, and due again at once", async () => {
+    const { eventId } = await underWay(20_000);
+    await relay.drained();
+    await watching((worker) => worker !== "test");
+    expect(await endsOf(eventId)).to.deep.equal([]);
+    await watching((worker) => worker === "test");
+    const { state, facts } = await loadWebhook(relay.store, eventId);
+    expect(state).to.include({ status: "WaitingRetry", nextAttemptAt: facts.at(-1)?.data.at });
+  });
+
+  it("whose worker is gone and whose event cannot be read is tried again after a lease, not at each look", async () => {
+    const { eventId } = await underWay(1_000);
+    const readStream = relay.store.readStream.bind(relay.store);
+    let looks = 0;
+    relay.store.readStream = async (stream, options) => {
+      const entries = await readStream(stream, options);
+      if (stream !== streams.event(eventId)) return entries;
+      looks += 1;
+      return entries.map((entry) => ({ ...entry, unreadable: "spoiled" }));
+    };
+    const giveUp = await watching(() => true);
+    await giveUp(999);
+    expect(looks).to.equal(1);
+    await giveUp(1);
+    expect(looks).to.equal(2);
   });
 
   it("has its whole lease again after the log was out of reach: its worker may be about to record its outcome", async () => {

@@ -17,6 +17,7 @@ import { createTenant, openIngest } from "../../support/accounts.ts";
 import { http } from "../../support/http.ts";
 import { InMemoryReadModels } from "../../support/in-memory-read-models.ts";
 import { ManualRelay, never } from "../../support/manual-relay.ts";
+import { noPause, success } from "../../support/outcomes.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
@@ -253,15 +254,13 @@ describe("in the middle of a purge", () => {
     const [accepted] = await relay.store.readStream(streams.event(id));
     expect(accepted?.revision).to.be.greaterThan(0);
     const [item] = workOf(accepted as RecordedEvent) as [FirstAttempt];
-    const answer = { statusCode: 204, headers: {}, body: "", truncated: false };
-    const send = async () => ({ ok: true, durationMs: 9, requestHeaders: {}, answer }) as const;
-    const client = { send } as unknown as DeliveryClient;
+    const client = { send: async () => success } as unknown as DeliveryClient;
     const outcomes = new Outcomes({ ...world, retry: { scheduleMs: [0], jitter: 0 } });
     const parts = { ...world, logger: quiet, workerId: "w" };
     const claims = new Claims({ ...parts, deliveryTimeoutMs: 9 });
     await world.aggregates.read(destinations, target.destinationId);
     const claimed = await claims.claim({ kind: "first", eventId: id, item }, false, () => true);
-    await new Attempts({ ...parts, outcomes, client }).carryOut(claimed as Claimed);
+    await new Attempts({ ...parts, outcomes, client }).carryOut(claimed as Claimed, noPause);
     expect((await tenant.owner.client.get(`/api/v1/events/${id}`)).json).to.include({ status: "Succeeded" });
   });
 

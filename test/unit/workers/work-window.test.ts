@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { DueIndex, WaitingWork } from "../../../src/application/delivery/due-index.ts";
-import { newCircuit } from "../../../src/domain/circuit/circuit.ts";
+import { newCircuit, type Circuit } from "../../../src/domain/circuit/circuit.ts";
+import { timestamp } from "../../../src/domain/time.ts";
 import type { EventLog } from "../../../src/ports/event-store.ts";
 import type { FirstAttempt } from "../../../src/ports/work-queue.ts";
 import { PayloadRoom } from "../../../src/workers/delivery/payload-room.ts";
@@ -27,7 +28,8 @@ describe("a window of work", () => {
     const due = (limit: number): WaitingWork[] => named.slice(0, limit).map((eventId) => ({ eventId, dueAt: "" }));
     const dueIndex = {
       due: async (_of: unknown, _until: unknown, limit: number) => due(limit),
-      oldestDue: async (_of: unknown, _now: unknown, limit: number) => due(limit),
+      oldestDue: async (_of: unknown, _now: unknown, limit: number, after = "") =>
+        named.filter((eventId) => eventId > after).slice(0, limit),
       cover: async (position: string) => {
         covered.push(position);
         const error = errors.shift();
@@ -238,6 +240,20 @@ describe("a window of work", () => {
     window.offer(item(1));
     expect(await oldest()).to.equal("e1");
     expect(taken()).to.deep.equal(["e1"]);
+  });
+
+  it("looks for the next probe of an outage behind the last one, after the newest from the start", async () => {
+    named = ["e1", "e2", "e3"];
+    const after = async (circuit: Partial<Circuit>) => (await window.oldest({ ...halfOpen, ...circuit }))?.eventId;
+    expect(await after({ lastProbe: "e1" })).to.equal("e2");
+    expect(await after({ lastProbe: "e3" })).to.equal("e1");
+    // A probe that stands is lost, or nobody would look.
+    expect(await after({ lastProbe: "e1", probe: { eventId: "e2", leaseUntil: timestamp(0) } })).to.equal("e3");
+    window.end("e2", "unreadable");
+    window.end("e3", "gone");
+    expect(await after({ lastProbe: "e1" })).to.equal("e1");
+    named = ["e9"];
+    expect(await after({ lastProbe: "e9" }), "the only one").to.equal("e9");
   });
 
   it("has the due index that was behind come no further than it had to, whatever was claimed meanwhile", async () => {

@@ -111,14 +111,16 @@ describe("the due index", () => {
     );
   });
 
-  it("has the events accepted first among what is due", async () => {
+  it("has the events accepted first among what is due, of all or after one of them", async () => {
+    const limits = fc.integer({ min: 1, max: 9 });
     await fc.assert(
-      fc.asyncProperty(someEvents, fc.nat(13), fc.integer({ min: 1, max: 9 }), async (events, now, limit) => {
+      fc.asyncProperty(someEvents, fc.nat(13), limits, fc.option(fc.nat(29)), async (events, now, limit, nth) => {
         await hold(events);
+        const after = events[nth ?? events.length]?.id;
         for (const place of places) {
-          const expected = dueOf(events, place, now).map(({ id }) => id).sort().slice(0, limit);
-          const found = await index.oldestDue(place, start + now, limit);
-          expect(found.map(({ eventId }) => eventId)).to.deep.equal(expected);
+          const due = dueOf(events, place, now).map(({ id }) => id).sort();
+          const expected = due.filter((id) => after === undefined || id > after).slice(0, limit);
+          expect(await index.oldestDue(place, start + now, limit, after)).to.deep.equal(expected);
         }
       }),
       { numRuns: sized(60, 2_000) },
