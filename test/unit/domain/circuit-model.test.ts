@@ -143,7 +143,9 @@ describe("circuit, against a model", () => {
       fc.property(steps, (rows) => {
         let now = startMs;
         let state: Circuit = newCircuit("d", "t");
-        const model: Model = { position: "Closed", failures: 0, openUntil: 0, probe: null, lastProbe: null, pausedUntil: 0 };
+        const model: Model = {
+          position: "Closed", failures: 0, openUntil: 0, probe: null, lastProbe: null, pausedUntil: 0,
+        };
         for (const row of rows) {
           now += row.afterMs;
           const before = state;
