@@ -75,12 +75,33 @@ export class Books implements CallWatcher {
   /** Told of every fact as it becomes durable: who claims an attempt or a probe must have the destination to itself. */
   claimed(entries: readonly RecordedEvent[], by: SimulatedProcess): void {
     for (const { type, data } of entries) {
+      if (type === "DeliveryAttemptStarted") this.#mayBegin(data as { readonly destinationId: string }, by);
       if (type !== "DeliveryAttemptStarted" && type !== "CircuitProbeClaimed") continue;
       const { eventId, destinationId } = data as { readonly eventId: string; readonly destinationId: string };
       const until = this.#queue.hadUntil(by, destinationId);
       hold(until >= this.#now() - this.#claimMs, "only who has a destination claims its attempts",
         () => `${eventId} by ${by.name}, which had it until ${until.toFixed(0)}`);
     }
+  }
+
+  /** A process was told what its receiver answered: by 429 that wants no new attempt for a while. */
+  heard({ process, eventId, result }: Call): void {
+    const destination = this.#model.destinations.get(this.#model.events.get(eventId)?.destinationId ?? "");
+    if (!destination || !result?.answered || result.statusCode !== 429) return;
+    const from = this.#now();
+    const until = from + Number(result.headers["retry-after"] ?? 1) * 1000;
+    destination.pauses.push({ by: process, from, until });
+    destination.pausedUntil = Math.max(destination.pausedUntil, until);
+  }
+
+  #mayBegin({ destinationId }: { readonly destinationId: string }, by: SimulatedProcess): void {
+    const destination = this.#model.destinations.get(destinationId);
+    const now = this.#now();
+    const { clocksApartMs } = this.#model.rules;
+    const pause = destination?.pauses.find(({ by: whose, from, until }) =>
+      (whose === null || whose === by) && now > from + this.#newsMs && now < until - (whose ? 0 : clocksApartMs));
+    hold(pause === undefined, "who asks for a pause is left alone", () =>
+      `${destinationId}: from ${pause?.from.toFixed(0)} to ${pause?.until.toFixed(0)}, now ${now.toFixed(0)}`);
   }
 
   sent(call: Call): void {
@@ -137,7 +158,7 @@ export class Books implements CallWatcher {
       const closedAt = destination.closed.findLast(({ value }) => value)?.since ?? -Infinity;
       const others = [...(this.#underWay.get(destination.id) ?? [])].filter(({ eventId, attempt }) => {
         const other = this.#model.events.get(eventId)?.attempts[attempt - 1];
-        return other?.probe === true && other.claimedAt >= closedAt;
+        return other?.probe === true && other.claimedAt >= closedAt && !this.#isCutOff(other.by);
       });
       const beside = () => `${what} beside ${others.map((one) => one.eventId).join()}`;
       hold(others.length === 0, "one probe at a time", beside);
@@ -154,6 +175,7 @@ export class Books implements CallWatcher {
     const destination = this.#model.destinations.get(destinationId);
     if (!destination) return;
     const limit = Math.max(...inForce(destination.limits, claimedAt - this.#newsMs));
+    for (const one of underWay) if (this.#isCutOff(one.process)) underWay.delete(one);
     if (underWay.size <= limit) return;
     // An owner cannot know of what the one before it was about to claim when its membership ended.
     const handedOverAt = this.#queue.handedOverAt(destinationId) ?? 0;
@@ -163,5 +185,10 @@ export class Books implements CallWatcher {
     });
     hold(underWay.size - racing.length <= limit, "a destination's limit is kept", () =>
       `${what}: ${underWay.size} under way (${racing.length} racing a hand-over), ${limit} allowed`);
+  }
+
+  /** Whether a process is known to have ended: with it, its requests have. Where there are others, nobody can know. */
+  #isCutOff(process: SimulatedProcess): boolean {
+    return this.#model.rules.isAlone && process.crashed;
   }
 }

@@ -21,6 +21,10 @@ export interface Rules {
   readonly promptMs: number;
   /** How much longer it may take where the destination's limit was another just before. */
   readonly relimitedMs: number;
+  /** Whether one process at a time has the log: then the attempts of those before are over at its start. */
+  readonly isAlone: boolean;
+  /** How far two processes' clocks may be apart, ms. */
+  readonly clocksApartMs: number;
 }
 
 type Data = Readonly<Record<string, unknown>> & {
@@ -133,6 +137,7 @@ export class Model {
     const stays = data.from === data.to;
     hold(stays || moves.has(`${data.from}>${data.to}`), "states move only as specified", where);
     event.status = data.to;
+    if (!stays) event.movedAt = this.#now();
     if (!stays) event.movedIn = position;
     if (!stays && finished.includes(data.from)) event.leftIn = position;
     switch (type) {
@@ -159,14 +164,17 @@ export class Model {
         const unknown = data["reason"] === "outcome unknown";
         hold(!unknown || !attempt.givenUp, "an attempt is given up once", where);
         const heldFor = this.#now() - attempt.claimedAt;
-        hold(!unknown || heldFor >= this.rules.leaseMs, "an attempt is given up after its lease", () =>
+        const isOver = heldFor >= this.rules.leaseMs || (this.rules.isAlone && attempt.by.crashed);
+        hold(!unknown || isOver, "an attempt is given up after its lease", () =>
           `${where()}, claimed ${heldFor} ms ago`);
-        this.#over(event, attempt, false);
+        const isOwn = unknown || data["reason"] === "not sent";
+        this.#over(event, attempt, isOwn || statusCodeOf(data) === 429 ? null : false);
         if (unknown) attempt.givenUp = true;
         else attempt.ending = { ok: false, reason: String(data["reason"]), statusCode: statusCodeOf(data) };
         const counts = isNewest && data.from === "Processing";
         hold(counts !== stays, "a failure moves its event unless it comes late", where);
         if (counts) event.retryCount += 1;
+        if (counts) event.ownFailures = isOwn ? event.ownFailures + 1 : 0;
         hold(data["retryCount"] === event.retryCount, "failures are counted", where);
         return;
       }
@@ -183,6 +191,7 @@ export class Model {
       }
       case "EventReplayed":
         event.retryCount = 0;
+        event.ownFailures = 0;
         event.nextAttemptAt = String(data["nextAttemptAt"]);
         this.#replayed.set(metadata.correlationId, (this.#replayed.get(metadata.correlationId) ?? 0) + 1);
         return;
@@ -209,20 +218,22 @@ export class Model {
     const late = now - Math.max(dueSince, this.#possibleSince(destination));
     hold(probe === true || late <= this.rules.promptMs, "nothing is overdue",
       () => `${where()}: ${late.toFixed(0)} ms late`);
+    if (probe === true && destination.circuit !== "Closed") destination.lastProbe = event.id;
     destination.underWay += 1;
   }
 
   /** Since when a destination lets attempts begin, as far as the log tells: ms of the simulation. */
-  #possibleSince({ open, closed, limits, fullUntil }: DestinationRecord): number {
+  #possibleSince({ open, closed, limits, fullUntil, pausedUntil }: DestinationRecord): number {
     const since = (past: Past<unknown>) => past.at(-1)?.since ?? -Infinity;
-    return Math.max(fullUntil, since(limits) + this.rules.relimitedMs, since(open), since(closed));
+    return Math.max(fullUntil, pausedUntil, since(limits) + this.rules.relimitedMs, since(open), since(closed));
   }
 
-  #over(event: EventRecord, attempt: AttemptRecord, ok: boolean): void {
+  /** `ok` is null where the outcome says nothing of the receiver. */
+  #over(event: EventRecord, attempt: AttemptRecord, ok: boolean | null): void {
     const destination = this.destinations.get(event.destinationId);
     if (!destination) return;
     const now = this.#now();
-    destination.outcomes.push({ at: now, ok });
+    if (ok !== null) destination.outcomes.push({ at: now, ok });
     if (attempt.givenUp) return;
     if (destination.underWay >= (destination.limits.at(-1)?.value ?? 0)) destination.fullUntil = now;
     destination.underWay -= 1;
@@ -239,7 +250,8 @@ export class Model {
     const owner = this.destinations.get(destinationId)?.tenantId;
     hold(owner === tenantId, "an event goes to its tenant's destination", () => `${id} to ${destinationId}`);
     const event: EventRecord = {
-      id, tenantId, destinationId, acceptedAt, since: this.#now(), attempts: [], status: "Pending", retryCount: 0,
+      id, tenantId, destinationId, acceptedAt, since: this.#now(), movedAt: this.#now(), attempts: [],
+      status: "Pending", retryCount: 0, ownFailures: 0,
       idempotencyKey: data["idempotencyKey"] as string | null, payload: String(data["payload"]),
       nextAttemptAt: acceptedAt, movedIn: position, leftIn: "", purgedAt: null, deleted: false,
     };
@@ -257,7 +269,9 @@ export class Model {
     const asked = ending && answer?.answered && (answer.statusCode === 429 || answer.statusCode === 503)
       ? Number(answer.headers["retry-after"] ?? 0) * 1000
       : 0;
-    const [least, most] = [Math.max(wait, asked), Math.max(wait * (1 + jitter), asked)];
+    const [least, most] = event.ownFailures === 1
+      ? [0, 0]
+      : [Math.max(wait, asked), Math.max(wait * (1 + jitter), asked)];
     hold(planned >= least && planned <= most, "the retry schedule is kept", () =>
       `${where()}: ${planned} ms after failure ${event.retryCount}, not ${least} to ${most}`);
     event.nextAttemptAt = String(data["nextAttemptAt"]);
@@ -315,7 +329,8 @@ export class Model {
       this.destinations.set(id, {
         id, tenantId: String(data["tenantId"]), limits: [{ since, value: Number(data["serverRateLimit"]) }],
         open: [{ since, value: true }], closed: [{ since, value: true }], probes: [{ since, value: null }],
-        outcomes: [], underWay: 0, fullUntil: -Infinity, circuit: "Closed", openUntil: null, failures: 0,
+        outcomes: [], underWay: 0, fullUntil: -Infinity, pauses: [], pausedUntil: -Infinity, loggedPause: null,
+        lastProbe: null, circuit: "Closed", openUntil: null, failures: 0,
         deleted: false, active: true, settings: [],
       });
     }
@@ -344,6 +359,11 @@ export class Model {
     const isOfEvent = ["CircuitCounted", "CircuitOpened", "CircuitProbeClaimed"].includes(type);
     const known = this.events.get(data.eventId)?.destinationId === destination.id;
     hold(known || !isOfEvent, "a circuit's fact names the event that it came of", () => `${where()}: ${data.eventId}`);
+    const pausedUntil = (data["pausedUntil"] ?? null) as string | null;
+    const pauses = type === "CircuitCounted" && failures === destination.failures && pausedUntil !== null
+      && pausedUntil > (destination.loggedPause ?? "");
+    const isCounted = type === "CircuitOpened" || (type === "CircuitCounted" && failures > 0 && !pauses);
+    hold(!isCounted || this.#hasFailed(data.eventId), "only what its receiver did counts", where);
     if (type === "CircuitOpened") {
       const most = inForce(this.tenants.get(destination.tenantId)?.maxTrys ?? [], since - 30_000);
       const due = before === "Closed" ? failures >= Math.min(...most) : probing !== null;
@@ -351,17 +371,24 @@ export class Model {
       const openFor = (Date.parse(String(data["openUntil"])) - Date.parse(data.at)) / 1000;
       const timers = inForce(this.tenants.get(destination.tenantId)?.timers ?? [], since - 30_000);
       hold(timers.includes(openFor), "a circuit stays open for its time", () => `${where()}: ${openFor} s`);
-    } else if (type === "CircuitCounted") {
+    } else if (type === "CircuitCounted" && !pauses) {
       const follows = failures === 0 || failures === destination.failures + 1;
       hold(before === "Closed" && follows, "a circuit counts failures one by one", where);
       const most = inForce(this.tenants.get(destination.tenantId)?.maxTrys ?? [], since - 30_000);
       hold(failures < Math.max(...most), "a circuit opens at maxTrys", where);
     } else if (type === "CircuitProbeClaimed") {
       hold(before !== "Closed", "only what is not closed is probed", where);
+      if (probing !== null) destination.lastProbe = probing;
+      this.#inTurn(destination, data, where);
     } else if (type === "CircuitHalfOpened") {
       hold(before === "Open", "only what is open is half-opened", where);
+      if (probing !== null) destination.lastProbe = probing;
+    } else if (type === "CircuitClosed") {
+      destination.lastProbe = null;
+      // A person ended the pause, too.
+      if (data.eventId === null) Object.assign(destination, { pausedUntil: since, pauses: [] });
     }
-    if (before === "Closed" && failures > 0) {
+    if (before === "Closed" && failures > 0 && !pauses) {
       const most = failuresInARow(destination, since, this.rules.newsMs);
       const what = () => `${where()}: ${failures}, not ${most}`;
       hold(failures <= most, "failures are counted from the last success", what);
@@ -371,11 +398,44 @@ export class Model {
       const late = since - Math.max(dueSince, this.#possibleSince(destination));
       hold(late <= this.rules.promptMs, "nothing is overdue", () => `${where()}: ${late.toFixed(0)} ms late`);
     }
+    if (pausedUntil !== null && pausedUntil !== destination.loggedPause) {
+      const until = since + Date.parse(pausedUntil) - Date.parse(data.at);
+      destination.pauses.push({ by: null, from: since, until });
+      destination.pausedUntil = Math.max(destination.pausedUntil, until);
+    }
+    destination.loggedPause = pausedUntil;
     destination.openUntil = data["openUntil"] as string | null;
     destination.circuit = String(data["position"]);
     destination.failures = failures;
     destination.closed.push({ since, value: destination.circuit === "Closed" });
     destination.probes.push({ since, value: probe?.eventId ?? null });
+  }
+
+  /** Whether an attempt at an event, or at one that had its id before, failed by what its receiver did. */
+  #hasFailed(eventId: string): boolean {
+    const all = [...this.former.filter(({ id }) => id === eventId), this.events.get(eventId)];
+    return all.some((event) => event?.attempts.some(({ ending }) =>
+      ending?.ok === false && ending.reason !== "not sent" && ending.statusCode !== 429));
+  }
+
+  /**
+   * Whether a probe is the oldest held event after the last one of its outage, or the oldest of all where there is none
+   * after that. What came to be held just now, the prober need not know of.
+   */
+  #inTurn({ id, lastProbe }: DestinationRecord, { eventId, at }: Data, where: () => string): void {
+    const { newsMs, clocksApartMs } = this.rules;
+    if (clocksApartMs === Infinity) return;
+    const knownBy = new Date(Date.parse(at) - newsMs - clocksApartMs).toISOString();
+    const held = [...this.events.values()].filter((event) =>
+      event.destinationId === id && event.purgedAt === null && event.movedAt < this.#now() - newsMs
+      && (event.status === "Pending" || (event.status === "WaitingRetry" && (event.nextAttemptAt ?? "") < knownBy)));
+    const isBefore = (one: string, other: string) => {
+      const [late, otherLate] = [one <= (lastProbe ?? ""), other <= (lastProbe ?? "")];
+      return late === otherLate ? one < other : otherLate;
+    };
+    const passedOver = held.find((event) => isBefore(event.id, eventId));
+    hold(passedOver === undefined, "probes take turns", () =>
+      `${where()}: ${eventId}, not ${passedOver?.id}, after ${lastProbe}`);
   }
 }
 

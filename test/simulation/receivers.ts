@@ -6,7 +6,7 @@ import { TokenEndpoints } from "./token-endpoints.ts";
 
 /** How a receiver takes requests. */
 export const tempers = [
-  "fast", "slow", "failing", "gone", "busy", "silent", "flapping", "ragged", "dead", "moved", "denying",
+  "fast", "slow", "failing", "gone", "busy", "paced", "silent", "flapping", "ragged", "dead", "moved", "denying",
 ] as const;
 export type Temper = (typeof tempers)[number];
 
@@ -31,10 +31,14 @@ export interface Call {
   result?: OutboundAnswer | OutboundFailure;
 }
 
-/** Told of every request, at the moment it leaves and at the moment it is over for the receiver. */
+/**
+ * Told of every request, at the moment it leaves, at the moment it is over for the receiver, and when its process is
+ * told the result.
+ */
 export interface CallWatcher {
   sent(call: Call): void;
   over(call: Call): void;
+  heard(call: Call): void;
 }
 
 type Plan = { readonly afterMs: number } & (
@@ -107,6 +111,7 @@ export class Receivers {
         this.watcher?.over(call);
         process.hear(() => {
           call.result = outcome;
+          this.watcher?.heard(call);
           resolve(outcome);
         });
       });
@@ -129,6 +134,10 @@ export class Receivers {
         return { afterMs: soon, status: random.chance(0.3) ? 410 : 200 };
       case "busy":
         return { afterMs: soon, status: random.pick([429, 503]), retryAfterS: random.below(this.busyMs / 1000) };
+      case "paced":
+        return random.chance(0.5)
+          ? { afterMs: soon, status: 200 }
+          : { afterMs: soon, status: 429, ...(random.chance(0.5) && { retryAfterS: 1 + random.below(3) }) };
       case "silent":
         return { afterMs: Infinity, status: 0 };
       case "flapping":

@@ -29,6 +29,10 @@ export interface EventRecord extends Purgeable {
   readonly since: number;
   readonly attempts: AttemptRecord[];
   retryCount: number;
+  /** How many failures in a row were the relay's own. */
+  ownFailures: number;
+  /** Since when it is in its status, ms of the simulation. */
+  movedAt: number;
   nextAttemptAt: string | null;
   /** Its stream is gone. */
   deleted: boolean;
@@ -48,13 +52,21 @@ export interface DestinationRecord {
   /** Whether its circuit lets everything through. */
   readonly closed: Past<boolean>;
   readonly probes: Past<string | null>;
-  /** Outcomes of attempts, as they became durable; lost ones are failures. */
+  /** Outcomes of attempts that say something of the receiver, as they became durable. */
   readonly outcomes: { readonly at: number; readonly ok: boolean }[];
   /** Attempts that have no end yet, by the log. */
   underWay: number;
   /** Until when there was no room for another attempt, ms of the simulation. */
   fullUntil: number;
   circuit: string;
+  /** What 429s asked for, ms of the simulation, and the process that heard it; null: as the log tells everybody. */
+  readonly pauses: { readonly by: SimulatedProcess | null; readonly from: number; readonly until: number }[];
+  /** The latest end of these. */
+  pausedUntil: number;
+  /** As the circuit's newest fact says. */
+  loggedPause: string | null;
+  /** The newest probe of this outage that was tried, or was lost. */
+  lastProbe: string | null;
   /** Until when an open circuit lets nothing through. */
   openUntil: string | null;
   failures: number;

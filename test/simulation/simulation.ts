@@ -101,7 +101,11 @@ export class Simulation {
     const broken = (error: unknown) => this.#fail(error);
     const news = newsMs(this.#weather);
     const prompt = promptness({ ...this.#weather, fair: this.#weather.fair && !death });
-    this.#model = new Model(now, { ...retry, leaseMs: deliveryTimeoutMs + leaseMarginMs, newsMs: news, ...prompt });
+    const { processes, jumpEveryMs, skewMs } = this.#weather;
+    this.#model = new Model(now, {
+      ...retry, leaseMs: deliveryTimeoutMs + leaseMarginMs, newsMs: news, ...prompt, isAlone: processes === 1,
+      clocksApartMs: jumpEveryMs < Infinity ? Infinity : skewMs,
+    });
     const claimMs = newsMs({ ...this.#weather, stallEveryMs: Infinity });
     this.#books = new Books({ model: this.#model, queue, now, newsMs: news, claimMs });
     log.watcher = {
@@ -119,6 +123,7 @@ export class Simulation {
         this.#books.sent(call);
       }),
       over: (call) => this.#guarded(() => this.#books.over(call)),
+      heard: (call) => this.#guarded(() => this.#books.heard(call)),
     };
     receivers.tokenEndpoints.watcher = (client, isAsking) => this.#guarded(() => {
       this.#trace.add(`${client} asked for a token`);

@@ -130,8 +130,8 @@ export class Lane {
   /** Nothing more is started until the destination comes back to this worker; what is under way goes on. */
   leave(): void {
     this.#tenure.leave();
-    // Attempts under way still tell the log of theirs; the next owner has it from there.
-    this.#pause.stop();
+    // Attempts under way still tell the log of the pause; whoever owns the destination next has it from there.
+    this.#pause.unwatch();
     this.#pause = this.#newPause();
     this.#window.hold();
   }

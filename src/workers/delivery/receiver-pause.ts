@@ -43,13 +43,15 @@ export class ReceiverPause {
     const now = this.#clock.now();
     if (pausedUntil === undefined) {
       // One that is over is dropped from the log; one that is not was ended.
-      if (before !== undefined && millis(before) > now) this.stop();
+      if (before !== undefined && millis(before) > now) {
+        this.#end = null;
+        this.unwatch();
+      }
     } else if (pausedUntil !== this.#end?.until) this.ask(millis(pausedUntil) - now);
   }
 
-  /** Ends the pause, without a call. */
-  stop(): void {
-    this.#end = null;
+  /** The end of the pause calls nobody. */
+  unwatch(): void {
     this.#timer?.cancel();
   }
 }

@@ -40,8 +40,8 @@ export const decisions: readonly PlantedBug[] = [
     name: "a replay goes on counting",
     breaks: "failures are counted",
     file: state,
-    from: "return { ...state, status, retryCount: 0, nextAttemptAt: event.data.nextAttemptAt };",
-    to: "return { ...state, status, nextAttemptAt: event.data.nextAttemptAt };",
+    from: "return { ...state, status, retryCount: 0, ownFailures: 0, nextAttemptAt: event.data.nextAttemptAt };",
+    to: "return { ...state, status, ownFailures: 0, nextAttemptAt: event.data.nextAttemptAt };",
   },
   {
     name: "jitter comes early",
@@ -140,9 +140,8 @@ export const decisions: readonly PlantedBug[] = [
     name: "an attempt that was given up stays open",
     breaks: "an attempt is given up once",
     file: state,
-    from: "return { ...settled, status, retryCount, lost };",
-    to: `const open = reason === "outcome unknown" ? state.open : settled.open;
-      return { ...settled, open, status, retryCount, lost };`,
+    from: "const settled = settle(state, attempt);\n      const lost =",
+    to: "const settled = reason === \"outcome unknown\" ? state : settle(state, attempt);\n      const lost =",
     weather: { ...manyLost, lagMs: 1_500 },
   },
   {
@@ -184,8 +183,8 @@ export const decisions: readonly PlantedBug[] = [
     name: "a circuit closes and keeps its probe",
     breaks: "no probe is left standing",
     file: circuit,
-    from: "const closed = { position: \"Closed\", failures: 0, openUntil: null, probe: null } as const;",
-    to: "const closed = { position: \"Closed\", failures: 0, openUntil: null } as const;",
+    from: "fact(\"CircuitClosed\", pauseOf(before), newCircuit(",
+    to: "fact(\"CircuitClosed\", { ...pauseOf(before), probe: state.probe }, newCircuit(",
   },
   {
     name: "the circuit is open for half its time",

@@ -267,8 +267,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a lane that lost its destination keeps its work",
     breaks: "a destination's limit is kept",
     file: lane,
-    from: "this.#tenure.leave();\n    this.#window.hold();",
-    to: "this.#window.hold();",
+    from: "  leave(): void {\n    this.#tenure.leave();",
+    to: "  leave(): void {",
     weather: { processes: 3, rebalanceEveryMs: 1_500, moody: 0.7 },
   },
   {
@@ -317,8 +317,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a lane ignores its circuit",
     breaks: "nothing but a probe goes while the circuit is not closed",
     file: lane,
-    from: "if (circuit.position === \"Closed\") {",
-    to: "if (circuit.position !== \"HalfOpen\") {",
+    from: "const isClosed = circuit.position === \"Closed\";",
+    to: "const isClosed = circuit.position !== \"HalfOpen\";",
   },
   {
     name: "a probe goes while its claim is under way",
