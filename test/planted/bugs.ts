@@ -21,6 +21,8 @@ const log = "src/adapters/embedded-event-store";
 const index = `${log}/stream-index`;
 const indexTests = "test/unit/adapters/embedded-event-store/stream-index";
 const readModels = "src/adapters/embedded-read-models";
+const sending = "src/application/delivery";
+const lanes = "src/workers/delivery";
 
 /** What the log promises. */
 const store: readonly Bug[] = [
@@ -244,18 +246,42 @@ const delivery: readonly Bug[] = [
     breaks: "one probe at a time",
     changes: [{
       file: "src/domain/circuit/circuit.ts",
-      from: "stands(state.probe, command.lost)) return [];\n      return fact(\"CircuitProbe",
-      to: "false) return [];\n      return fact(\"CircuitProbe",
+      from: "stands(state.probe, command.lost)) return [];\n      const { eventId, leaseUntil }",
+      to: "false) return [];\n      const { eventId, leaseUntil }",
     }],
     tests: ["test/unit/domain/circuit.test.ts", "test/unit/domain/circuit-model.test.ts"],
+  },
+  {
+    name: "crash-counts-for-the-circuit",
+    breaks: "a crash suspends no receiver that is well",
+    changes: [{ file: `${sending}/outcome.ts`, from: "return !ownFailures.has(outcome.reason) && ", to: "return " }],
+    tests: ["test/e2e/healthy-receivers.test.ts", "test/unit/workers/lost-attempts.test.ts"],
+  },
+  {
+    name: "dead-have-their-leases",
+    breaks: "what a process had under way that is dead for certain is sent again at once",
+    changes: [{ file: `${lanes}/workers.ts`, from: "return !this.#isLogShared && ", to: "return false && " }],
+    tests: ["test/e2e/healthy-receivers.test.ts"],
+  },
+  {
+    name: "dead-take-places",
+    breaks: "what a process had under way that is dead for certain takes no place of the limit",
+    changes: [{ file: `${lanes}/tenure.ts`, from: "workerId && !workers.isGone(worker)", to: "workerId" }],
+    tests: ["test/e2e/healthy-receivers.test.ts"],
+  },
+  {
+    name: "pause-of-one-worker",
+    breaks: "the next owner of a destination keeps to the pause that its receiver asked for",
+    changes: [{ file: `${sending}/recording.ts`, from: "pausedUntil?.() ?? null", to: "pausedUntil ? null : null" }],
+    tests: ["test/unit/workers/receiver-pause.test.ts"],
   },
   {
     name: "stale-failures-open-the-circuit",
     breaks: "attempts under way when the circuit opened do not move it",
     changes: [{
       file: "src/domain/circuit/circuit.ts",
-      from: "if (state.probe?.eventId !== command.eventId) return [];\n        return",
-      to: "if (command.ok && state.probe?.eventId !== command.eventId) return [];\n        return",
+      from: "if (!isOfProbe(state, command)) return [];",
+      to: "if (command.ok && !isOfProbe(state, command)) return [];",
     }],
     tests: ["test/unit/domain/circuit.test.ts", "test/unit/domain/circuit-model.test.ts"],
   },

@@ -386,7 +386,7 @@ export class Model {
     } else if (type === "CircuitClosed") {
       destination.lastProbe = null;
       // A person ended the pause, too.
-      if (data.eventId === null) Object.assign(destination, { pausedUntil: since, pauses: [] });
+      if (!known) Object.assign(destination, { pausedUntil: since, pauses: [] });
     }
     if (before === "Closed" && failures > 0 && !pauses) {
       const most = failuresInARow(destination, since, this.rules.newsMs);

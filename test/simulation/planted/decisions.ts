@@ -5,6 +5,7 @@ const event = "src/domain/event/decide.ts";
 const state = "src/domain/event/state.ts";
 const retries = "src/domain/event/retry-policy.ts";
 const circuit = "src/domain/circuit/circuit.ts";
+const outcome = "src/application/delivery/outcome.ts";
 
 /** Mistakes in what is decided of events and circuits. */
 export const decisions: readonly PlantedBug[] = [
@@ -185,6 +186,42 @@ export const decisions: readonly PlantedBug[] = [
     file: circuit,
     from: "fact(\"CircuitClosed\", pauseOf(before), newCircuit(",
     to: "fact(\"CircuitClosed\", { ...pauseOf(before), probe: state.probe }, newCircuit(",
+  },
+  {
+    name: "a lost attempt counts for its circuit",
+    breaks: "only what its receiver did counts",
+    file: outcome,
+    from: "return !ownFailures.has(outcome.reason) && pauseAskedBy",
+    to: "return pauseAskedBy",
+  },
+  {
+    name: "a 429 counts for its circuit",
+    breaks: "only what its receiver did counts",
+    file: outcome,
+    from: "return !ownFailures.has(outcome.reason) && pauseAskedBy(outcome) === null;",
+    to: "return !ownFailures.has(outcome.reason);",
+  },
+  {
+    name: "a 429 that does not say how long asks for a moment",
+    breaks: "who asks for a pause is left alone",
+    file: outcome,
+    from: "const usualPauseMs = 1_000;",
+    to: "const usualPauseMs = 10;",
+  },
+  {
+    name: "a lost attempt is retried by the schedule",
+    breaks: "the retry schedule is kept",
+    file: event,
+    from: "const isFirstOwn = ownFailures.has(reason) && state.ownFailures === 0;",
+    to: "const isFirstOwn = state.ownFailures < 0;",
+  },
+  {
+    name: "an event that ends its process each time is retried at once each time",
+    breaks: "the retry schedule is kept",
+    file: event,
+    from: "const isFirstOwn = ownFailures.has(reason) && state.ownFailures === 0;",
+    to: "const isFirstOwn = ownFailures.has(reason);",
+    weather: { moody: 1, crashEveryMs: 2_000, crashAtQuestion: 0, operations: 1_500, activeMs: 60_000 },
   },
   {
     name: "the circuit is open for half its time",

@@ -1,5 +1,5 @@
 import type { PlantedBug } from "./planted-bug.ts";
-import { manyLost } from "./weathers.ts";
+import { calmProbes, manyLost } from "./weathers.ts";
 
 const claims = "src/workers/delivery/claims.ts";
 const attempts = "src/workers/delivery/attempts.ts";
@@ -319,6 +319,44 @@ export const delivery: readonly PlantedBug[] = [
     file: lane,
     from: "const isClosed = circuit.position === \"Closed\";",
     to: "const isClosed = circuit.position !== \"HalfOpen\";",
+  },
+  {
+    name: "a lane goes on through a pause",
+    breaks: "who asks for a pause is left alone",
+    file: lane,
+    from: "    if (this.#pause.until !== null) {",
+    to: "    if (this.#pause.until === \"\") {",
+  },
+  {
+    name: "a first attempt is claimed with the acceptance through a pause",
+    breaks: "who asks for a pause is left alone",
+    file: lane,
+    from: "return !destination?.active || !isClosed || this.#pause.until !== null;",
+    to: "return !destination?.active || !isClosed;",
+  },
+  {
+    name: "the oldest event is the probe, again and again",
+    breaks: "probes take turns",
+    file: "src/workers/delivery/work-window.ts",
+    from: "const last = probe?.eventId ?? circuit.lastProbe;",
+    to: "const last = probe?.eventId;",
+    weather: calmProbes,
+  },
+  {
+    name: "a circuit forgets its last probe",
+    breaks: "probes take turns",
+    file: "src/domain/circuit/circuit.ts",
+    from: "return opened(state.failures + 1, { lastProbe: command.eventId });",
+    to: "return opened(state.failures + 1, {});",
+    weather: calmProbes,
+  },
+  {
+    name: "every other worker is gone",
+    breaks: "an attempt is given up after its lease",
+    file: "src/workers/delivery/workers.ts",
+    from: "return !this.#isLogShared && !this.#own.has(worker);",
+    to: "return !this.#own.has(worker);",
+    weather: { processes: 3 },
   },
   {
     name: "a probe goes while its claim is under way",

@@ -5,6 +5,12 @@ export const manyLost: Partial<Weather> = {
   processes: 3, operations: 1_000, activeMs: 60_000, stallEveryMs: 3_000, stallMs: 40_000, moody: 1, moodEveryMs: 1_500,
 };
 
+/** Circuits are open for long, and nothing else keeps a prober from what is due. */
+export const calmProbes: Partial<Weather> = {
+  processes: 1, operations: 1_500, activeMs: 60_000, moody: 1, moodEveryMs: 8_000, crashEveryMs: Infinity,
+  stopEveryMs: Infinity, stallEveryMs: Infinity, outageEveryMs: Infinity, jumpEveryMs: Infinity, lossEveryMs: Infinity,
+};
+
 /** Keys come again while what a purge took of them is still being cleared away. */
 export const hurried: Partial<Weather> = {
   operations: 2_500, activeMs: 30_000, moody: 0.2,
