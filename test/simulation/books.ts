@@ -98,8 +98,10 @@ export class Books implements CallWatcher {
     const destination = this.#model.destinations.get(destinationId);
     const now = this.#now();
     const { clocksApartMs } = this.#model.rules;
+    // When a fact was decided that tells of one is known no better than when it was written.
+    const unsureMs = clocksApartMs + this.#newsMs;
     const pause = destination?.pauses.find(({ by: whose, from, until }) =>
-      (whose === null || whose === by) && now > from + this.#newsMs && now < until - (whose ? 0 : clocksApartMs));
+      (whose === null || whose === by) && now > from + this.#newsMs && now < until - (whose ? 0 : unsureMs));
     hold(pause === undefined, "who asks for a pause is left alone", () =>
       `${destinationId}: from ${pause?.from.toFixed(0)} to ${pause?.until.toFixed(0)}, now ${now.toFixed(0)}`);
   }

@@ -15,4 +15,5 @@ export const regressions: readonly { readonly seed: string; readonly found: stri
   { seed: "100045", found: "a purge that counted what another had taken, for read models were built anew meanwhile" },
   { seed: "120456", found: "failures counted on over a success, for who recorded it died before it ended their count" },
   { seed: "203825", found: "a probe kept waiting by that of an opening which somebody had ended" },
+  { seed: "65", found: "an event that came in a pause left to the sweeper, for the due index did not know it yet" },
 ];

@@ -187,7 +187,7 @@ export class Lane {
     // A probe's attempt may go on: it is one like any other now, and the next opening's probe must not wait for it.
     if (isClosed) this.#probing = undefined;
     if (this.#pause.until !== null) {
-      this.#window.hold();
+      this.#window.holdForPause();
       return undefined;
     }
     if (isClosed) {

@@ -102,6 +102,17 @@ export class WorkWindow {
     if (miss === "not ours") this.lookAgain();
   }
 
+  /**
+   * Lets go of what is at hand for a pause, whose end is no fact of the log: when the due index is asked after it, the
+   * index must have come as far as all of this.
+   */
+  holdForPause(): void {
+    const positions = this.#work.flatMap((work) => (work.kind === "first" ? [work.item.position] : []));
+    if (this.#refillFrom !== undefined) positions.push(this.#refillFrom);
+    this.hold();
+    for (const position of positions) this.#wantRefill(position);
+  }
+
   /** Lets go of what is at hand: the due index has it all. */
   hold(): void {
     for (const work of this.#work) {

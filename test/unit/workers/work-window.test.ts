@@ -213,6 +213,20 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal(named.slice(0, windowSize));
   });
 
+  it("after a pause waits for a due index that knows what came before and during it", async () => {
+    const first = (position: string) => window.offer({ ...item(Number(position)), position });
+    for (const position of ["3", "5", "4"]) first(position);
+    window.holdForPause();
+    first("6");
+    window.holdForPause();
+    window.holdForPause();
+    expect([window.idle, window.clear, window.low]).to.deep.equal([true, false, true]);
+    named = ["e3", "e5", "e4", "e6"];
+    await refill();
+    expect(covered).to.deep.equal(["6"]);
+    expect(taken()).to.deep.equal(named);
+  });
+
   it("takes an event in again that it let go, not one that nobody can read", async () => {
     window.offer(item(1));
     window.hold();
