@@ -82,11 +82,14 @@ export const destinationDescriptions: Descriptions = {
     tag,
     summary: "List a circuit's history",
     description:
-      "Any role. Why deliveries were held and resumed: the consecutive failures were counted (CircuitCounted), the " +
-      "circuit opened (CircuitOpened) or waits half-open for its next event (CircuitHalfOpened), one event's attempt " +
+      "Any role. Why deliveries were held and resumed: the consecutive failures were counted, or a 429 asked for a " +
+      "pause (CircuitCounted), the circuit opened (CircuitOpened) or waits half-open for its next event " +
+      "(CircuitHalfOpened), one event's attempt " +
       "is to probe the receiver (CircuitProbeClaimed) or came to nothing (CircuitProbeReleased), the circuit closed " +
       "(CircuitClosed). Each fact has the circuit as it was from then on: `position` (Closed, Open or HalfOpen), " +
-      "`failures`, `openUntil`, and the `probe` in flight with its `eventId` and `leaseUntil`; and the event whose " +
+      "`failures`, `openUntil`, and the `probe` in flight with its `eventId` and `leaseUntil`; where there is one, " +
+      "the event of the outage's `lastProbe`, and until when a 429 asked for no new attempt, `pausedUntil`; and the " +
+      "event whose " +
       "attempt caused it (`eventId`), null if a person or the timer did it, and in facts of older versions. " +
       "Empty if no attempt ever failed. Stays readable when the destination is deleted.",
     parameters: { id },
@@ -101,7 +104,7 @@ export const destinationDescriptions: Descriptions = {
     summary: "Change a destination",
     description:
       "Developer or above. What is absent stays as it is. While a destination is Inactive its events are held; " +
-      "setting `active` resumes them, and closes the circuit of a Suspended one.",
+      "setting `active` resumes them, closes the circuit of a Suspended one, and ends a pause that a 429 asked for.",
     parameters: { id },
     examples: {
       "hold its events": { status: "inactive" },

@@ -297,6 +297,11 @@ describe("what SQLite does", () => {
     expect(steps()).to.deep.equal([pendingOfPlace, retriesOfPlace, "waiting: destinationId=?"]);
   });
 
+  it("for the probe after another begins behind that one", async () => {
+    await new DueIndex(readModels).oldestDue(place, now, 1, tenantId);
+    expect(steps()).to.deep.equal([`${pendingOfPlace} AND id>?`, "waiting: destinationId=? AND eventId>?"]);
+  });
+
   it("for whose retries became due in a while sorts no more than those", async () => {
     const index = new DueIndex(readModels);
     await index.destinationsWithRetriesDue(now - 1, now);
