@@ -198,7 +198,7 @@ const delivery: readonly Bug[] = [
     breaks: "the attempt of a lost worker is given up",
     changes: [{
       file: "src/workers/lost-attempts.ts",
-      from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.set(key, lease);",
+      from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
       to: "else if (seen > now) lost.set(key, lease);",
     }],
     tests: ["test/simulation/simulation.test.ts"],
@@ -209,7 +209,7 @@ const delivery: readonly Bug[] = [
     breaks: "no jump of the clock ends a lease early",
     changes: [{
       file: "src/workers/lost-attempts.ts",
-      from: "else if (now - seen >= millis(lease.leaseUntil) - millis(lease.startedAt)) lost.set(key, lease);",
+      from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
       to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.set(key, lease);",
     }],
     tests: ["test/simulation/simulation.test.ts"],

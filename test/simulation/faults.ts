@@ -1,5 +1,6 @@
 import { calm } from "./engine.ts";
 import type { Fleet } from "./fleet.ts";
+import type { LogOutages } from "./log-outages.ts";
 import type { Engines } from "./node.ts";
 import type { WallTime } from "./process.ts";
 import { calmQueue } from "./queue.ts";
@@ -18,6 +19,7 @@ interface FaultParts {
   readonly wall: WallTime;
   readonly trace: Trace;
   readonly hosts: () => readonly string[];
+  readonly logOutages: LogOutages;
 }
 
 /** Has the weather happen, and makes all well again. */
@@ -58,7 +60,7 @@ export class Faults {
   }
 
   end(): void {
-    const { engines, trace, wall } = this.#parts;
+    const { engines, trace, wall, logOutages } = this.#parts;
     const { log, readModels, state, queue, receivers } = engines;
     this.#ended = true;
     for (const { engine } of [log, readModels, state, queue]) {
@@ -66,6 +68,7 @@ export class Faults {
       engine.frozenUntil = 0;
       engine.down = false;
     }
+    logOutages.end();
     log.lagMs = 3;
     readModels.lost = false;
     queue.condition = calmQueue;
@@ -94,6 +97,7 @@ export class Faults {
     const { random, engines, scheduler, trace, weather } = this.#parts;
     const { engine } = random.pick([engines.log, engines.readModels, engines.state, engines.queue]);
     const ms = random.between(0, weather.outageMs);
+    if (engine === engines.log.engine) this.#parts.logOutages.begin(ms);
     if (random.chance(0.5)) {
       trace.add(`${engine.name} is frozen for ${ms.toFixed(0)} ms`);
       engine.frozenUntil = Math.max(engine.frozenUntil, scheduler.now + ms);

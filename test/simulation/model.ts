@@ -1,5 +1,6 @@
 import type { RecordedEvent } from "../../src/ports/event-store.ts";
 import { hold } from "./broken.ts";
+import { LogOutages } from "./log-outages.ts";
 import { moves } from "./moves.ts";
 import type { SimulatedProcess } from "./process.ts";
 import { finished, neverPurged, takeAway, type PurgeOrder } from "./purged.ts";
@@ -55,12 +56,12 @@ export class Model {
   head = "";
   /** The event that a stream tells of, or told of last. */
   readonly #ofStream = new Map<string, EventRecord>();
+  readonly outages: LogOutages;
   readonly #now: () => number;
   readonly rules: Rules;
 
   constructor(now: () => number, rules: Rules) {
-    this.#now = now;
-    this.rules = rules;
+    [this.#now, this.rules, this.outages] = [now, rules, new LogOutages(now)];
   }
 
   /** Everything that was ever accepted. */
@@ -163,10 +164,9 @@ export class Model {
         hold(attempt !== undefined && !attempt.ending, "an attempt ends once", where);
         const unknown = data["reason"] === "outcome unknown";
         hold(!unknown || !attempt.givenUp, "an attempt is given up once", where);
-        const heldFor = this.#now() - attempt.claimedAt;
+        const heldFor = this.#now() - this.outages.leaseBegan(attempt.claimedAt, this.rules.leaseMs);
         const isOver = heldFor >= this.rules.leaseMs || (this.rules.isAlone && attempt.by.crashed);
-        hold(!unknown || isOver, "an attempt is given up after its lease", () =>
-          `${where()}, claimed ${heldFor} ms ago`);
+        hold(!unknown || isOver, "an attempt is given up after its lease", () => `${where()}, after ${heldFor} ms`);
         const isOwn = unknown || data["reason"] === "not sent";
         this.#over(event, attempt, isOwn || statusCodeOf(data) === 429 ? null : false);
         if (unknown) attempt.givenUp = true;

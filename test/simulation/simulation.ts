@@ -140,7 +140,7 @@ export class Simulation {
     });
     this.#faults = new Faults({
       random: random.fork("faults"), weather: this.#weather, engines: this.#engines, fleet: this.#fleet, scheduler,
-      wall: this.#wall, trace: this.#trace, hosts: () => this.#users.hosts,
+      wall: this.#wall, trace: this.#trace, hosts: () => this.#users.hosts, logOutages: this.#model.outages,
     });
   }
 

@@ -185,6 +185,17 @@ export const delivery: readonly PlantedBug[] = [
     to: "else if (this.#parts.clock.now() >= millis(lease.leaseUntil)) lost.set(key, lease);",
   },
   {
+    name: "a lease runs while the log is away",
+    breaks: "an attempt is given up after its lease",
+    file: lost,
+    from: "else if (now - Math.max(seen, reachableSince) >= leaseMs) lost.set(key, lease);",
+    to: "else if (now - seen >= leaseMs) lost.set(key, lease);",
+    weather: {
+      operations: 1_500, activeMs: 90_000, moody: 1, moodEveryMs: 3_000, crashEveryMs: Infinity, stopEveryMs: Infinity,
+      stallEveryMs: Infinity, outageEveryMs: 4_000, outageMs: 8_000,
+    },
+  },
+  {
     name: "a lease is timed from before it was asked for",
     breaks: "an attempt is given up after its lease",
     file: lost,

@@ -27,7 +27,8 @@ describe("a lease that a slow index tells of", () => {
     };
     const store = { readStream: async (stream: string) => (looked.push(stream), []) } as unknown as EventStore;
     const [workers, reach] = [{ isGone: () => false }, { reachableSince: 0 }];
-    const parts = { store, dueIndex, clock, outcomes: {} as Outcomes, workers, reach, logger: quiet, metrics: uncounted };
+    const outcomes = {} as Outcomes;
+    const parts = { store, dueIndex, clock, outcomes, workers, reach, logger: quiet, metrics: uncounted };
     const lost = new LostAttempts(parts);
     const after = async (ms: number) => {
       clock.advance(ms);

@@ -248,7 +248,7 @@ describe("an attempt that is held for lost", () => {
     expect(looks).to.equal(2);
   });
 
-  it("has its whole lease again after the log was out of reach: its worker may be about to record its outcome", async () => {
+  it("has its whole lease again after the log was out of reach, so that its worker can record first", async () => {
     const { eventId } = await underWay(10_000);
     const giveUp = await watching();
     reach.reachableSince = Infinity;
