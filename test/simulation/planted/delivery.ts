@@ -339,13 +339,6 @@ export const delivery: readonly PlantedBug[] = [
     to: "    if (this.#pause.until === \"\") {",
   },
   {
-    name: "a first attempt is claimed with the acceptance through a pause",
-    breaks: "who asks for a pause is left alone",
-    file: lane,
-    from: "return !destination?.active || !isClosed || this.#pause.until !== null;",
-    to: "return !destination?.active || !isClosed;",
-  },
-  {
     name: "the oldest event is the probe, again and again",
     breaks: "probes take turns",
     file: "src/workers/delivery/work-window.ts",
