@@ -58,13 +58,18 @@ export function checkOutboundUrl(field: string, text: string, outbound: Pick<Out
   if (refusal !== null) refuse("invalid", `${field}: ${refusal}`);
 }
 
-const dateTime = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
+const dateTime = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;
 
-/** An ISO 8601 date or date-time (UTC where it names no offset) as a timestamp. Throws a Refusal (invalid). */
+/**
+ * An ISO 8601 date or date-time in its extended format, with any number of fraction digits, as a timestamp. It is UTC
+ * where it names no offset; what is smaller than a millisecond is cut off. Throws a Refusal (invalid).
+ */
 export function parseDateTime(field: string, text: string): string {
-  const bad = () => refuse("invalid", `${field}: must be an ISO 8601 date-time, for example 2026-01-31T23:59:59.000Z`);
+  const example = "2026-01-31T23:59:59.000Z";
+  const bad = () => refuse("invalid", `${field}: must be an ISO 8601 date-time in extended format, like ${example}`);
   const [, year, month, day, hour = "00", minute = "00", second = "00", fraction = "", offset = "Z"] =
     dateTime.exec(text) ?? bad();
+  if (second === "60") refuse("invalid", `${field}: must not be a leap second; seconds go from 00 to 59`);
   const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.padEnd(3, "0").slice(0, 3)}Z`;
   const ms = Date.parse(local);
   // Date.parse takes the 30th of February for a day in March, and 24:00 for the next day.
