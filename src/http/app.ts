@@ -125,7 +125,7 @@ function exchangeOf(context: Context, params: Readonly<Record<string, string>>, 
     params, query, requestId,
     address: clientAddress(request, api.trustedProxies),
     authenticate: () => authenticate(request, api.services.sessions),
-    body: async () => (await readJsonObject(request, response, api.maxBodyBytes)).value,
+    body: () => readJsonObject(request, response, api.maxBodyBytes),
   };
 }
 

@@ -3,9 +3,10 @@ import type { Session } from "../application/accounts/sessions.ts";
 import type { Origin } from "../application/origin.ts";
 import type { PageInParts } from "../application/paging.ts";
 import type { Actor } from "../domain/domain-event.ts";
+import { refuseQuery, type BodyReader } from "./requests/body-reader.ts";
 import { uuidOf } from "./requests/identifiers.ts";
+import type { JsonObject } from "./requests/json-text.ts";
 import type { QueryReader } from "./requests/query-parameters.ts";
-import type { Validator } from "./requests/validate.ts";
 
 /** An answer: a JSON body, a page, a text, or nothing. */
 export interface Answer {
@@ -31,7 +32,7 @@ export interface Exchange {
   /** The session of the bearer token. Throws a Refusal (unauthenticated). */
   authenticate(): Promise<Session>;
   /** The JSON object in the body. Throws a Refusal (invalid, too-large, wrong-type). */
-  body(): Promise<object>;
+  body(): Promise<JsonObject>;
 }
 
 /** The methods that routes have; HEAD, OPTIONS and 405 follow from them (docs/api.md). */
@@ -71,7 +72,7 @@ export function open(method: Method, path: string, run: (exchange: Exchange) => 
 export function openWith<Body>(
   method: Method,
   path: string,
-  body: Validator<Body>,
+  body: BodyReader<Body>,
   handle: (exchange: Exchange, read: () => Promise<Body>) => Promise<Answer>,
 ): Route {
   const run = (exchange: Exchange) => handle(exchange, async () => body(await exchange.body()));
@@ -91,13 +92,15 @@ export function signedIn(method: Method, path: string, handle: (call: Call<undef
 export function signedInWith<Body>(
   method: Method,
   path: string,
-  body: Validator<Body>,
+  body: BodyReader<Body>,
   handle: (call: Call<Body>) => Promise<Answer>,
 ): Route {
   const run = async (exchange: Exchange) => {
     await exchange.authenticate();
     const read = await exchange.body();
-    return handle({ ...(await opened(exchange)), input: body(read) });
+    const call = await opened(exchange);
+    refuseQuery(body, exchange.query);
+    return handle({ ...call, input: body(read) });
   };
   return { method, path, security: "bearer", body, run };
 }

@@ -213,6 +213,23 @@ describeOnEngines("destinations", (freshEngines) => {
       expect((await one.developer.client.patch(path(id), { removeAuth: true })).json).not.to.have.property("authType");
     });
 
+    it("takes the status in any case, as answers spell it and otherwise, and an integer however it is written",
+      async () => {
+        const id = await registered();
+        const set = async (body: string) => {
+          const answer = await one.developer.client.call("PATCH", path(id), { body });
+          expect(answer.status, answer.text).to.equal(200);
+          return answer.json;
+        };
+        for (const status of ["Inactive", "Active", "INACTIVE", "aCTIVE"]) {
+          const { status: shown } = await set(JSON.stringify({ status }));
+          expect(shown).to.equal(status.toLowerCase() === "active" ? "Active" : "Inactive");
+        }
+        for (const written of ["7", "7.0", "0.7e1"]) {
+          expect((await set(`{"serverRateLimit":${written}}`))["serverRateLimit"]).to.equal(7);
+        }
+      });
+
     it("closes the circuit when it is set active, whatever its own setting is", async () => {
       const { destinationId, path: ingest, apiKey } = await openIngest(one.owner.client, one.tenantId);
       const send = () => http("POST", api.url + ingest, { json: {}, headers: { "x-api-key": apiKey } });
@@ -271,10 +288,19 @@ describeOnEngines("destinations", (freshEngines) => {
 
     const bad: [object, string][] = [
       [{ status: "suspended" }, "status"],
-      [{ status: "Active" }, "status"],
+      [{ status: "Suspended" }, "status"],
+      [{ status: " active" }, "status"],
+      [{ status: "act\u0130ve" }, "status"],
+      [{ status: "" }, "status"],
       [{ status: 0 }, "status"],
+      [{ status: ["active"] }, "status"],
+      [{ status: null }, "status"],
       [{ url: "http://receiver.example" }, "url"],
       [{ serverRateLimit: 0 }, "serverRateLimit"],
+      [{ serverRateLimit: "5" }, "serverRateLimit"],
+      [{ serverRateLimit: 5.5 }, "serverRateLimit"],
+      [{ serverRateLimit: true }, "serverRateLimit"],
+      [{ serverRateLimit: null }, "serverRateLimit"],
       [{ removeAuth: "true" }, "removeAuth"],
       [{ removeAuth: null }, "removeAuth"],
       [{ removeAuth: true, authType: "BearerToken", credentials: credentials.BearerToken }, "removeAuth"],
@@ -282,6 +308,7 @@ describeOnEngines("destinations", (freshEngines) => {
       [{ authType: "BearerToken" }, "credentials"],
       [{ credentials: {} }, "authType"],
       [{ authType: "Nope", credentials: {} }, "authType"],
+      [{ authType: "bearertoken", credentials: credentials.BearerToken }, "authType"],
     ];
     for (const [change, field] of bad) {
       it(`gives 400 naming ${field} for ${JSON.stringify(change)}`, async () => {

@@ -127,10 +127,12 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  it("forbids no further fields, which later versions may add: clients made strictly by it would refuse them", () => {
+  it("forbids further fields of operations on many things alone: later versions may add to all else", () => {
     const closed = [...within(apiDocument)].filter(([place, value]) =>
       place.at(-1) === "additionalProperties" && value === false);
-    expect(closed.map(([place]) => place.join("."))).to.deep.equal([]);
+    expect(closed.map(([place]) => place.slice(0, -1).join("."))).to.have.members(
+      ["PurgeEventsRequest", "ReplayEventsRequest"].map((name) => `components.schemas.${name}`),
+    );
   });
 
   it("has 202 of ingest taken by the schema of 200 too: many generated clients read all good answers by one", () => {

@@ -134,11 +134,21 @@ describeOnEngines("senders", (freshEngines) => {
       expect(back.json).to.include({ mapping: null, status: "Active", name: "Till" });
     });
 
+    it("takes the status in any case, as answers spell it and otherwise", async () => {
+      const { id } = await created();
+      for (const status of ["Inactive", "Active", "INACTIVE", "aCTIVE"]) {
+        const shown = shaped(await one.developer.client.patch(path(id), { status }), "sender")["status"];
+        expect(shown).to.equal(status.toLowerCase() === "active" ? "Active" : "Inactive");
+      }
+    });
+
     const bad: [object, string][] = [
       [{ name: "" }, "name"],
       [{ name: null }, "name"],
       [{ destinationUrlId: "x" }, "destinationUrlId"],
-      [{ status: "Active" }, "status"],
+      [{ status: "Suspended" }, "status"],
+      [{ status: "" }, "status"],
+      [{ status: null }, "status"],
       [{ status: "suspended" }, "status"],
       [{ mapping: jmespath("[") }, "mapping.expression"],
       [{ mapping: { expression: "a" } }, "mapping.language"],

@@ -11,12 +11,14 @@ export const introduction = [
   "`GET /api/v1/events/{id}/history` who did what to it, when and why.",
 
   "Bodies are JSON objects in UTF-8, at most 256 KiB (`RELAY_MAX_BODY_BYTES`) and nested at most 128 deep. Unknown " +
-  "fields are ignored; a known field of the wrong type gives 400. Ids are UUIDs, in any case. Times are ISO 8601 UTC " +
-  "with milliseconds. Paths are case-sensitive, have no trailing slash, and are compared as they are, undecoded; a " +
-  "character that RFC 3986 allows in no path and no query gives 400. Requests of one tenant never see or touch " +
-  "anything of another's. Every answer has an `X-Request-Id`: the request's own if it came with one of 1 to 128 " +
-  "visible ASCII characters. Histories show it as the `correlationId` of every fact that the request wrote, and of " +
-  "the attempts to deliver an event that it had accepted.",
+  "fields are ignored, except in bodies of operations on many events; a known field of the wrong type gives 400. " +
+  "Ids are UUIDs, in any case. Times are ISO 8601 UTC with milliseconds. Paths are case-sensitive, have no trailing " +
+  "slash, and are compared as they are, undecoded; a character that RFC 3986 allows in no path and no query gives " +
+  "400. Requests of one tenant never see or touch anything of another's.",
+
+  "Every answer has an `X-Request-Id`. A request may give its own in that header: 1 to 128 visible ASCII characters; " +
+  "anything else is ignored, and the service makes one. Histories show it as the `correlationId` of every fact that " +
+  "the request wrote, and of the attempts to deliver an event that it had accepted.",
 
   "Errors are plain text that names what is wrong and with which field; only a disposable email is answered with " +
   "JSON. Checks come in this order: 401; 415, 413 and 400 for body and query; 404; 403 for another tenant's, then " +

@@ -23,25 +23,25 @@ import type { PurgeInput } from "../../application/commands/purge.ts";
 import type { NewSender, SenderChange } from "../../application/commands/senders.ts";
 import type { NewTenant, TenantChange } from "../../application/commands/tenants.ts";
 import type { NewUser, UserChange } from "../../application/commands/users.ts";
+import { bodyReader } from "./body-reader.ts";
 import { extended } from "./extended.ts";
-import { validator } from "./validate.ts";
 
 /** What request bodies must be. */
 export const bodies = {
-  createTenant: validator<NewTenant>(createTenant),
-  updateTenant: validator<TenantChange>(updateTenant),
-  verifySignature: validator<{ readonly payload: string; readonly signature: string }>(verifySignature),
-  createUser: validator<NewUser>(createUser),
-  updateUser: validator<UserChange>(updateUser),
-  createDestination: validator<NewDestination>(extended(createDestination, authentication)),
-  updateDestination: validator<DestinationChange>(extended(updateDestination, authentication)),
-  createSender: validator<NewSender>(createSender),
-  updateSender: validator<SenderChange>(updateSender),
-  testMapping: validator<{ readonly payload: unknown }>(testMapping),
-  login: validator<{ readonly email: string; readonly password: string }>(login),
-  createInvite: validator<NewInvite>(createInvite),
-  register: validator<{ readonly password: string }>(register),
-  replayEvents: validator<BulkReplayInput>(replayEvents),
-  purgeEvents: validator<PurgeInput>(purgeEvents),
-  createApiKey: validator<NewApiKey>(createApiKey),
+  createTenant: bodyReader<NewTenant>(createTenant),
+  updateTenant: bodyReader<TenantChange>(updateTenant),
+  verifySignature: bodyReader<{ readonly payload: string; readonly signature: string }>(verifySignature),
+  createUser: bodyReader<NewUser>(createUser),
+  updateUser: bodyReader<UserChange>(updateUser),
+  createDestination: bodyReader<NewDestination>(extended(createDestination, authentication)),
+  updateDestination: bodyReader<DestinationChange>(extended(updateDestination, authentication)),
+  createSender: bodyReader<NewSender>(createSender),
+  updateSender: bodyReader<SenderChange>(updateSender),
+  testMapping: bodyReader<{ readonly payload: unknown }>(testMapping),
+  login: bodyReader<{ readonly email: string; readonly password: string }>(login),
+  createInvite: bodyReader<NewInvite>(createInvite),
+  register: bodyReader<{ readonly password: string }>(register),
+  replayEvents: bodyReader<BulkReplayInput>(replayEvents),
+  purgeEvents: bodyReader<PurgeInput>(purgeEvents),
+  createApiKey: bodyReader<NewApiKey>(createApiKey),
 } as const;

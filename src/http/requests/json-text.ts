@@ -9,6 +9,8 @@ export interface JsonObject {
 }
 
 const deepest = 128;
+/** A colon after a string: the string is the name of a member. */
+const afterString = /[ \t\r\n]*:/y;
 
 /**
  * Reads a JSON object from bytes. Throws a Refusal (invalid) that names the `field` they came in for anything else,
@@ -55,6 +57,36 @@ function isDeeperThan(text: string, limit: number): boolean {
     }
   }
   return false;
+}
+
+/** The first name that an object within the text, which is JSON, has twice; undefined where none has. */
+export function repeatedName(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (let index = 0; index < text.length; index += 1) {
+    switch (text.charCodeAt(index)) {
+      case 0x22: {
+        const end = endOfString(text, index);
+        afterString.lastIndex = end + 1;
+        if (afterString.test(text)) {
+          const name = JSON.parse(text.slice(index, end + 1)) as string;
+          const names = open.at(-1);
+          if (names?.has(name)) return name;
+          names?.add(name);
+        }
+        index = end;
+        break;
+      }
+      case 0x5b:
+      case 0x7b:
+        open.push(new Set());
+        break;
+      case 0x5d:
+      case 0x7d:
+        open.pop();
+        break;
+    }
+  }
+  return undefined;
 }
 
 /** The index of the quote that ends the string begun at `start`. */

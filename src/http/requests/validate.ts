@@ -1,4 +1,5 @@
 import { Ajv2020, type ErrorObject, type SchemaObject } from "ajv/dist/2020.js";
+import type { DataValidationCxt } from "ajv/dist/types/index.js";
 import { refuse } from "../../domain/refusal.ts";
 import { uuidForm } from "../../domain/uuid.ts";
 
@@ -9,6 +10,7 @@ export interface Validator<Shape> {
 }
 
 interface Field {
+  readonly properties?: Readonly<Record<string, unknown>>;
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly description?: string;
@@ -18,6 +20,21 @@ const ajv = new Ajv2020({ useDefaults: true, verbose: true });
 ajv.addFormat("uuid", (text: string) => uuidForm.test(text.toLowerCase()));
 // The application's own rules check these more strictly, and with better words.
 for (const name of ["email", "uri", "date-time", "password"]) ajv.addFormat(name, true);
+
+/** Takes a text in any case: it is in lower case by the time that its enumeration is checked. */
+ajv.addKeyword({
+  keyword: "x-anyCase",
+  schemaType: "boolean",
+  before: "enum",
+  modifying: true,
+  errors: false,
+  validate: (_anyCase: boolean, value: unknown, _schema?: object, place?: DataValidationCxt) => {
+    if (place && typeof value === "string") {
+      Object.assign(place.parentData as object, { [place.parentDataProperty]: value.toLowerCase() });
+    }
+    return true;
+  },
+});
 
 /** The pattern of a request's id; all others are against control characters. */
 const visiblePattern = String.raw`^[\u0021-\u007e]+$`;
@@ -35,12 +52,16 @@ export function validator<Shape>(schema: SchemaObject): Validator<Shape> {
 function problemOf(error: ErrorObject | undefined): string {
   const path = (error?.instancePath ?? "").slice(1).replaceAll("/", ".");
   const params = error?.params ?? {};
-  const { type, enum: codes, description } = (error?.parentSchema ?? {}) as Field;
+  const { type, enum: codes, description, properties = {} } = (error?.parentSchema ?? {}) as Field;
   // The numbers alone would not say which of them is the Owner.
   if (type === "integer" && codes) return `${path}: must be an integer: ${description?.replace(/\.$/, "")}`;
   switch (error?.keyword) {
     case "required":
       return `${[path, params["missingProperty"]].filter(Boolean).join(".")}: is required`;
+    case "additionalProperties": {
+      const name = [path, shownName(String(params["additionalProperty"]))].filter(Boolean).join(".");
+      return `${name}: is not one of its fields, which are ${Object.keys(properties).join(", ")}`;
+    }
     case "dependentRequired":
       return `${params["missingProperty"]}: is required with ${params["property"]}`;
     case "type":
@@ -64,6 +85,11 @@ function problemOf(error: ErrorObject | undefined): string {
     default:
       return `${path || "body"}: is not valid`;
   }
+}
+
+/** A name that a caller made up, as an error text may show it: at most 64 characters, and visible. */
+export function shownName(name: string): string {
+  return /^[\x21-\x7e]{1,64}$/.test(name) ? name : JSON.stringify(name.slice(0, 64));
 }
 
 function article(type: string): string {

@@ -2,6 +2,9 @@ import { json, nothing, problem, type Descriptions } from "../description.ts";
 import { destination } from "../examples.ts";
 
 const tag = "Events";
+const narrow =
+  "Without a filter it takes all of them. An unknown field, a field given twice, `null` and a query parameter are " +
+  "400, so that a misspelt filter never means all events.";
 const ofDestination = { destinationUrlId: destination.id };
 
 /** Operations on many events of the caller's tenant at once. */
@@ -11,14 +14,14 @@ export const bulkDescriptions: Descriptions = {
     tag,
     summary: "Replay many events",
     description:
-      "Developer or above. Puts events in CriticalFailure back to work, those of one destination or of a stretch of " +
-      "time if asked to; `from` and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. It answers " +
-      "when all is done, so for very many events give your client time; if it broke off, ask again and it goes on " +
-      "where it was. `matched` includes events of deleted destinations and those with 1,000 attempts or more, though " +
-      "they cannot be replayed. So `replayed` is less if there are any or another request was first, more if others " +
-      "were given up meanwhile; it is 0 for a dry run. Who replayed which events, and how many, stays in the " +
-      "tenant's history of replays. Unknown fields are ignored: with a misspelt filter (`DestinationUrlId`) all that " +
-      "was given up is replayed.",
+      "Developer or above. Schedules events in CriticalFailure again, by destination and period if you name them. " +
+      "`from` and `to` are ISO 8601 dates or date-times of acceptance, both inclusive. The answer comes when all is " +
+      "done: use a long client timeout for many events. If the connection breaks, repeat the request; it continues " +
+      `with the rest. ${narrow}\n\n` +
+      "`matched` includes events of deleted destinations and events with 1,000 attempts or more, which cannot be " +
+      "replayed. `replayed` is smaller than `matched` if there are such events, or if another request replayed some " +
+      "of them first. It is larger if more events failed for good during the replay. For a dry run it is 0. The " +
+      "tenant's history of replays shows who replayed which events, and how many.",
     examples: {
       all: {},
       "a day of one destination": {
@@ -36,12 +39,12 @@ export const bulkDescriptions: Descriptions = {
     tag,
     summary: "Purge finished events",
     description:
-      "Admin or Owner. Forgets finished events (Succeeded, CriticalFailure or Cancelled), with all that is known of " +
-      "them: from the answer on they are not shown any more, and are deleted from storage in the background. " +
-      "There is no way back, and no dry run: look at the `total` of the list first. `before` is an ISO 8601 date or " +
-      "date-time: only what was accepted earlier is purged. Unknown fields are ignored: with a misspelt filter " +
-      "(`Before`) everything that is finished is purged. Who purged which events, when, and how many, stays in the " +
-      "tenant's history of purges. Idempotency keys of purged events are free again.",
+      "Admin or Owner. Deletes finished events (Succeeded, CriticalFailure or Cancelled) with their attempts and " +
+      "histories. They are hidden at once and deleted from storage in the background. A purge cannot be undone, and " +
+      "there is no dry run: look at the `total` of the list of events first. `before` is an ISO 8601 date or " +
+      `date-time; events accepted earlier are purged. ${narrow}\n\n` +
+      "The tenant's history of purges shows who purged which events, when, and how many. The idempotency keys of " +
+      "purged events can be used again.",
     examples: {
       all: {},
       old: { before: "2026-01-01T00:00:00.000Z" },

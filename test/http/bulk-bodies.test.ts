@@ -1,0 +1,128 @@
+import { expect } from "chai";
+import { openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
+import { http } from "../support/http.ts";
+import { Deliveries } from "../support/outcomes.ts";
+
+const somewhere = "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03";
+
+/** Bodies that must not be taken for one without a filter, and how the answer begins. */
+const forPurges: [string, string][] = [
+  ['{"Before":"2020-01-01"}', "Before: is not one of its fields, which are before, status, destinationUrlId"],
+  ['{"before":"2020-01-01","Status":"Succeeded"}', "Status: is not one of its fields"],
+  ['{"befor":"2020-01-01"}', "befor: is not one of its fields"],
+  ['{"before ":"2020-01-01"}', '"before ": is not one of its fields'],
+  ['{"bef\\u0000ore":"2020-01-01"}', '"bef\\u0000ore": is not one of its fields'],
+  ['{"\\u0432efore":"2020-01-01"}', '"вefore": is not one of its fields'],
+  ['{"":"2020-01-01"}', '"": is not one of its fields'],
+  [`{"${"a".repeat(10_000)}":1}`, `"${"a".repeat(64)}": is not one of its fields`],
+  ['{"dryRun":true}', "dryRun: is not one of its fields"],
+  ['{"from":"2020-01-01"}', "from: is not one of its fields"],
+  ['{"to":"2020-01-01"}', "to: is not one of its fields"],
+  ['{"destinationId":null}', "destinationId: is not one of its fields"],
+  ['{"filter":{"before":"2020-01-01"}}', "filter: is not one of its fields"],
+  ['{"__proto__":{"before":"2020-01-01"}}', "__proto__: is not one of its fields"],
+  ['{"constructor":{"prototype":{"before":"2020-01-01"}}}', "constructor: is not one of its fields"],
+  ['{"toString":"2020-01-01"}', "toString: is not one of its fields"],
+  ['{"before":"2020-01-01","before":"2999-01-01"}', "before: must be given once"],
+  ['{"before":"2020-01-01","bef\\u006fre":"2999-01-01"}', "before: must be given once"],
+  ['{"status":"Cancelled" , "status" : "Succeeded"}', "status: must be given once"],
+  ['{"before":null}', "before: must be a string"],
+  ['{"before":""}', "before: must be an ISO 8601 date-time"],
+  ['{"before":0}', "before: must be a string"],
+  ['{"before":["2020-01-01"]}', "before: must be a string"],
+  ['{"before":{}}', "before: must be a string"],
+  ['{"status":null}', "status: must be a string"],
+  ['{"status":""}', "status: must be one of Succeeded, CriticalFailure, Cancelled"],
+  ['{"status":"succeeded"}', "status: must be one of Succeeded"],
+  ['{"status":["Succeeded"]}', "status: must be a string"],
+  ['{"destinationUrlId":null}', "destinationUrlId: must be a string"],
+  ['{"destinationUrlId":""}', "destinationUrlId: must be a UUID"],
+  ["", "body: is empty; send a JSON object"],
+  ["[]", "body: must be a JSON object"],
+  ["null", "body: must be a JSON object"],
+];
+
+const forReplays: [string, string][] = [
+  [`{"DestinationUrlId":"${somewhere}"}`,
+    "DestinationUrlId: is not one of its fields, which are destinationUrlId, from, to, dryRun"],
+  ['{"From":"2999-01-01"}', "From: is not one of its fields"],
+  ['{"dryrun":true}', "dryrun: is not one of its fields"],
+  ['{"status":"CriticalFailure"}', "status: is not one of its fields"],
+  ['{"before":"2020-01-01"}', "before: is not one of its fields"],
+  ['{"__proto__":{"dryRun":true}}', "__proto__: is not one of its fields"],
+  ['{"dryRun":true,"dryRun":false}', "dryRun: must be given once"],
+  ['{"to":"2020-01-01","to":"2999-01-01"}', "to: must be given once"],
+  ['{"dryRun":"true"}', "dryRun: must be a boolean"],
+  ['{"dryRun":1}', "dryRun: must be a boolean"],
+  ['{"dryRun":null}', "dryRun: must be a boolean"],
+  ['{"from":null}', "from: must be a string"],
+  ['{"from":""}', "from: must be an ISO 8601 date-time"],
+  ['{"to":null}', "to: must be a string"],
+  ['{"to":""}', "to: must be an ISO 8601 date-time"],
+  ['{"destinationUrlId":null}', "destinationUrlId: must be a string"],
+  ['{"destinationUrlId":""}', "destinationUrlId: must be a UUID"],
+];
+
+describe("a body that acts on many events", () => {
+  let engines: InMemoryEngines;
+  let api: TestApi;
+  let one: Account;
+  let failed: string;
+  before(async () => {
+    engines = await inMemoryEngines();
+    api = await startApi(engines);
+    one = await openAccount(api.url);
+    const { path, apiKey } = await openIngest(one.owner.client, one.tenantId);
+    const accepted = await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+    failed = String(accepted.json["eventId"]);
+    await new Deliveries(api.world).fail(failed, 1);
+  });
+  after(async () => {
+    await api.close();
+    await engines.close();
+  });
+  afterEach(async () => {
+    expect(api.errors).to.deep.equal([]);
+    expect((await one.viewer.client.get(`/api/v1/events/${failed}`)).json["status"]).to.equal("CriticalFailure");
+  });
+
+  const send = (operation: string, body: string) =>
+    one.owner.client.call("POST", `/api/v1/events/${operation}`, { body });
+
+  for (const [operation, bodies] of [["purge", forPurges], ["replay", forReplays]] as const) {
+    for (const [body, problem] of bodies) {
+      it(`is refused by ${operation}, and takes no event: ${body.slice(0, 80)}`, async () => {
+        const answer = await send(operation, body);
+        expect(answer.status, answer.text).to.equal(400);
+        expect(answer.text.startsWith(problem), answer.text).to.equal(true);
+      });
+    }
+
+    it(`is refused by ${operation} where its filters are in the query, which it does not read`, async () => {
+      for (const [query, name] of [
+        ["before=2020-01-01", "before"], ["DestinationUrlId=x&To=2020-01-01", "DestinationUrlId"], ["dryRun", "dryRun"],
+      ]) {
+        const answer = await send(`${operation}?${query}`, "{}");
+        expect([answer.status, answer.text]).to.deep.equal([400, `${name}: must be in the body, not in the query`]);
+      }
+    });
+
+    it(`is checked by ${operation} before the caller's role`, async () => {
+      const answer = await one.viewer.client.post(`/api/v1/events/${operation}`, { Before: "2020-01-01" });
+      expect([answer.status, answer.text.split(":")[0]]).to.deep.equal([400, "Before"]);
+    });
+  }
+
+  it("may name other things twice than the fields of one object", async () => {
+    const answer = await send("replay", `{"from":"2999-01-01","to":"2999-01-01", "dryRun" :true}`);
+    expect([answer.status, answer.json]).to.deep.equal([200, { matched: 0, replayed: 0 }]);
+  });
+
+  it("is the only kind that is refused for a field that it does not know, or one given twice", async () => {
+    const body = '{"name":"first","name":"second","Name":"third"}';
+    const answer = await one.owner.client.call("POST", "/api/v1/api-keys", { body });
+    expect([answer.status, answer.json["name"]]).to.deep.equal([201, "second"]);
+  });
+});
