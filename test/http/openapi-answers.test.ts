@@ -58,7 +58,7 @@ async function ask(
   const [scheme] = operation.security.flatMap((needed) => Object.keys(needed));
   const shown = {
     ...(scheme === "accessToken" && by ? { authorization: `Bearer ${by.token ?? ""}` } : {}),
-    ...(scheme === "apiKey" && by ? { "x-api-key": ingest.apiKey } : {}),
+    ...(scheme === "producerKey" && by ? { "x-api-key": ingest.apiKey } : {}),
   };
   return http(method, api.url + target + query, {
     ...(json === undefined ? {} : { json }),

@@ -15,8 +15,10 @@ export const operations: readonly Operation[] = [
 export const apiDocument = createDocument(operations);
 
 const { components } = apiDocument;
+/** A schema that others extend cannot be closed by itself. */
+const isOpen = (name: string) => name.endsWith("Request") || name === "Fact";
 const closedSchemas = Object.entries(components.schemas).map(([name, schema]) =>
-  [name, name.endsWith("Request") ? schema : closed(schema)]);
+  [name, isOpen(name) ? schema : closed(schema)]);
 
 /** The same, but it takes no answer with a field that it does not describe. */
 export const closedDocument: ApiDocument = {
@@ -26,7 +28,12 @@ export const closedDocument: ApiDocument = {
 function closed<Value>(value: Value): Value {
   if (Array.isArray(value)) return (value as unknown[]).map(closed) as Value;
   if (typeof value !== "object" || value === null) return value;
-  const inner = Object.entries(value).map(([key, one]: [string, unknown]) => [key, closed(one)]);
-  const isObject = "type" in value && [value.type].flat().includes("object") && "properties" in value;
-  return Object.fromEntries(isObject ? [...inner, ["additionalProperties", false]] : inner) as Value;
+  const { allOf, ...own } = value as Schema;
+  if (allOf) return { ...own, allOf: allOf.map(insideClosed), unevaluatedProperties: false } as Value;
+  const isObject = [own.type].flat().includes("object") && own.properties !== undefined;
+  return { ...insideClosed(own), ...(isObject && { additionalProperties: false }) } as Value;
+}
+
+function insideClosed(schema: Schema): Schema {
+  return Object.fromEntries(Object.entries(schema).map(([key, one]: [string, unknown]) => [key, closed(one)]));
 }

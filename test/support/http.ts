@@ -45,7 +45,7 @@ export async function http(
   };
 }
 
-const ajv = new Ajv2020({ allowUnionTypes: true });
+const ajv = new Ajv2020({ allowUnionTypes: true, keywords: ["discriminator"] });
 addFormats.default(ajv);
 for (const schema of responses) ajv.addSchema(schema);
 

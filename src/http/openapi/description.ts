@@ -96,7 +96,7 @@ export function challenge(
   description: string,
   ...examples: readonly [string, ...string[]]
 ): DescribedAnswer {
-  const header = { description: "What is needed.", required: true, schema: { type: "string", const: scheme } };
+  const header = { description: "What is needed.", required: true, schema: { type: "string", enum: [scheme] } };
   return { ...problem(description, ...examples), headers: { "WWW-Authenticate": header } };
 }
 

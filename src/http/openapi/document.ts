@@ -28,7 +28,7 @@ export interface DocumentedOperation {
   readonly summary: string;
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly []>>[];
-  readonly parameters: readonly (Parameter | Reference)[];
+  readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
@@ -55,7 +55,6 @@ export interface ApiDocument {
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, object>>;
     readonly headers: Readonly<Record<string, object>>;
-    readonly parameters: Readonly<Record<string, Parameter>>;
     readonly responses: Readonly<Record<string, Response>>;
     readonly schemas: Readonly<Record<string, Schema>>;
   };
@@ -63,7 +62,8 @@ export interface ApiDocument {
 
 const uuid = { type: "string", format: "uuid" };
 const headers = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
-const securitySchemeOf = { bearer: "accessToken", apiKey: "apiKey" } as const;
+/** No scheme is named as a schema is: some generated clients have one type for each name. */
+const securitySchemeOf = { bearer: "accessToken", apiKey: "producerKey" } as const;
 
 /** Answers that are the same wherever they are given. */
 const shared = {
@@ -125,27 +125,17 @@ export function createDocument(operations: readonly Operation[]): ApiDocument {
     components: {
       securitySchemes: {
         accessToken: {
-          type: "http", scheme: "bearer", bearerFormat: "JWT", description: "For people: what logging in answers.",
+          type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The `accessToken` of a login.",
         },
-        apiKey: { type: "apiKey", in: "header", name: "X-Api-Key", description: "For producers, at ingest." },
+        producerKey: { type: "apiKey", in: "header", name: "X-Api-Key", description: "An API key, for ingest." },
       },
       headers: {
         RequestId: {
           description:
-            "The request's id: the caller's own if it gave a good one. Histories show it as `correlationId`.",
+            "The id of the request: the one that it gave in its own `X-Request-Id`, or else a new one. Histories " +
+            "show it as `correlationId`.",
           required: true,
           schema: { type: "string", minLength: 1, maxLength: 128 },
-        },
-      },
-      parameters: {
-        RequestId: {
-          name: "X-Request-Id",
-          in: "header",
-          required: false,
-          description:
-            "1 to 128 visible ASCII characters that name the request: histories show them as the `correlationId` of " +
-            "the facts it wrote. Anything else is ignored.",
-          schema: { type: "string" },
         },
       },
       responses: Object.fromEntries(Object.entries(shared).map(([name, answer]) => [name, responseOf(answer)])),
@@ -207,7 +197,7 @@ function impliedAnswers({ path, security, query, body, standsAlone }: Described)
   );
 }
 
-function parametersOf({ parameters = {}, query, headers: own = {} }: Described): (Parameter | Reference)[] {
+function parametersOf({ parameters = {}, query, headers: own = {} }: Described): Parameter[] {
   const inPath = Object.entries(parameters).map(([name, given]): Parameter => {
     const described = typeof given === "string" ? { description: given, schema: uuid } : given;
     return { name, in: "path", required: true, ...described };
@@ -217,7 +207,7 @@ function parametersOf({ parameters = {}, query, headers: own = {} }: Described):
     ({ name, in: "query", required: false, description, schema }));
   const inHeader = Object.entries(own).map(([name, described]): Parameter =>
     ({ name, in: "header", required: false, ...described }));
-  return [...inPath, ...inQuery, ...inHeader, { $ref: "#/components/parameters/RequestId" }];
+  return [...inPath, ...inQuery, ...inHeader];
 }
 
 function contentOf(schema: SchemaObject, examples: Examples): MediaType {

@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { SchemaObject } from "ajv/dist/2020.js";
 import { extended } from "../requests/extended.ts";
+import { factSchemas } from "./facts/fact-schemas.ts";
 
 const folder = new URL("../../../schemas/responses/", import.meta.url);
 const names = readdirSync(folder).map((file) => file.replace(/\.json$/, ""));
 
-/** The schemas of all answers' bodies: those in files, and pages of what lists list. */
+/** The schemas of all answers' bodies: those in files, those of facts, and pages of what lists list. */
 export const responses: readonly SchemaObject[] = [
   ...names.map(schemaOf),
+  ...factSchemas,
   page("api-key", "Page of API keys", "API keys, and how many there are."),
   page("audit", "Page of the audit", "Facts, and how many the filters match.", "audit-item"),
   page("attempt", "Page of delivery attempts", "Delivery attempts, and how many there are."),

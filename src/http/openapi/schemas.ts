@@ -12,9 +12,11 @@ export interface Schema {
   readonly $ref?: string;
   readonly description?: string;
   readonly type?: string | readonly string[];
-  readonly const?: unknown;
   readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly not?: Schema;
+  readonly discriminator?: { readonly propertyName: string; readonly mapping: Readonly<Record<string, string>> };
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -31,7 +33,7 @@ export interface Schema {
 
 /** The components' schemas by name: those of all answers, and of the given request bodies. */
 export function schemaComponents(requests: readonly SchemaFile[]): Record<string, Schema> {
-  const all = [...requests, ...responses];
+  const all = [...requests.map(withSpelledDefaults), ...responses];
   return Object.fromEntries(all.map((schema) => [nameOf(schema.$id ?? ""), plain(schema)]));
 }
 
@@ -40,14 +42,22 @@ export function referenceTo(schema: SchemaFile): Schema {
   return schema.$id === undefined ? schema : { $ref: pointerTo(schema.$id) };
 }
 
-/** A value with references to schema ids in it turned into references to components. */
+/** A value with the ids of schemas in it turned into references to components. */
 export function withComponents<Value>(value: Value): Value {
+  if (typeof value === "string") return pointerTo(value) as Value;
   if (Array.isArray(value)) return (value as unknown[]).map(withComponents) as Value;
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]: [string, unknown]) =>
-      [key, key === "$ref" && typeof inner === "string" ? pointerTo(inner) : withComponents(inner)]),
-  ) as Value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withComponents(inner)])) as Value;
+}
+
+/** Defaults in words: some generated clients take a field that has one for a field that must be sent. */
+function withSpelledDefaults(schema: SchemaFile): SchemaFile {
+  const spelled = Object.entries(schema.properties ?? {}).map(([name, { default: standIn, ...property }]) => {
+    const { description = "" } = property;
+    const words = standIn === undefined ? description : `${description} ${JSON.stringify(standIn)} if absent.`;
+    return [name, { ...property, description: words }] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(spelled) };
 }
 
 /** Without what only a file of its own needs: by a title some generated clients would name the type anew. */
@@ -56,8 +66,8 @@ function plain(schema: SchemaFile): Schema {
   return withComponents(rest);
 }
 
-function pointerTo(reference: string): string {
-  return reference.startsWith("urn:") ? `#/components/schemas/${nameOf(reference)}` : reference;
+function pointerTo(text: string): string {
+  return text.startsWith("urn:webhook-relay:") ? `#/components/schemas/${nameOf(text)}` : text;
 }
 
 /** `urn:webhook-relay:response:api-key` goes by `ApiKey`, `…:request:login` by `LoginRequest`. */

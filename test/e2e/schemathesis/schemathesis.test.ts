@@ -60,7 +60,7 @@ function configuration(account: Account, leaving: string, known: Readonly<Record
     // Well-formed requests may also meet a rule (422), and a healthy relay gives no 5xx.
     'checks.positive_data_acceptance.expected-statuses = ["2xx", "401", "403", "404", "409", "422"]',
     `auth.openapi.accessToken.bearer = "${authorization.slice("Bearer ".length)}"`,
-    `auth.openapi.apiKey.api_key = "${apiKey}"`,
+    `auth.openapi.producerKey.api_key = "${apiKey}"`,
     ...operations,
     "[[operations]]",
     'include-operation-id = "logout"',

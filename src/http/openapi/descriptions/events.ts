@@ -1,6 +1,6 @@
 import { facts, json, page, problem, type Descriptions } from "../description.ts";
 import { attempt, event, eventTotals, fact, waitingEvent } from "../examples.ts";
-import { typesOf } from "../fact-types.ts";
+import { typesOf } from "../facts/fact-types.ts";
 
 const id = "The event's id.";
 const tag = "Events";

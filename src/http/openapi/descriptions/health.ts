@@ -14,14 +14,14 @@ export const healthDescriptions: Descriptions = {
     ...shared,
     id: "getHealth",
     summary: "Liveness",
-    answers: { 200: file("text/plain", "The process serves.", { type: "string", const: "ok" }) },
+    answers: { 200: file("text/plain", "The process serves.", { type: "string", enum: ["ok"] }) },
   },
   "GET /readyz": {
     ...shared,
     id: "getReadiness",
     summary: "Readiness",
     answers: {
-      200: file("text/plain", "Requests can be served.", { type: "string", const: "ready" }),
+      200: file("text/plain", "Requests can be served.", { type: "string", enum: ["ready"] }),
       503: problem(
         "Requests cannot be served; the body says why.",
         "no answer from MongoDB", "the log cannot be written: no space left", "the log is not followed",

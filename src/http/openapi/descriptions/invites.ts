@@ -1,6 +1,6 @@
 import { facts, json, nothing, page, problem, type Descriptions } from "../description.ts";
 import { developer, invite, inviteFact, password, token } from "../examples.ts";
-import { typesOf } from "../fact-types.ts";
+import { typesOf } from "../facts/fact-types.ts";
 
 const id = "The invite's id.";
 const tag = "Invites";

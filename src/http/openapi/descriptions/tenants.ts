@@ -1,6 +1,6 @@
 import { facts, json, problem, type Descriptions } from "../description.ts";
 import { createdTenant, password, purgeFact, replayFact, tenant, tenantFact, webhookSecret } from "../examples.ts";
-import { typesOf } from "../fact-types.ts";
+import { typesOf } from "../facts/fact-types.ts";
 
 const id = "The tenant's id.";
 const othersTenant = "the tenant is another account's";

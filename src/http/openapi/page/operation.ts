@@ -1,5 +1,5 @@
 import type { MediaType } from "../description.ts";
-import type { ApiDocument, DocumentedOperation, Parameter, Response } from "../document.ts";
+import type { ApiDocument, DocumentedOperation, Response } from "../document.ts";
 import type { Schema } from "../schemas.ts";
 import { html, inline, prose, type Markup, type Part } from "./html.ts";
 import { row, schemaTable, typeOf } from "./schema-table.ts";
@@ -11,7 +11,7 @@ export function badge(method: string): Markup {
 
 const access: Readonly<Record<string, string>> = {
   accessToken: "an access token, in `Authorization: Bearer …`",
-  apiKey: "an API key, in `X-Api-Key`",
+  producerKey: "an API key, in `X-Api-Key`",
 };
 
 /** An operation with its parameters, its body, its answers and examples of them. */
@@ -39,11 +39,9 @@ ${Object.entries(requestBody?.content ?? {}).map(([type, content]) => bodySectio
 `;
 }
 
-/** An operation's own parameters; the page says once what all take. */
 function parametersTable({ parameters }: DocumentedOperation): Part {
-  const own = parameters.filter((given): given is Parameter => !("$ref" in given));
-  if (own.length === 0) return "";
-  const rows = own.map(({ name, in: place, required, schema, description }) =>
+  if (parameters.length === 0) return "";
+  const rows = parameters.map(({ name, in: place, required, schema, description }) =>
     row(name, required ? "required" : "none", schema, description, html` <small>in ${place}</small>`));
   return html`<h4>Parameters</h4>
 <div class="wide"><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead>

@@ -10,6 +10,8 @@ const requirements = {
 
 /** A table of the fields of a body to send, or of one that is answered; those of objects within it are among them. */
 export function schemaTable(schema: Schema, use: "sent" | "answered"): Markup {
+  const [base, own] = schema.allOf ?? [];
+  if (base && own) return html`<p>All fields of ${typeOf(base)}, and:</p>${schemaTable(own, use)}`;
   const rows = fieldsOf(schema, "", use);
   if (rows.length === 0) return html`<p class="type">${typeOf(schema)}</p>`;
   return html`<div class="wide"><table><thead><tr><th>Field</th><th>Type</th><th>Meaning</th></tr></thead>
@@ -39,13 +41,12 @@ function fieldsOf({ properties = {}, required = [] }: Schema, prefix: string, us
 
 /** What values a schema takes: type and constraints, or a link to the schema that says so. */
 export function typeOf(schema: Schema): Part {
-  const { $ref, type, const: only, enum: values, items, anyOf } = schema;
+  const { $ref, type, enum: values, items, oneOf } = schema;
   if ($ref !== undefined) {
     const name = $ref.slice($ref.lastIndexOf("/") + 1);
     return html`<a href="#schema-${name}">${name}</a>`;
   }
-  if (anyOf) return separated(anyOf.map(typeOf), " or ");
-  if (only !== undefined) return html`<code>${JSON.stringify(only)}</code>`;
+  if (oneOf) return separated(oneOf.map(typeOf), ", ");
   if (values) {
     const options = separated(values.map((value) => html`<code>${JSON.stringify(value)}</code>`), ", ");
     return [options, constraintsOf(schema)];
