@@ -53,14 +53,14 @@ export const tags = {
   Tenants: "Accounts. Creating one creates its first user, an Owner, and its webhook secret.",
   Sessions: "Access tokens for people. They last one hour unless the operator says otherwise.",
   Users: "People of a tenant. Roles, the highest first: Owner, Admin, Developer, Viewer.",
-  Invites: "The way in for people who choose their own password. No mail is sent: hand the token over yourself.",
-  "API keys": "What producers authenticate with at ingest.",
-  Destinations: "Where events are delivered: a URL, how it is authenticated, and how much it takes at once.",
+  Invites: "Invitations to people, who then choose their own password. No mail is sent: pass the token on yourself.",
+  "API keys": "Keys that producers authenticate with at ingest.",
+  Destinations: "Where events are delivered: a URL, its authentication, and the limit of concurrent requests.",
   Senders: "Further ingest targets, each with a token and optionally a mapping that transforms payloads.",
-  Ingest: "The way in for events.",
-  Events: "What was accepted, every attempt to deliver it, and every fact about it.",
+  Ingest: "Where producers post events.",
+  Events: "Accepted events, their delivery attempts and their histories.",
   Audit: "Who changed what in the tenant, and when, in one list.",
-  Operation: "For whoever runs the service, and for tools.",
+  Operation: "For operators and tools.",
 } as const;
 
 /** The section an operation is in. */

@@ -103,7 +103,7 @@ export const destinationDescriptions: Descriptions = {
     tag,
     summary: "Change a destination",
     description:
-      "Developer or above. What is absent stays as it is. While a destination is Inactive its events are held; " +
+      "Developer or above. Absent fields stay unchanged. While a destination is Inactive its events are held; " +
       "setting `active` resumes them, closes the circuit of a Suspended one, and ends a pause that a 429 asked for.",
     parameters: { id },
     examples: {

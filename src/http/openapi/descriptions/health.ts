@@ -32,7 +32,7 @@ export const healthDescriptions: Descriptions = {
     ...shared,
     id: "getMetrics",
     summary: "Metrics for Prometheus",
-    description: "Keep it from the public: it tells how much is going on.",
+    description: "Keep it from the public: it shows how much traffic there is.",
     answers: { 200: file("text/plain", "All metrics, in Prometheus' text format.") },
   },
   "GET /openapi.json": {

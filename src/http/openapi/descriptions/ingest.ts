@@ -8,9 +8,9 @@ export const ingestDescriptions: Descriptions = {
     tag: "Ingest",
     summary: "Post an event",
     description:
-      "202 means that the event is on disk. With an `X-Idempotency-Key` the request can be repeated at will: of any " +
-      "number, one is accepted and all others are answered with the event it made, even while the destination " +
-      "accepts nothing new. With a `dst_` token, and with a sender without a mapping, the bytes received are the " +
+      "202 means that the event is on disk. With an `X-Idempotency-Key` the request can be repeated: of all requests " +
+      "with one key, one creates the event and the others return it, even while the destination refuses new events. " +
+      "With a `dst_` token, and with a sender without a mapping, the bytes received are the " +
       "bytes delivered. Checks come in this order: API key, token prefix, tenant, key's tenant, token, token's " +
       "tenant, idempotency key, body, duplicate, what the sender's mapping makes of the body, sender, destination.",
     parameters: {

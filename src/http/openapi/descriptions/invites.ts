@@ -32,7 +32,7 @@ export const inviteDescriptions: Descriptions = {
     id: "listInvites",
     tag,
     summary: "List invites",
-    description: "Any role. In every status.",
+    description: "Any role. Invites of every status are listed.",
     answers: { 200: page("invite", "A page of invites.", invite) },
   },
   "GET /api/v1/invites/:id/history": {

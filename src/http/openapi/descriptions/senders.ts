@@ -70,7 +70,7 @@ export const senderDescriptions: Descriptions = {
     tag,
     summary: "Change a sender",
     description:
-      `Developer or above. What is absent stays as it is; a mapping of null is removed. ${bounds} While a sender is ` +
+      `Developer or above. Absent fields stay unchanged; a mapping of null is removed. ${bounds} While a sender is ` +
       "Inactive, ingest through it gives 422.",
     parameters: { id },
     examples: {

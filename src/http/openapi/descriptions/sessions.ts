@@ -8,7 +8,7 @@ export const sessionDescriptions: Descriptions = {
     tag: "Sessions",
     summary: "Log in",
     description:
-      "Answers an access token for the `Authorization` header. A token stops working at once when it is logged " +
+      "Returns an access token for the `Authorization` header. A token stops working at once when it is logged " +
       "out, and when the password, role or status of its user changes or the user is deleted.",
     examples: { owner: { email: "owner@example.com", password } },
     answers: {

@@ -62,7 +62,7 @@ export const tenantDescriptions: Descriptions = {
     summary: "List the tenant's history",
     description:
       "Any role. Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
-      "deleted a user, and when. Of secrets, passwords and emails only that they changed is shown. Purges and bulk " +
+      "deleted a user, and when. Secrets, passwords and emails are not shown, only that they changed. Purges and bulk " +
       `replays have separate histories.\n\n${typesOf("tenant")}`,
     parameters: { id },
     answers: {
@@ -104,7 +104,7 @@ export const tenantDescriptions: Descriptions = {
     id: "updateTenant",
     tag: "Tenants",
     summary: "Change the tenant",
-    description: "Admin or Owner. What is absent stays as it is. Renaming frees the old name.",
+    description: "Admin or Owner. Absent fields stay unchanged. Renaming frees the old name.",
     parameters: { id },
     examples: {
       rename: { name: "Example GmbH" },

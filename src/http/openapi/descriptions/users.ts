@@ -51,7 +51,7 @@ export const userDescriptions: Descriptions = {
     summary: "Change a user",
     description:
       "Everyone may change their own email and password. All else needs Admin or Owner: other users, roles, " +
-      "statuses. Only an Owner may promote to Owner or change an Owner. What is absent stays as it is. A new " +
+      "statuses. Only an Owner may promote to Owner or change an Owner. Absent fields stay unchanged. A new " +
       "password, role or status ends the user's sessions at once.",
     parameters: { id },
     examples: { "own email": { email: "new@example.com" }, promote: { role: 1 }, deactivate: { status: 1 } },
@@ -76,7 +76,7 @@ export const userDescriptions: Descriptions = {
     tag,
     summary: "Delete a user",
     description:
-      "Admin or Owner; an Owner only by an Owner. There is no way back. The user's sessions end, the email is free " +
+      "Admin or Owner; an Owner only by an Owner. This cannot be undone. The user's sessions end, the email is free " +
       "again and cannot be read anywhere any more, the log included. The tenant's open invites to an email that the " +
       "user had are revoked, unless they were made after the user had given that email up.",
     parameters: { id },
