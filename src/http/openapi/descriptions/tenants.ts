@@ -62,8 +62,8 @@ export const tenantDescriptions: Descriptions = {
     summary: "List the tenant's history",
     description:
       "Any role. Who changed the tenant's settings, replaced its webhook secret, and created, changed or " +
-      "deleted a user, and when. Secrets, passwords and emails are not shown, only that they changed. Purges and bulk " +
-      `replays have separate histories.\n\n${typesOf("tenant")}`,
+      "deleted a user, and when. Secrets, passwords and emails are not shown, only that they changed. Purges and " +
+      `bulk replays have separate histories.\n\n${typesOf("tenant")}`,
     parameters: { id },
     answers: {
       200: facts(tenantFact),
