@@ -92,7 +92,7 @@ const importOrder = {
 };
 
 export default defineConfig(
-  globalIgnores(["data/", "bench/results/"]),
+  globalIgnores(["build/", "data/", "bench/results/"]),
   { linterOptions: { noInlineConfig: true } },
   js.configs.recommended,
   { plugins: { "@stylistic": stylistic }, rules: style },

@@ -47,7 +47,7 @@ async function startRelay(receiver: Receiver): Promise<string> {
   const caFile = join(folder, "receiver-ca.pem");
   writeFileSync(caFile, receiver.caPem);
   const shell = Object.entries(process.env).filter(([name]) => !name.startsWith("RELAY_"));
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "src/main.ts"], {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", "build/src/main.js"], {
     cwd: join(import.meta.dirname, ".."),
     stdio: ["ignore", "pipe", "inherit"],
     env: {

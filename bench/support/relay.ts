@@ -88,7 +88,7 @@ export class RelayProcess {
     writeFileSync(caFile, caPem);
     const logFile = join(folder, "relay.log");
     const log = openSync(logFile, "a");
-    const child = spawn(process.execPath, [...nodeFlags, ...nodeOptions, "src/main.ts"], {
+    const child = spawn(process.execPath, [...nodeFlags, ...nodeOptions, "build/src/main.js"], {
       cwd: project,
       stdio: ["ignore", log, "inherit"],
       env: {

@@ -12,7 +12,7 @@ import { RelayProcess, runRelay } from "../support/relay-process.ts";
 
 const { version } = packageJson;
 const revision = "0f9a5c1";
-const main = join(import.meta.dirname, "../../src/main.ts");
+const main = join(import.meta.dirname, "../../build/src/main.js");
 
 describe("operator commands", () => {
   let receiver: Receiver;

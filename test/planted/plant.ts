@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import type { Change } from "./bugs.ts";
 
 const project = join(import.meta.dirname, "..", "..");
-const leftOut = /^(node_modules|data|\.git|\.env|.*\.log)$/;
+const leftOut = /^(node_modules|build|data|\.git|\.env|.*\.log)$/;
 
 /** A copy of the project, for bugs to be planted in. */
 export function scratchCopy(): { readonly root: string; readonly remove: () => void } {

@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { watch } from "./watchdog.ts";
 
@@ -14,6 +16,11 @@ function rethrow(reason: unknown): never {
 }
 
 let begins: ((title: string) => void) | undefined;
+
+/** Once, before every test file: what tests start as a process is what users start. */
+export function mochaGlobalSetup(): void {
+  execFileSync(process.execPath, [fileURLToPath(new URL("../../scripts/build.js", import.meta.url))]);
+}
 
 /** Root hooks of every test file: mocha removes the listener between files. */
 export const mochaHooks = {

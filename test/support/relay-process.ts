@@ -53,7 +53,7 @@ export async function runRelay(
   args: readonly string[] = [],
   uid?: number,
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [...nodeFlags, "src/main.ts", ...args], {
+  const child = spawn(process.execPath, [...nodeFlags, "build/src/main.js", ...args], {
     cwd: root, env: { ...env }, ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   child.stdin.end();
@@ -120,7 +120,7 @@ export class RelayProcess {
   /** Starts a process and does not wait for it. */
   launch(): void {
     const { nodeFlags: own = [] } = this.#options;
-    const child = spawn(process.execPath, [...nodeFlags, ...own, "src/main.ts"], {
+    const child = spawn(process.execPath, [...nodeFlags, ...own, "build/src/main.js"], {
       cwd: root, env: { ...this.environment }, stdio: ["ignore", "pipe", "pipe"],
     });
     const life: Life = { startedAt: Date.now(), readyAt: null, endedAt: null, killed: false };
