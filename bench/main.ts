@@ -1,5 +1,6 @@
 import { delivery } from "./delivery.ts";
 import { engines } from "./engines.ts";
+import { footprint } from "./footprint.ts";
 import { growth } from "./growth.ts";
 import { idle } from "./idle.ts";
 import { ingest } from "./ingest.ts";
@@ -16,7 +17,7 @@ import { volume, volumeSets } from "./volume.ts";
 const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const benchmarks: Readonly<Record<string, () => Promise<Report>>> = {
-  ingest, latency, delivery, isolation, loop, engines, growth, idle, volume,
+  ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume,
 };
 /** What has no figures of its own. */
 const others: Readonly<Record<string, () => unknown>> = { profile, data: volumeSets, table };

@@ -35,6 +35,8 @@ export interface RelayOptions {
   readonly dataDir?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly nodeOptions?: readonly string[];
+  /** The Node that runs it; this process's own when left out. */
+  readonly node?: string;
 }
 
 /** All that is needed to use a tenant: plain data, good for as long as its relay's data folder is kept. */
@@ -82,13 +84,15 @@ export class RelayProcess {
   }
 
   /** Starts the relay; its log goes to a file in a folder of its own, as a supervisor would have it. */
-  static async start({ caPem, environment = {}, nodeOptions = [], ...given }: RelayOptions): Promise<RelayProcess> {
+  static async start(
+    { caPem, environment = {}, nodeOptions = [], node = process.execPath, ...given }: RelayOptions,
+  ): Promise<RelayProcess> {
     const folder = mkdtempSync(join(tmpdir(), "relay-bench-"));
     const caFile = join(folder, "receiver-ca.pem");
     writeFileSync(caFile, caPem);
     const logFile = join(folder, "relay.log");
     const log = openSync(logFile, "a");
-    const child = spawn(process.execPath, [...nodeFlags, ...nodeOptions, "build/src/main.js"], {
+    const child = spawn(node, [...nodeFlags, ...nodeOptions, "build/src/main.js"], {
       cwd: project,
       stdio: ["ignore", log, "inherit"],
       env: {

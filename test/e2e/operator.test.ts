@@ -148,7 +148,7 @@ describe("operator commands", () => {
     if (!existsSync(tasks)) this.skip();
     const names = readdirSync(tasks).map((thread) => readFileSync(join(tasks, thread, "comm"), "utf8").trim());
     // The others are made when they are first needed.
-    expect(names).to.include.members(["log", "housekeeping", "read-models", "passwords"]);
+    expect(names).to.include.members(["log", "read-models", "passwords"]);
   });
 
   it("say in one line that a thread of theirs was lost", async () => {

@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
 import { basename } from "node:path";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { endThread } from "../message-port/end-thread.ts";
+import { newThread } from "../message-port/new-thread.ts";
 import { Numbered } from "../message-port/numbered.ts";
 import type { CommitEngine } from "./commit-engine.ts";
 import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping-jobs.ts";
@@ -37,7 +38,8 @@ interface HousekeepingParts {
 /** Keeps memory, look-ups and the write-ahead log bounded; the heavy part happens in the housekeeping thread. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
-  readonly #worker: Worker;
+  /** Made for the first job: a relay with little to do needs none. */
+  #worker: Worker | undefined;
   readonly #jobs = new Numbered<(result: JobResult) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #flushing = false;
@@ -52,11 +54,6 @@ export class Housekeeping {
 
   constructor(parts: HousekeepingParts) {
     this.#parts = parts;
-    this.#worker = new Worker(new URL("./housekeeping-thread.ts", import.meta.url), {
-      name: "housekeeping",
-      workerData: { path: parts.path, descriptor: parts.descriptor } satisfies HousekeptLog,
-    });
-    this.#worker.on("message", (result: JobResult) => this.#jobs.take(result.id)?.(result));
     // An index that was just built has a segment for each memtable.
     void this.#merge();
   }
@@ -96,7 +93,7 @@ export class Housekeeping {
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#jobs.takeAll();
-    await endThread(this.#worker, "stop" satisfies JobMessage);
+    if (this.#worker) await endThread(this.#worker, "stop" satisfies JobMessage);
   }
 
   async #flush(): Promise<void> {
@@ -179,16 +176,28 @@ export class Housekeeping {
     }
   }
 
-  /** Throws when the job failed. */
-  #run(job: Job): Promise<SegmentSummary | null> {
+  /** Rejects when the job failed. */
+  async #run(job: Job): Promise<SegmentSummary | null> {
+    const worker = (this.#worker ??= this.#start());
     return new Promise((resolve, reject) => {
       const id = this.#jobs.add((result) => {
         if ("error" in result) reject(new Error(result.error));
         else if ("damaged" in result) reject(new SegmentDamaged(result.damaged.file, result.damaged.what));
         else resolve(result.summary);
       });
-      this.#worker.postMessage({ id, job });
+      worker.postMessage({ id, job });
     });
+  }
+
+  /** Throws where the system gives no thread. */
+  #start(): Worker {
+    const { path, descriptor } = this.#parts;
+    const workerData = { path, descriptor } satisfies HousekeptLog;
+    const script = new URL("./housekeeping-thread.ts", import.meta.url);
+    const worker = newThread(script, { name: "housekeeping", workerData });
+    if (!worker) throw new Error("the system gives no thread");
+    worker.on("message", (result: JobResult) => this.#jobs.take(result.id)?.(result));
+    return worker;
   }
 
   #later(ms: number, task: () => void): void {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect } from "chai";
 import { CommitEngine } from "../../../../src/adapters/embedded-event-store/commit-engine.ts";
@@ -10,6 +10,7 @@ import { Segment } from "../../../../src/adapters/embedded-event-store/stream-in
 import { noStream } from "../../../../src/ports/event-store.ts";
 import { until } from "../../../contract/event-store/harness.ts";
 import { temporaryFolder } from "../../../support/embedded-store.ts";
+import { withoutThreads } from "../../../support/no-threads.ts";
 
 const tuning = { ...defaultTuning, memtableRecords: 4, mergeFanout: 2, retryDelayMs: 1, scrubDelayMs: 1 };
 
@@ -89,6 +90,22 @@ describe("housekeeping", () => {
     parts.engine.commit([{ kind: "delete", request: streams += 1, stream, expected: null }]);
     housekeeping.afterCommit();
   };
+
+  it("makes its thread for the first work, and asks again where the system gives none", async () => {
+    const tasks = "/proc/self/task";
+    const threads = () => readdirSync(tasks).map((task) => readFileSync(join(tasks, task, "comm"), "utf8").trim());
+    expect(threads()).not.to.include("housekeeping");
+    const troubles: string[] = [];
+    housekeeping = new Housekeeping({ ...parts, onTrouble: (trouble) => troubles.push(trouble) });
+    await withoutThreads(async () => {
+      commit();
+      housekeeping.afterCommit();
+      await until("it has failed often", () => troubles.length > 0);
+    });
+    expect(troubles[0]).to.equal("writing a segment: the system gives no thread");
+    await until("a segment is written", () => housekeeping.counts.flushes === 1);
+    expect(threads()).to.include("housekeeping");
+  });
 
   it("merges what the building of an index leaves, before anything is committed", async () => {
     for (let segment = 0; segment < 4; segment++) commit();
