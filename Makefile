@@ -14,7 +14,8 @@ demo: $(installed)
 # As `npm start`, without the npm that would stay beside it, with 50 MiB.
 run: $(installed)
 	@$(bin) node scripts/build.js
-	@$(bin) exec node --disable-warning=ExperimentalWarning --disable-warning=TimeoutNegativeWarning build/src/main.js
+	@$(bin) exec node --disable-warning=ExperimentalWarning --disable-warning=TimeoutNegativeWarning \
+	  --max-semi-space-size=16 build/src/main.js
 
 test: $(installed)
 	@$(run) test

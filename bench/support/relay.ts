@@ -16,7 +16,9 @@ process.once("exit", () => {
 
 const project = join(import.meta.dirname, "..", "..");
 /** As `npm start` has them. */
-const nodeFlags = ["--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning"];
+const nodeFlags = [
+  "--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning", "--max-semi-space-size=16",
+];
 const startTimeoutMs = 60_000;
 const idleTimeoutMs = 60_000;
 const statuses = {

@@ -139,13 +139,20 @@ export interface ReadOptions {
   readonly beginsAt?: Position;
 }
 
+export interface AppendOptions {
+  /** Nobody waits for this append: an engine may hold it back for some milliseconds, to write it with others. */
+  readonly mayWait?: boolean;
+}
+
 /**
  * The event store: the least that every engine can offer. An append is durable when its promise resolves. Entries of
  * one append are committed together or not at all.
  */
 export interface EventStore extends EventLog {
   /** Throws RevisionConflict, UnacceptableEntry or LogUnavailable. */
-  append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended>;
+  append(
+    stream: string, expected: number, entries: readonly NewEntry[], options?: AppendOptions,
+  ): Promise<Appended>;
   /**
    * Entries of a stream from revision `from` (inclusive), `limit` at most, forwards; with `backwards`,
    * from `from` (or the end) down. Empty when the stream does not exist or was deleted. Throws LogUnavailable.

@@ -1,5 +1,5 @@
 import type {
-  Appended, BatchHandler, EventStore, LogEntry, NewEntry, Position, Subscription, SubscriptionOptions,
+  Appended, AppendOptions, BatchHandler, EventStore, LogEntry, NewEntry, Position, Subscription, SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
 import { Followers } from "./followers.ts";
 import { MemoryLog, stored } from "./memory-log.ts";
@@ -9,10 +9,14 @@ export class InMemoryEventStore implements EventStore {
   readonly #log = new MemoryLog();
   readonly #followers = new Followers((after, limit) => this.readLog(after, limit));
   /** Called before each append; may throw in its stead. */
-  beforeAppend: (stream: string, entries: readonly NewEntry[]) => void | Promise<void> = () => undefined;
+  beforeAppend: (
+    stream: string, entries: readonly NewEntry[], options: AppendOptions,
+  ) => void | Promise<void> = () => undefined;
 
-  async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
-    await this.beforeAppend(stream, entries);
+  async append(
+    stream: string, expected: number, entries: readonly NewEntry[], options: AppendOptions = {},
+  ): Promise<Appended> {
+    await this.beforeAppend(stream, entries, options);
     const { appended } = this.#log.append(stream, expected, entries.map(stored));
     this.#followers.wake();
     return appended;

@@ -69,15 +69,17 @@ export function workerOf(
   return { worker, session, aggregates, clock, feed };
 }
 
-/** A destination that takes one request at a time, its worker, and what was sent to it. */
-export async function stage(relay: ManualRelay, room?: { readonly sendingCharacters: number }) {
+/** A destination that takes one request at a time, its worker, and what was sent to it; each answer is the same. */
+export async function stage(
+  relay: ManualRelay, room?: { readonly sendingCharacters: number }, outcome: Outcome = success,
+) {
   const { owner, tenantId } = await createTenant(relay.api.url);
   const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
   const patch = (changes: object) => owner.client.patch(`/api/v1/destinations/${destinationId}`, changes);
   await patch({ serverRateLimit: 1 });
   const sent: { eventId: string; answer: (outcome?: Outcome) => void }[] = [];
   const working = workerOf(relay, ({ webhook }) => new Promise<Outcome>((resolve) => {
-    sent.push({ eventId: webhook.id, answer: (outcome = success) => resolve(outcome) });
+    sent.push({ eventId: webhook.id, answer: (given = outcome) => resolve(given) });
   }), room);
   const { worker, session } = working;
   await worker.start();
@@ -100,7 +102,7 @@ export async function stage(relay: ManualRelay, room?: { readonly sendingCharact
       await relay.drained();
       return String(answer.json["eventId"]);
     },
-    /** Answers 2xx, one after the other; who was asked. */
+    /** Answers, one after the other; who was asked. */
     answered: async (count: number) => {
       for (let n = 0; n < count; n += 1) {
         await until(() => sent.length > n);

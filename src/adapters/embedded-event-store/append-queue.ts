@@ -17,6 +17,8 @@ const enoughAppends = 16;
 
 interface WaitingAppend {
   readonly entries: readonly NewEntry[];
+  /** It waits for others, or a moment, before it is sent. */
+  readonly mayWait: boolean;
   readonly resolve: (appended: Appended) => void;
   readonly reject: (error: Error) => void;
 }
@@ -31,7 +33,8 @@ interface Batch {
 
 /**
  * Collects appends into batches. A batch is sent at the end of the event loop's turn or a moment later (see
- * {@link Pace}), or when one of the batches under way returns: the log thread always has one to go on with.
+ * {@link Pace}), or when one of the batches under way returns: the log thread always has one to go on with. Appends
+ * that may wait go with the next batch, or by themselves after {@link Tuning.holdMs}.
  */
 export class AppendQueue {
   readonly #send: (batch: AppendBatch) => void;
@@ -44,6 +47,10 @@ export class AppendQueue {
   readonly #pace: Pace;
   #lastBatch = 0;
   #waitingBytes = 0;
+  /** Whether something waits that may not wait on. */
+  #urgent = false;
+  /** The moment that appends which may wait have for others to come. */
+  #holding: Timer | null = null;
   /** Whether what waits is sent at the end of this turn. */
   #ending = false;
   /** The pause after which what waits is sent. */
@@ -80,7 +87,8 @@ export class AppendQueue {
     batch.bytes += bytes;
     this.#waitingBytes += bytes;
     batch.appends.push(append);
-    this.#schedule();
+    if (append.mayWait && batch.appends.length < enoughAppends) this.#hold();
+    else this.#urge();
   }
 
   /** Sends what waits, whatever is under way: what is sent next must not overtake it. */
@@ -98,8 +106,8 @@ export class AppendQueue {
     this.#waitingBytes -= batch.bytes;
     if (reply.kind === "failed") this.#reject(batch, new LogUnavailable(`the log was not written: ${reply.reason}`));
     else this.#resolve(batch, reply.first, reply.exceptions);
-    if (this.#waiting.length > 0) this.#schedule();
-    else if (this.#inFlight.length === 0) this.#onIdle?.();
+    if (this.#urgent) this.#schedule();
+    else if (this.#waiting.length === 0 && this.#inFlight.length === 0) this.#onIdle?.();
   }
 
   /** Resolves when nothing waits and nothing is under way. */
@@ -115,6 +123,7 @@ export class AppendQueue {
       this.#reject(batch, error);
     }
     this.#waitingBytes = 0;
+    this.#sentAll();
     this.#onIdle?.();
   }
 
@@ -128,6 +137,18 @@ export class AppendQueue {
     const batch: Batch = { message, appends: [], deadline, bytes: 0 };
     this.#waiting.push(batch);
     return batch;
+  }
+
+  #hold(): void {
+    this.#holding ??= this.#clock.schedule(this.#tuning.holdMs, () => {
+      this.#holding = null;
+      if (this.#waiting.length > 0) this.#urge();
+    });
+  }
+
+  #urge(): void {
+    this.#urgent = true;
+    this.#schedule();
   }
 
   /** Sends at the end of this turn, or after a pause unless so many gather before. */
@@ -153,7 +174,14 @@ export class AppendQueue {
     const batch = this.#waiting.shift()!;
     this.#pace.sent(this.#clock.monotonic(), batch.appends.length);
     this.#inFlight.push(batch);
+    if (this.#waiting.length === 0) this.#sentAll();
     this.#send(batch.message);
+  }
+
+  #sentAll(): void {
+    this.#urgent = false;
+    this.#holding?.cancel();
+    this.#holding = null;
   }
 
   /** A batch that was sent may still be written. One that was not is taken back, and never will be. */
@@ -164,6 +192,7 @@ export class AppendQueue {
       return;
     }
     this.#waiting.splice(at, 1);
+    if (this.#waiting.length === 0) this.#sentAll();
     this.#waitingBytes -= batch.bytes;
     this.#reject(batch, new LogUnavailable("the log was not written: it did not answer earlier appends in time"));
   }

@@ -4,8 +4,8 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import { entryOf, type EncodedEvent, type EventCodec } from "../../ports/event-codec.ts";
 import {
   EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry,
-  type Appended, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
-  type Subscription, type SubscriptionOptions, type Wanted,
+  type Appended, type AppendOptions, type BatchHandler, type EventStore, type LogEntry, type NewEntry, type Position,
+  type ReadOptions, type Subscription, type SubscriptionOptions, type Wanted,
 } from "../../ports/event-store.ts";
 import { endThread } from "../message-port/end-thread.ts";
 import { Outbox } from "../message-port/outbox.ts";
@@ -124,12 +124,14 @@ export class EmbeddedEventStore implements EventStore {
     });
   }
 
-  append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
+  append(
+    stream: string, expected: number, entries: readonly NewEntry[], { mayWait = false }: AppendOptions = {},
+  ): Promise<Appended> {
     return new Promise((resolve, reject) => {
       if (this.#unavailable) throw this.#unavailable;
       if (stream === "" || entries.length === 0) throw new UnacceptableEntry("an append needs a stream and an entry");
       const encoded = entries.map(({ event, metadata }) => this.#codec.encode(event, metadata));
-      this.#appends.add(stream, expected, { entries, resolve, reject }, encoded, lengthOf(encoded));
+      this.#appends.add(stream, expected, { entries, mayWait, resolve, reject }, encoded, lengthOf(encoded));
     });
   }
 

@@ -130,6 +130,8 @@ export interface Tuning {
   readonly batchesInFlight: number;
   /** Milliseconds from one message to the next at most while appends are many: fewer commits cost less. */
   readonly paceMs: number;
+  /** How long an append that may wait is held back for others to come, ms. */
+  readonly holdMs: number;
   /** Entries a subscription that is busy has kept for it before it must read the log again. */
   readonly subscriptionEntries: number;
   /** How long appends, from their batch's making on, or a request may take before they are unavailable, ms. */
@@ -149,6 +151,7 @@ export const defaultTuning: Tuning = {
   batchAppends: 1024,
   batchesInFlight: 2,
   paceMs: 4,
+  holdMs: 15,
   subscriptionEntries: 4096,
   timeoutMs: 10_000,
   scrubDelayMs: 500,

@@ -9,7 +9,7 @@ import type { Tenant } from "../../domain/tenant/state.ts";
 import type { Timestamp } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
-import { RevisionConflict, type EventStore } from "../../ports/event-store.ts";
+import { RevisionConflict, type AppendOptions, type EventStore } from "../../ports/event-store.ts";
 import type { Ids } from "../../ports/ids.ts";
 import type { Logger, Metrics } from "../../ports/telemetry.ts";
 import { destinations, tenants } from "../aggregate-types.ts";
@@ -32,8 +32,8 @@ export interface Recorded {
   readonly isOwn: boolean;
 }
 
-/** An attempt that is over. */
-export interface Ended {
+/** An attempt that is over. `mayWait`: nobody waits for its record. */
+export interface Ended extends AppendOptions {
   /** Its event as it stood after the attempt's start. */
   readonly known: { readonly state: Webhook; readonly revision: number };
   readonly attempt: number;
@@ -135,7 +135,7 @@ export class Recording {
   /** Writes it into the event's stream. What is there already is its own only if there was a try before. */
   async #write(policy: TenantPolicy, again: boolean): Promise<Written> {
     const { store, clock, ids, retry } = this.#parts;
-    const { known, attempt, outcome, origin } = this.#ended;
+    const { known, attempt, outcome, origin, mayWait = false } = this.#ended;
     let { state, revision } = known;
     let before: Omit<Written, "status"> = { isOwn: false, late: false, facts: [] };
     for (;;) {
@@ -154,7 +154,7 @@ export class Recording {
       if (!last) return { status: state.status, ...before };
       const late = isLate(state, attempt);
       try {
-        await store.append(streams.event(state.id), revision, entriesOf(facts, origin, ids));
+        await store.append(streams.event(state.id), revision, entriesOf(facts, origin, ids), { mayWait });
         return { status: "to" in last.data ? last.data.to : state.status, isOwn: true, late, facts };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;

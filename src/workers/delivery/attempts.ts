@@ -34,8 +34,14 @@ export class Attempts {
     this.#repeats = new Repeats(parts.clock);
   }
 
-  /** Sends a claimed attempt; resolves when its outcome is recorded. `pause` is told what the receiver asks for. */
-  async carryOut({ destination, tenant, claimedFrom, ...claimed }: Claimed, pause: ReceiverPause): Promise<void> {
+  /**
+   * Sends a claimed attempt; resolves when its outcome is recorded. `pause` is told what the receiver asks for.
+   * `mayLinger` is asked when the answer is there: whether nobody waits for the attempt's place.
+   */
+  async carryOut(
+    { destination, tenant, claimedFrom, ...claimed }: Claimed, pause: ReceiverPause,
+    mayLinger: () => boolean = () => false,
+  ): Promise<void> {
     const { clock, metrics, client } = this.#parts;
     const { state } = claimed;
     const claimMs = clock.monotonic() - claimedFrom;
@@ -44,19 +50,24 @@ export class Attempts {
     // Another worker may take a late one for lost before it could be over.
     const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await client.send(delivery);
     pause.ask(pauseAskedBy(outcome) ?? 0);
-    await this.#record(claimed, outcome, destination, pause);
+    // A failure may open a circuit, or plan a retry: both are to be known at once.
+    await this.#record(claimed, outcome, destination, { pause, mayWait: outcome.ok && mayLinger() });
   }
 
   /**
    * The receiver has seen the request, so its outcome is recorded however long the log is away. Only where a record
    * that it needs cannot be read is it given up: it would wait for ever, and keep its place from others.
    */
-  async #record(known: Known, outcome: Outcome, destination: Destination, pause: ReceiverPause): Promise<void> {
+  async #record(
+    known: Known, outcome: Outcome, destination: Destination,
+    { pause, mayWait }: { readonly pause: ReceiverPause; readonly mayWait: boolean },
+  ): Promise<void> {
     const { outcomes, clock, logger, metrics, workerId } = this.#parts;
     const { state } = known;
     const attempt = state.attempts;
     const pausedUntil = () => pause.until;
-    const recording = outcomes.recording({ known, attempt, outcome, pausedUntil, origin: originOf(known, workerId) });
+    const origin = originOf(known, workerId);
+    const recording = outcomes.recording({ known, attempt, outcome, pausedUntil, origin, mayWait });
     let status: string | undefined;
     while (status === undefined) {
       try {

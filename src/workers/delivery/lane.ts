@@ -272,7 +272,7 @@ export class Lane {
     sendingRoom.occupy(payload);
     this.#sending += payload.length;
     try {
-      await attempts.carryOut(claimed, this.#pause);
+      await attempts.carryOut(claimed, this.#pause, () => this.#roomForFirst() > 0);
     } finally {
       this.#sending -= payload.length;
       sendingRoom.giveBack(payload);

@@ -125,6 +125,19 @@ describe("what deploys the relay", () => {
     }
   });
 
+  it("with the same flags, whoever starts it: npm, make, the image, the benchmarks", () => {
+    const flags = ["--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning",
+      "--max-semi-space-size=16"];
+    const starts = {
+      "package.json": /"start": "(.*)"/, Makefile: /^run:.*\n((?:\t.*\n)+)/m, Dockerfile: /^ENTRYPOINT ((?:.*\\\n)*.*)/m,
+      "bench/support/relay.ts": /const nodeFlags = (\[[^\]]*\])/,
+    };
+    for (const [file, command] of Object.entries(starts)) {
+      const given = command.exec(text(file))?.[1]?.match(/--[a-z-]+=\w+/g);
+      expect(given, file).to.deep.equal(flags);
+    }
+  });
+
   describe("as Kubernetes manifests", () => {
     const read = (file: string) =>
       parseAllDocuments(text(`deploy/kubernetes/${file}`)).map((document) => document.toJS() as Manifest);

@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import { leases } from "../../../projections/due/due.ts";
+import { destinations } from "../../../src/application/aggregate-types.ts";
 import { loadWebhook } from "../../../src/application/events/webhooks.ts";
 import { LogUnavailable, noStream } from "../../../src/ports/event-store.ts";
 import { ManualRelay } from "../../support/manual-relay.ts";
+import { refusal } from "../../support/outcomes.ts";
 import { eventually } from "../../support/relay.ts";
-import { stage, until } from "../../support/staged-worker.ts";
+import { stage, until, type Stage } from "../../support/staged-worker.ts";
 
 describe("a delivery worker keeps to a destination's limit, and", () => {
   let relay: ManualRelay;
@@ -147,5 +149,41 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
     expect(sent).to.have.length(1);
     expect(await staged.answered(2)).to.deep.equal(ids);
     await staged.worker.stop(60_000);
+  });
+
+  describe("has an outcome written", () => {
+    const written: (boolean | undefined)[] = [];
+    beforeEach(() => {
+      written.length = 0;
+      relay.store.beforeAppend = (_stream, entries, { mayWait }) => {
+        if (/^Delivery(Succeeded|Failed)$/.test(entries[0]?.event.type ?? "")) written.push(mayWait);
+      };
+    });
+    /** Of the first event, which the worker is woken for, and of a second, which it claims as that is accepted. */
+    const outcomesOf = async (staged: Stage, limit: number) => {
+      await staged.post();
+      staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
+      await staged.answered(1);
+      await until(() => written.length === 1);
+      await staged.patch({ serverRateLimit: limit });
+      const known = () => staged.aggregates.peek(destinations, staged.destinationId)?.state?.serverRateLimit;
+      await until(() => known() === limit);
+      await staged.post();
+      await staged.answered(2);
+      await until(() => written.length === 2);
+      return written[1];
+    };
+
+    it("with others where the destination has room", async () => {
+      expect(await outcomesOf(await stage(relay), 2)).to.equal(true);
+    });
+
+    it("at once where its place may be wanted", async () => {
+      expect(await outcomesOf(await stage(relay), 1)).to.equal(false);
+    });
+
+    it("at once where it is a failure", async () => {
+      expect(await outcomesOf(await stage(relay, undefined, refusal), 2)).to.equal(false);
+    });
   });
 });

@@ -18,10 +18,10 @@ describe("appends on their way to the log", () => {
   });
 
   /** Appends in a turn of its own, as a batch of its own. */
-  const append = async (stream: string, bytes = 5) => {
+  const append = async (stream: string, bytes = 5, mayWait = false) => {
     const encoded = [{ type: "t", metadata: "{}", data: "{}" }];
     const appended = new Promise((resolve, reject) => {
-      queue.add(stream, noStream, { entries: [note("x")], resolve, reject }, encoded, bytes);
+      queue.add(stream, noStream, { entries: [note("x")], mayWait, resolve, reject }, encoded, bytes);
     }).then(() => "written", String);
     await turn();
     return { appended };
@@ -105,5 +105,68 @@ describe("appends on their way to the log", () => {
     answer(1);
     await queue.idle();
     expect(clock.pending).to.deep.equal([]);
+  });
+
+  describe("that may wait", () => {
+    const patient = (stream: string) => append(stream, 5, true);
+
+    it("go with the next one that may not", async () => {
+      const held = await patient("held");
+      await patient("held too");
+      expect(sent).to.deep.equal([]);
+      await append("urgent");
+      expect(sent.map(({ streams }) => streams)).to.deep.equal([["held", "held too", "urgent"]]);
+      answer(1);
+      expect(await held.appended).to.equal("written");
+    });
+
+    it("go by themselves after a moment, counted from the first of them", async () => {
+      await patient("first");
+      clock.advance(defaultTuning.holdMs - 1);
+      await patient("second");
+      expect(sent).to.deep.equal([]);
+      clock.advance(1);
+      await turn();
+      expect(streamsSent()).to.deep.equal(["first", "second"]);
+    });
+
+    it("are not sent because a batch under way returns, nor held because one of them was", async () => {
+      await append("urgent");
+      await patient("held");
+      answer(1);
+      await turn();
+      expect(streamsSent()).to.deep.equal(["urgent"]);
+      await append("next");
+      expect(streamsSent()).to.deep.equal(["urgent", "held", "next"]);
+      // The moment of the earlier one is over: this one has its own.
+      clock.advance(defaultTuning.holdMs);
+      await patient("later");
+      clock.advance(defaultTuning.holdMs - 1);
+      await turn();
+      expect(streamsSent()).not.to.include("later");
+      clock.advance(1);
+      await turn();
+      expect(streamsSent()).to.include("later");
+    });
+
+    it("go at once where they are many, and where all must go", async () => {
+      for (let n = 0; n < 16; n += 1) await patient(`one of many ${n}`);
+      expect(streamsSent()).to.have.length(16);
+      answer(1);
+      await patient("last");
+      const idle = queue.idle();
+      expect(streamsSent()).to.include("last");
+      answer(2);
+      await idle;
+    });
+
+    it("leave nothing behind where the log failed meanwhile", async () => {
+      const held = await patient("held");
+      queue.fail(new LogUnavailable("gone"));
+      expect(await held.appended).to.equal("LogUnavailable: gone");
+      clock.advance(defaultTuning.holdMs);
+      await turn();
+      expect(sent).to.deep.equal([]);
+    });
   });
 });
