@@ -83,15 +83,17 @@ function figuresOf(taken: readonly Round[]): Figure[] {
   const threads = ({ cpu, items }: Work) => perItem(cpu, items);
   return [
     {
-      id: "P5", what: "deliveries/s per core, signed and recorded ÷ raw undici pool",
-      bounds: { better: "higher", floor: 0.4, aim: 0.6 }, measured: raw.us / backlogged.us,
-      note: `${us(raw.us)} ÷ ${us(backlogged.us)} (${threads(backlogged)}); a backlog of ${backlog} for ` +
-        `${drainedDestinations} destinations, ${Math.round(backlogged.rate)}/s, lists brought up to date included; ` +
-        byRound(taken.map((round) => each(round.raw) / each(round.drain))),
+      id: "P5", what: "deliveries/s per core, signed and recorded ÷ the least program",
+      bounds: { better: "higher", floor: 0.6, aim: 0.8 }, measured: least.us / backlogged.us,
+      note: `${us(least.us)} (${threads(least)}) ÷ ${us(backlogged.us)} (${threads(backlogged)}); ` +
+        `a backlog of ${backlog} for ${drainedDestinations} destinations, ${Math.round(backlogged.rate)}/s, ` +
+        "lists brought up to date included; " +
+        byRound(taken.map((round) => each(round.least) / each(round.drain))),
     },
     {
-      id: "P5=", what: "the same of a loop that keeps and lists deliveries, and nothing else",
-      measured: raw.us / least.us, note: `${us(raw.us)} ÷ ${us(least.us)} (${threads(least)})`,
+      id: "P5=", what: "the same ÷ raw undici pool",
+      measured: raw.us / backlogged.us,
+      note: `${us(raw.us)} ÷ ${us(backlogged.us)}; the least program: ${(raw.us / least.us).toFixed(2)}`,
     },
     {
       id: "P6", what: "CPU per event, whole chain ÷ (bare ingest + raw undici)",

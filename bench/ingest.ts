@@ -45,7 +45,7 @@ export async function ingest(): Promise<Report> {
       const delivered = await stage.delivered(flowing);
       const one: Round = {
         bare: await stage.closed(bare, { connections, durationMs: bareMs, maxEvents }),
-        least: await stage.closed(least, { connections, durationMs: bareMs, maxEvents }, least.settled),
+        least: await stage.closed(least, { connections, durationMs: relayMs, maxEvents }, least.settled),
         held: await stage.closed(held, { connections, durationMs: relayMs, maxEvents }, projected),
         flowing: await stage.closed(flowing, { connections, durationMs: flowingMs, maxEvents }, delivered),
         bareFew: await stage.closed(bare, { connections: fewConnections, durationMs: bareMs, maxEvents }),
@@ -86,33 +86,34 @@ function figuresOf(taken: readonly Round[]): Figure[] {
   const perSecond = (rate: number) => `${Math.round(rate)}/s`;
   return [
     {
-      id: "P1", what: "ingest requests/s ÷ bare node:http",
-      bounds: { better: "higher", floor: 0.4, aim: 0.6 }, measured: heldRate / bareRate,
-      note: `${perSecond(heldRate)} ÷ ${perSecond(bareRate)}; in the same process, all roles; deliveries held; ` +
-        byRound(taken.map(({ held, bare }) => held.rate / bare.rate)),
+      id: "P1", what: "ingest requests/s ÷ the least program",
+      bounds: { better: "higher", floor: 1, aim: 1.2 }, measured: heldRate / leastRate,
+      note: `${perSecond(heldRate)} ÷ ${perSecond(leastRate)}; in the same process, all roles; deliveries held; ` +
+        byRound(taken.map(({ held, least }) => held.rate / least.rate)),
     },
     {
-      id: "P2", what: "ingest CPU per request ÷ bare node:http",
-      bounds: { better: "lower", floor: 2.2, aim: 1.6 }, measured: heldCpu.us / bareCpu.us,
+      id: "P2", what: "ingest CPU per request ÷ the least program",
+      bounds: { better: "lower", floor: 1, aim: 0.85 }, measured: heldCpu.us / leastCpu.us,
       note: `${heldCpu.us.toFixed(1)} µs (${perItem(heldCpu.load.cpu, heldCpu.load.accepted)}) ÷ ` +
-        `${bareCpu.us.toFixed(1)} µs; until the lists cover it all; ` +
-        byRound(taken.map(({ held, bare }) => each(held) / each(bare))),
+        `${leastCpu.us.toFixed(1)} µs (${perItem(leastCpu.load.cpu, leastCpu.load.accepted)}); until the lists cover ` +
+        `it all; ${byRound(taken.map(({ held, least }) => each(held) / each(least)))}`,
     },
     {
-      id: "P1=", what: "the same of a loop that keeps and lists events, and nothing else",
-      measured: leastRate / bareRate, note: `${perSecond(leastRate)} ÷ ${perSecond(bareRate)}`,
+      id: "P1=", what: "ingest requests/s ÷ bare node:http",
+      measured: heldRate / bareRate,
+      note: `${perSecond(heldRate)} ÷ ${perSecond(bareRate)}; the least program: ${(leastRate / bareRate).toFixed(2)}`,
     },
     {
-      id: "P2=", what: "its CPU per request ÷ bare",
-      measured: leastCpu.us / bareCpu.us,
-      note: `${leastCpu.us.toFixed(1)} µs (${perItem(leastCpu.load.cpu, leastCpu.load.accepted)})`,
+      id: "P2=", what: "ingest CPU per request ÷ bare node:http",
+      measured: heldCpu.us / bareCpu.us,
+      note: `÷ ${bareCpu.us.toFixed(1)} µs; the least program: ${(leastCpu.us / bareCpu.us).toFixed(2)}`,
     },
     {
-      id: "P1+", what: "the same while its events are delivered",
+      id: "P1+", what: "P1= while its events are delivered",
       measured: flowingRate / bareRate, note: `${perSecond(flowingRate)} to 20 destinations that answer at once`,
     },
     {
-      id: "P1-", what: `the same over ${fewConnections} connections`,
+      id: "P1-", what: `P1= over ${fewConnections} connections`,
       measured: fewRate / bareFewRate, note: `${perSecond(fewRate)} ÷ ${perSecond(bareFewRate)}; deliveries held`,
     },
     {
