@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { setFlagsFromString } from "node:v8";
 import { createLogger } from "./adapters/pino/logger.ts";
 import { SystemClock } from "./adapters/system/system-clock.ts";
-import { collectYoungGeneration } from "./adapters/v8/young-generation.ts";
+import { shrinkAtRest } from "./adapters/v8/young-generation.ts";
 import { describeBacklog } from "./composition/operator/backlog.ts";
 import { backUp } from "./composition/operator/backup.ts";
 import { eraseTenant, rebuildReadModels, resetPassword, rewrapKeys } from "./composition/operator/commands.ts";
@@ -179,7 +179,7 @@ function exitBecause(what: string, error: unknown): never {
 
 // What comes and goes with a request must not be taken for what stays: docs/adr/0024.
 setFlagsFromString("--no-allocation-site-pretenuring");
-collectYoungGeneration();
+shrinkAtRest();
 // The files that this process makes hold payloads, hashes or keys.
 process.umask(0o077);
 const [name = "serve", ...args] = process.argv.slice(2);

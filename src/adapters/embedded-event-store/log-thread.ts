@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { makeFolder } from "../file-system/folder.ts";
-import { collectYoungGeneration } from "../v8/young-generation.ts";
+import { shrinkAtRest } from "../v8/young-generation.ts";
 import { CommitEngine, type Outcome, type Write } from "./commit-engine.ts";
 import { Housekeeping } from "./housekeeping.ts";
 import { LogFile, logPath } from "./log-file.ts";
@@ -39,7 +39,7 @@ const others: { readonly client: Client; readonly request: OtherRequest }[] = []
 const reads: WaitingReads[] = [];
 let readingOn: NodeJS.Immediate | undefined;
 
-collectYoungGeneration();
+shrinkAtRest();
 makeFolder(dataDir);
 const path = logPath(dataDir);
 const log = new LogFile(path);

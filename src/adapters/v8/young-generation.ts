@@ -1,15 +1,30 @@
-import { setFlagsFromString } from "node:v8";
+import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Rare enough to cost nothing, often enough for a thread at rest to have let go within a minute. */
+/** A thread at rest has let go within a minute. */
 const everyMs = 10_000;
+/** A thread that allocated less since the last look is at rest. A young generation of less is small enough. */
+const littleBytes = 2 * 1024 * 1024;
 
 /**
- * From now on the calling thread collects its young generation every ten seconds: in such a collection V8 makes the
- * young generation smaller if little was allocated before it, and otherwise never. See docs/adr/0036.
+ * From now on the calling thread collects its young generation whenever it is at rest: in such a collection V8 makes
+ * the young generation smaller, and without one it never does. See docs/adr/0036.
  */
-export function collectYoungGeneration(intervalMs = everyMs): void {
+export function shrinkAtRest(intervalMs = everyMs): void {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as NodeJS.GCFunction;
-  setInterval(() => collect({ type: "minor" }), intervalMs).unref();
+  let before = youngGeneration().used;
+  setInterval(() => {
+    const { size, used } = youngGeneration();
+    // Less than before is used where the thread had enough to do for a collection of its own.
+    const atRest = used >= before && used - before < littleBytes;
+    if (atRest && size > littleBytes) collect({ type: "minor" });
+    before = youngGeneration().used;
+  }, intervalMs).unref();
+}
+
+/** Bytes in memory, and of these in use. */
+function youngGeneration(): { readonly size: number; readonly used: number } {
+  const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === "new_space");
+  return { size: space?.physical_space_size ?? 0, used: space?.space_used_size ?? 0 };
 }

@@ -1,7 +1,7 @@
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { AesSealing } from "../../adapters/aes-sealing/aes-sealing.ts";
 import { SystemClock } from "../../adapters/system/system-clock.ts";
-import { collectYoungGeneration } from "../../adapters/v8/young-generation.ts";
+import { shrinkAtRest } from "../../adapters/v8/young-generation.ts";
 import { EmailOpener } from "../../application/accounts/email-opener.ts";
 import { Vault } from "../../application/keys/vault.ts";
 import type { Instruments, Logger } from "../../ports/telemetry.ts";
@@ -35,7 +35,7 @@ function takenApart({ name, message, stack, cause }: Error): object {
   return { name, message, stack, ...(cause instanceof Error && { cause: takenApart(cause) }) };
 }
 
-collectYoungGeneration();
+shrinkAtRest();
 const instruments: Instruments = {
   clock: new SystemClock(),
   logger: { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") },

@@ -1,11 +1,11 @@
 import { getHeapSpaceStatistics } from "node:v8";
 import { parentPort } from "node:worker_threads";
-import { collectYoungGeneration } from "../../../../src/adapters/v8/young-generation.ts";
+import { shrinkAtRest } from "../../../../src/adapters/v8/young-generation.ts";
 
 /** A thread that is busy for a moment and then rests: tells its parent how large its young generation is, in bytes. */
 const size = () =>
   getHeapSpaceStatistics().find((space) => space.space_name === "new_space")!.physical_space_size;
-collectYoungGeneration(1_000);
+shrinkAtRest(1_000);
 // Objects that outlive collections let V8 make the young generation larger.
 let kept: object[] = [];
 for (let n = 0; n < 5_000_000; n += 1) {
