@@ -204,9 +204,9 @@ describe("an attempt that is held for lost", () => {
     const giveUp = await watching();
     const { held, release } = holdAppends(streams.event(one.eventId));
     const hold = relay.store.beforeAppend;
-    relay.store.beforeAppend = (stream, entries) => {
+    relay.store.beforeAppend = (stream, ...appended) => {
       if (stream === streams.event(other.eventId)) throw new LogUnavailable("down");
-      return hold(stream, entries);
+      return hold(stream, ...appended);
     };
     let over = false;
     const done = giveUp().catch((error: unknown) => error).finally(() => { over = true; });
