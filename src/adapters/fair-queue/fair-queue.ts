@@ -33,10 +33,10 @@ export class FairQueue<Item> {
     this.#lines.set(owner, [item, ...(this.#lines.get(owner) ?? [])]);
   }
 
-  /** The first item of the next owner that may have one; undefined when none of these waits. */
-  take(may: (owner: string) => boolean = () => true): Item | undefined {
+  /** The first item of the next owner that may have it; undefined when none of these waits. */
+  take(may: (owner: string, first: Item) => boolean = () => true): Item | undefined {
     for (const [owner, line] of this.#lines) {
-      if (!may(owner)) continue;
+      if (!may(owner, line[0]!)) continue;
       const item = line.shift();
       this.#lines.delete(owner);
       if (line.length > 0) this.#lines.set(owner, line);

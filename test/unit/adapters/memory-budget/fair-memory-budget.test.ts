@@ -1,0 +1,135 @@
+import { expect } from "chai";
+import { FairMemoryBudget, smallBytes } from "../../../../src/adapters/memory-budget/fair-memory-budget.ts";
+import { Refusal } from "../../../../src/domain/refusal.ts";
+import type { Claim } from "../../../../src/ports/memory-budget.ts";
+import { ManualClock } from "../../../support/manual-clock.ts";
+
+const large = 2 * smallBytes;
+/** Room for eight large claims. */
+const total = 8 * large;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("a memory budget", () => {
+  let clock: ManualClock;
+  let budget: FairMemoryBudget;
+  beforeEach(() => {
+    clock = new ManualClock();
+    budget = new FairMemoryBudget(clock, total);
+  });
+
+  /** All claims of that size that an owner gets at once. */
+  const fill = (owner: string, bytes = large): Claim[] => {
+    const claims: Claim[] = [];
+    for (let claim = budget.take(owner, bytes); claim; claim = budget.take(owner, bytes)) claims.push(claim);
+    return claims;
+  };
+  /** A claim that waits; what became of it so far. */
+  const claimed = (owner: string, { bytes = large, kept = 0 } = {}) => {
+    const state: { outcome: "waits" | "granted" | "refused"; claim?: Claim; error?: unknown } = { outcome: "waits" };
+    budget.claim(owner, bytes, kept).then(
+      (claim) => Object.assign(state, { outcome: "granted", claim }),
+      (error: unknown) => Object.assign(state, { outcome: "refused", error }),
+    );
+    return state;
+  };
+
+  describe("gives", () => {
+    it("one owner a half, the next as much as is left to others", () => {
+      expect([fill("a").length, fill("b").length, fill("c").length]).to.deep.equal([4, 2, 1]);
+    });
+
+    it("all again once it is given back, and a claim given back twice once", () => {
+      for (const claim of fill("a")) {
+        claim.release();
+        claim.release();
+      }
+      expect(fill("a")).to.have.length(4);
+      expect(fill("b")).to.have.length(2);
+    });
+
+    it("small claims room where large ones have taken all, of the same owner too", () => {
+      for (const owner of ["a", "b", "c", "d"]) fill(owner);
+      expect(budget.take("e", large)).to.equal(undefined);
+      expect(budget.take("a", smallBytes)).not.to.equal(undefined);
+      expect(budget.take("e", smallBytes)).not.to.equal(undefined);
+    });
+
+    it("small claims no more than a reserve as large as itself, shared as fairly", () => {
+      const ofFirst = fill("a", smallBytes).length * smallBytes;
+      expect(ofFirst).to.be.within(total * 0.9, total);
+      let all = ofFirst;
+      for (let owner = 0; owner < 1_000; owner += 1) all += fill(`${owner}`, smallBytes).length * smallBytes;
+      expect(all).to.be.at.most(2 * total);
+    });
+
+    it("what is larger than an owner's share to one at a time", async () => {
+      const claim = budget.take("a", 100 * total);
+      const next = claimed("a", { bytes: 100 * total });
+      await turn();
+      expect(next.outcome).to.equal("waits");
+      claim?.release();
+      await turn();
+      expect(next.outcome).to.equal("granted");
+    });
+  });
+
+  describe("lets claims wait", () => {
+    it("until others of their owner are given back, in their order", async () => {
+      const [first, second] = fill("a");
+      const waiting = [claimed("a"), claimed("a")];
+      first?.release();
+      expect(budget.take("a", large)).to.equal(undefined);
+      await turn();
+      expect(waiting.map(({ outcome }) => outcome)).to.deep.equal(["granted", "waits"]);
+      second?.release();
+      await turn();
+      expect(waiting.map(({ outcome }) => outcome)).to.deep.equal(["granted", "granted"]);
+    });
+
+    it("without another owner's having to wait", () => {
+      fill("a");
+      claimed("a");
+      expect(budget.take("b", large)).not.to.equal(undefined);
+    });
+
+    it("for 5 s, then refuses them", async () => {
+      const claims = fill("a");
+      const waiting = claimed("a", { kept: total / 2 });
+      clock.advance(4_999);
+      await turn();
+      expect(waiting.outcome).to.equal("waits");
+      clock.advance(1);
+      await turn();
+      expect(waiting).to.include({ outcome: "refused" });
+      expect(waiting.error).to.be.instanceOf(Refusal).with.property("kind", "unavailable");
+      for (const claim of claims) claim.release();
+      expect(fill("a")).to.have.length(4);
+      // What it kept is free again.
+      expect(claimed("a", { kept: total / 2 }).outcome).to.equal("waits");
+      await turn();
+    });
+
+    it("while they keep half as much as itself, then refuses the newest of the owner that keeps most", async () => {
+      for (const owner of ["a", "b"]) fill(owner);
+      const kept = total / 8;
+      const ofFirst = [claimed("a", { kept }), claimed("a", { kept }), claimed("a", { kept })];
+      const ofSecond = [claimed("b", { kept })];
+      await turn();
+      ofSecond.push(claimed("b", { kept }));
+      await turn();
+      expect(ofFirst.map(({ outcome }) => outcome)).to.deep.equal(["waits", "waits", "refused"]);
+      ofFirst.push(claimed("a", { kept }));
+      await turn();
+      expect([...ofFirst, ...ofSecond].map(({ outcome }) => outcome))
+        .to.deep.equal(["waits", "waits", "refused", "refused", "waits", "waits"]);
+    });
+
+    it("of which a small one does not wait behind a large one of its owner", async () => {
+      const small = fill("a", smallBytes);
+      const waiting = [claimed("a"), claimed("a", { bytes: smallBytes })];
+      small[0]?.release();
+      await turn();
+      expect(waiting.map(({ outcome }) => outcome)).to.deep.equal(["waits", "granted"]);
+    });
+  });
+});
