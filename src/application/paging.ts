@@ -18,7 +18,7 @@ export interface Page<Item> {
   readonly items: readonly Item[];
 }
 
-/** A page of items that may be large: read bit by bit, no further than somebody asks. */
+/** A page of items that may be large: read bit by bit, no further than somebody asks, and again for who asks again. */
 export interface PageInParts<Item> {
   readonly total: number;
   readonly parts: Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;

@@ -42,6 +42,7 @@ import { neededBy, readiness } from "./readiness.ts";
 import { readingsOf } from "./readings.ts";
 import { registrationGuards } from "./registration-guards.ts";
 import { projectingRole } from "./roles.ts";
+import { sharedMemory } from "./shared-memory.ts";
 import { version } from "./version.ts";
 
 /** A running relay. */
@@ -217,10 +218,11 @@ async function startRoles(
 /** Serves the API, or health alone where this process has no API. */
 function makeServer({ config, ids, instruments }: Base, services: Services, health: Api["health"]): Server {
   const common = { health, ids, ...instruments };
-  if (!config.roles.has("api")) return createHttpServer(createHealthApp(common), ids);
+  if (!config.roles.has("api")) return createHttpServer(createHealthApp(common), common);
   const { maxBodyBytes, trustedProxies } = config;
-  const { app, answerIngest } = createApp({ ...common, services, maxBodyBytes, trustedProxies });
-  return createHttpServer(app, ids, { plain: { answerIngest, clock: instruments.clock, maxBodyBytes } });
+  const memory = sharedMemory(instruments.clock);
+  const { app, answerIngest } = createApp({ ...common, services, memory, maxBodyBytes, trustedProxies });
+  return createHttpServer(app, common, { plain: { answerIngest, memory, maxBodyBytes } });
 }
 
 /** With all engines embedded, finishes an erasure that a kill interrupted. */

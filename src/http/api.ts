@@ -2,6 +2,7 @@ import type { Services } from "../application/services.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Logger, Metrics } from "../ports/telemetry.ts";
+import type { SharedMemory } from "./memory/request-memory.ts";
 import type { Health } from "./routes/health.ts";
 
 /** What answers need, whatever they are about. */
@@ -16,6 +17,7 @@ export interface Common {
 /** All that the API needs. */
 export interface Api extends Common {
   readonly services: Services;
+  readonly memory: SharedMemory;
   readonly maxBodyBytes: number;
   /** How many proxies' entries of `X-Forwarded-For` to believe. */
   readonly trustedProxies: number;

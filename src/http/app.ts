@@ -1,14 +1,15 @@
 import type { RequestListener } from "node:http";
-import type { Readable } from "node:stream";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
+import { contentNow, contentOf, type Content } from "./answers/content.ts";
 import { createFailures, type Fail } from "./answers/failures.ts";
-import { pageBody } from "./answers/page-body.ts";
 import { commonHeaders, json, plainText, sendAndHangUp } from "./answers/send.ts";
 import type { Api } from "./api.ts";
 import { createAnswerIngest, type AnswerIngest } from "./ingest/answer.ts";
 import { createIngestHandler } from "./ingest/handler.ts";
 import { ingestOperation, ingestPath } from "./ingest/operation.ts";
+import { holdArrived, memoryOf } from "./memory/memory-of.ts";
+import type { HoldAnswer } from "./memory/request-memory.ts";
 import { authenticate } from "./requests/authenticate.ts";
 import { clientAddress } from "./requests/client-address.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
@@ -28,13 +29,11 @@ import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { userRoutes } from "./routes/users.ts";
 
-const unknownPath: Answer = { status: 404, text: "no such path" };
-
 /** The whole API as a request listener, and its ingest for requests that came another way. */
 export function createApp(api: Api): { readonly app: RequestListener; readonly answerIngest: AnswerIngest } {
   const fail = createFailures(api);
   const answerIngest = createAnswerIngest(api, fail);
-  const ingest = createIngestHandler(api, answerIngest);
+  const ingest = createIngestHandler(api, answerIngest, fail);
   const rest = createKoa(api, fail).callback();
   const app: RequestListener = (request, response) => {
     const path = ingestPath(request.url ?? "");
@@ -61,7 +60,7 @@ function createKoa(api: Api, fail: Fail): Koa {
         sendAndHangUp(context.req, context.res, { ...failure, requestId }, api.clock);
       } else {
         if (failure.status === 401) context.set("WWW-Authenticate", "Bearer");
-        answer(context, failure);
+        answer(context, failure, contentNow(failure));
       }
     }
   });
@@ -93,7 +92,7 @@ export function routesOf({ services, health }: Pick<Api, "services" | "health">)
 
 /** Answers 404: a dot segment is not resolved, and is no id. A proxy's rule saw another path if it resolved it. */
 async function refuseDotSegments(context: Context, next: () => Promise<void>): Promise<void> {
-  if (hasDotSegment(context.path)) answer(context, unknownPath);
+  if (hasDotSegment(context.path)) answerUnknownPath(context);
   else await next();
 }
 
@@ -111,36 +110,42 @@ function routerOf(routes: readonly Route[], api: Api): Router {
   const router = new Router({ strict: true, sensitive: true });
   for (const { method, path, run } of routes) {
     router.register(path, [method], async (context) => {
-      const { page, ...answered } = await run(exchangeOf(context, context.params, api));
-      answer(context, answered, page && (await pageBody(page)));
+      const { exchange, holdAnswer } = await begun(context, api);
+      const answered = await run(exchange);
+      answer(context, answered, await contentOf(answered, holdAnswer));
     });
   }
   return router;
 }
 
-function exchangeOf(context: Context, params: Readonly<Record<string, string>>, api: Api): Exchange {
-  const { req: request, res: response, querystring: query } = context;
+/** A request on its way, and what holds memory for its answer: its tenant's, once the caller is known. */
+async function begun(
+  context: Context, api: Api,
+): Promise<{ readonly exchange: Exchange; readonly holdAnswer: HoldAnswer }> {
+  const { req: request, res: response, params, querystring: query } = context;
   const { requestId } = context.state as { readonly requestId: string };
-  return {
-    params, query, requestId,
+  const memory = memoryOf(api, request, response);
+  await holdArrived(request, memory);
+  let tenantId: string | undefined;
+  const hold = (bytes: number, kept?: number) => memory.hold(tenantId, bytes, kept);
+  const exchange = {
+    params: params as Exchange["params"], query, requestId,
     address: clientAddress(request, api.trustedProxies),
-    authenticate: () => authenticate(request, api.services.sessions),
-    body: () => readJsonObject(request, response, api.maxBodyBytes),
+    authenticate: async () => {
+      const session = await authenticate(request, api.services.sessions);
+      ({ tenantId } = session);
+      return session;
+    },
+    body: () => readJsonObject(request, response, api.maxBodyBytes, hold),
   };
+  return { exchange, holdAnswer: hold };
 }
 
-function answer(
-  context: Context, { status, body, text, type, headers }: Omit<Answer, "page">, page?: string | Readable,
-): void {
+function answer(context: Context, { status, body, page, type, headers }: Answer, content?: Content): void {
   context.status = status;
   if (headers) context.set(headers);
-  if (body ?? page) {
-    context.type = json;
-    context.body = page ?? JSON.stringify(body);
-  } else if (text !== undefined) {
-    context.type = type ?? plainText;
-    context.body = text;
-  } else context.body = null;
+  if (content !== undefined) context.type = body ?? page ? json : type ?? plainText;
+  context.body = content ?? null;
 }
 
 /** 404 for an unknown path, else 405, or 204 to OPTIONS. */
@@ -148,10 +153,15 @@ function answerUnmatched(context: Context): void {
   const { matched = [] } = context as Context & { readonly matched?: readonly { readonly methods: string[] }[] };
   const methods = matched.flatMap((layer) => layer.methods);
   if (methods.length > 0) answerOtherMethod(context, methods);
-  else answer(context, unknownPath);
+  else answerUnknownPath(context);
+}
+
+function answerUnknownPath(context: Context): void {
+  answer(context, { status: 404 }, "no such path");
 }
 
 function answerOtherMethod(context: Context, methods: readonly string[]): void {
   context.set("Allow", [...new Set([...methods, "OPTIONS"])].sort().join(", "));
-  answer(context, context.method === "OPTIONS" ? { status: 204 } : { status: 405, text: "method not allowed" });
+  if (context.method === "OPTIONS") answer(context, { status: 204 });
+  else answer(context, { status: 405 }, "method not allowed");
 }

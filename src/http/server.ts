@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { Clock } from "../ports/clock/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import { plainText, send, sendUnasked } from "./answers/send.ts";
+import { IdleLimit } from "./idle-limit.ts";
 import type { PlainHost } from "./ingest/plain-connection.ts";
 import { PlainServer } from "./ingest/plain-server.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
@@ -26,8 +28,12 @@ export interface Patience {
 
 /** How long a connection may stay idle between requests; longer than a load balancer's own 60 s. */
 const keepAliveMs = 65_000;
+/** How long one is kept, by Node too: a request may be on its way when its time is over. */
+const idleMs = keepAliveMs + 1_000;
 const usualPatience: Patience = { headers: 10_000, request: 30_000, answer: 15_000, checkEvery: 1_000, silence: 500 };
 const headerBytes = 16_384;
+/** What Node reads of a body, or keeps of an answer, before it waits; it reads pieces of up to 64 KiB all the same. */
+const bufferBytes = 16_384;
 
 /** What is hardly HTTP, by the code of the parser's error. */
 const unparsable: Readonly<Record<string, readonly [status: number, text: string]>> = {
@@ -40,7 +46,7 @@ const unparsable: Readonly<Record<string, readonly [status: number, text: string
 /** What a server may be given besides its app. */
 export interface ServerParts {
   /** What answers plain requests to ingest; without, they are the app's. */
-  readonly plain?: Pick<PlainHost, "answerIngest" | "clock" | "maxBodyBytes">;
+  readonly plain?: Pick<PlainHost, "answerIngest" | "memory" | "maxBodyBytes">;
   readonly patience?: Patience;
 }
 
@@ -49,9 +55,12 @@ export interface ServerParts {
  * hardly HTTP is answered in a line of text, too. While the server closes, answers tell clients to reconnect.
  */
 export function createHttpServer(
-  app: RequestListener, ids: Ids, { plain, patience = usualPatience }: ServerParts = {},
+  app: RequestListener,
+  { ids, clock }: { readonly ids: Ids; readonly clock: Clock },
+  { plain, patience = usualPatience }: ServerParts = {},
 ): Server {
   const turns = new Turns();
+  const idleLimit = new IdleLimit(clock, idleMs);
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
     // A client that waits for its answer may be silent: only one that does not take its answer is cut off.
@@ -67,19 +76,24 @@ export function createHttpServer(
   };
   const refuseExpectation = (request: IncomingMessage, response: ServerResponse) =>
     send(response, 417, plainText, "Expect: must be 100-continue", requestIdOf(request, ids));
-  const serve = turns.serve.bind(turns, answer);
+  const inTurn = (listener: RequestListener): RequestListener => (request, response) => {
+    idleLimit.busyUntilClosed(response);
+    turns.serve(listener, request, response);
+  };
+  const serve = inTurn(answer);
   const options = {
     keepAliveTimeout: keepAliveMs,
     headersTimeout: patience.headers,
     requestTimeout: patience.request,
     connectionsCheckingInterval: patience.checkEvery,
     maxHeaderSize: headerBytes,
+    highWaterMark: bufferBytes,
     // Node's own answer says nothing.
     requireHostHeader: false,
   };
   const server = plain
     ? new PlainServer(options, serve, {
-      ...plain, ids, keepAliveMs, answerMs: patience.answer, silenceMs: patience.silence,
+      ...plain, ids, clock, keepAliveMs, idleMs, answerMs: patience.answer, silenceMs: patience.silence,
     })
     : createServer(options, serve);
   // Who sends no more may wait for answers. Node's documentation and types leave it out.
@@ -88,7 +102,7 @@ export function createHttpServer(
   server.timeout = patience.answer;
   // The body's reader says "continue" once it is known that the body is wanted.
   server.on("checkContinue", serve);
-  server.on("checkExpectation", turns.serve.bind(turns, refuseExpectation));
+  server.on("checkExpectation", inTurn(refuseExpectation));
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => turns.refuse(socket, () => {
     const [status, text] = unparsable[error.code ?? ""] ?? [400, "the request is not HTTP/1.1 that can be read"];
     if (socket.writable) sendUnasked(socket, status, text, ids.uuid());

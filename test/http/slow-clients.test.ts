@@ -40,7 +40,7 @@ describe("slow clients", () => {
   /** With less patience than the running API; the same listener as there unless given. */
   const listening = async (given: typeof patience, own?: RequestListener): Promise<Server> => {
     const [listener] = api.server.listeners("request") as [RequestListener];
-    const server = createHttpServer(own ?? listener, api.world.ids, { plain: api.plain, patience: given });
+    const server = createHttpServer(own ?? listener, api.world, { plain: api.plain, patience: given });
     server.listen(0, "127.0.0.1");
     servers.push(server);
     await once(server, "listening");
@@ -72,6 +72,11 @@ describe("slow clients", () => {
       expect(tookMs).to.be.within(patience.headers * 0.9, patience.headers + busyMs);
       expect(text).to.match(/^HTTP\/1.1 (408|400)/);
     }
+  });
+
+  it("are cut off where they send empty lines and no request, however steadily", async () => {
+    const { tookMs } = await drip("\r\n", "\r\n".repeat(300));
+    expect(tookMs).to.be.within(patience.headers * 0.9, patience.headers + busyMs);
   });
 
   it("are cut off in the middle of a body, at ingest as elsewhere, and nothing is accepted", async () => {

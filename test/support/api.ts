@@ -15,9 +15,11 @@ import { Directory } from "../../src/application/ingest/directory.ts";
 import { Vault } from "../../src/application/keys/vault.ts";
 import { createServices, type ServiceParts, type ServiceSettings } from "../../src/application/services.ts";
 import { createApp } from "../../src/http/app.ts";
+import type { SharedMemory } from "../../src/http/memory/request-memory.ts";
 import { createHttpServer, type ServerParts } from "../../src/http/server.ts";
 import type { Logger } from "../../src/ports/telemetry.ts";
 import type { SharedEngines } from "./api-engines.ts";
+import { ampleMemory } from "./shared-memory.ts";
 import { quiet, uncounted } from "./telemetry.ts";
 
 const alwaysFresh = { fresh: true, renewed: async () => true };
@@ -47,6 +49,8 @@ export async function startApi(
     readonly followsLog?: boolean;
     /** Why the process says that it cannot serve. */
     readonly unreadyBecause?: string;
+    /** What bodies and answers take; plenty unless said. */
+    readonly memory?: SharedMemory;
     /** What stands before the creation of a tenant; nothing unless said. */
     readonly guards?: RegistrationGuards;
   } = {},
@@ -100,8 +104,10 @@ export async function startApi(
     failedLoginMs: 0,
     ...options,
   });
+  const memory = options.memory ?? ampleMemory(clock);
   const { app, answerIngest } = createApp({
     services,
+    memory,
     clock,
     ids,
     logger,
@@ -110,8 +116,8 @@ export async function startApi(
     maxBodyBytes,
     trustedProxies: options.trustedProxies ?? 0,
   });
-  const plain = { answerIngest, clock, maxBodyBytes };
-  const server = createHttpServer(app, ids, { plain });
+  const plain = { answerIngest, memory, maxBodyBytes };
+  const server = createHttpServer(app, { ids, clock }, { plain });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

@@ -11,6 +11,7 @@ import type { Caller } from "../caller.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { loadShown, loadShownByKey, wholeFact, type LoadedWebhook } from "../events/webhooks.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
+import { LongReads } from "../long-reads.ts";
 import { pageFrom, pageOf, sliceOf, type PageInParts, type PageRequest } from "../paging.ts";
 import { eventView, type AttemptView, type EventView } from "../views.ts";
 import { attemptsOf } from "./attempts.ts";
@@ -18,9 +19,11 @@ import { attemptsOf } from "./attempts.ts";
 /** Attempts or facts that are read at once where what was sent and answered is not known yet. */
 const partSize = 4;
 /** Events whose payloads are read first, before it is known how large they are. */
-const firstEvents = 8;
-/** Characters of payloads read at once from then on, more or less. */
-const charactersAtOnce = 1024 * 1024;
+const firstEvents = 1;
+/** Events whose payloads are read at once from then on, at most, as they may be larger: two reads make a usual page. */
+const mostEvents = 19;
+/** Characters of payloads in one part, unless one event alone has more. */
+const charactersAtOnce = 256 * 1024;
 
 /** Filters of a list of a tenant's events. */
 export interface EventListFilter extends Omit<EventFilter, "tenantId"> {
@@ -43,6 +46,8 @@ interface EventQueryParts {
 /** Queries about accepted events. */
 export class EventQueries {
   readonly #parts: EventQueryParts;
+  /** Bounds the parts of lists that are read at once; apart from reads of long histories, which take longer. */
+  readonly #listReads = new LongReads();
 
   constructor(parts: EventQueryParts) {
     this.#parts = parts;
@@ -92,7 +97,7 @@ export class EventQueries {
     }
     const { total, items } = await shown.ask(tenantId, () =>
       pageFrom(page, shown.count(wanted), () => shown.page(wanted, sliceOf(page))));
-    return { total, parts: this.#hydrated(items) };
+    return { total, parts: { [Symbol.asyncIterator]: () => this.#hydrated(tenantId, items) } };
   }
 
   /** Counts the events of the caller's tenant. Throws a Refusal (unavailable) when the read models are behind. */
@@ -114,15 +119,17 @@ export class EventQueries {
     return event && isSelected(filter, event) ? [event] : [];
   }
 
-  async *#hydrated(documents: readonly EventDocument[]): AsyncGenerator<readonly EventView[]> {
+  async *#hydrated(tenantId: string, documents: readonly EventDocument[]): AsyncGenerator<readonly EventView[]> {
     let characters = 0;
     for (let from = 0, count = firstEvents; from < documents.length;) {
-      const read = await Promise.all(documents.slice(from, from + count).map((document) => this.#hydrate(document)));
-      const part = read.filter((event) => event !== null);
+      const wanted = documents.slice(from, from + count);
+      const read = await this.#listReads.run(tenantId, (turn) =>
+        turn(() => Promise.all(wanted.map((document) => this.#hydrate(document)))));
+      const { part, taken } = fitting(read);
       yield part;
-      from += count;
-      characters += part.reduce((sum, { payload }) => sum + payload.length, 0);
-      count = Math.max(1, Math.floor((charactersAtOnce * from) / Math.max(1, characters)));
+      from += taken;
+      characters += charactersOf(part);
+      count = Math.max(1, Math.min(mostEvents, Math.floor((charactersAtOnce * from) / Math.max(1, characters))));
     }
   }
 
@@ -148,12 +155,36 @@ export class EventQueries {
   }
 }
 
+/**
+ * Of events that were read, null where one was purged, those that fit into one part: at least the first. `taken`: how
+ * many of `read` they are, with the nulls; the others are to be read again.
+ */
+function fitting(
+  read: readonly (EventView | null)[],
+): { readonly part: readonly EventView[]; readonly taken: number } {
+  let characters = 0;
+  const end = read.findIndex((event, at) => {
+    characters += event?.payload.length ?? 0;
+    return at > 0 && characters > charactersAtOnce;
+  });
+  const taken = end < 0 ? read.length : end;
+  return { part: read.slice(0, taken).filter((event) => event !== null), taken };
+}
+
+function charactersOf(events: readonly EventView[]): number {
+  return events.reduce((sum, { payload }) => sum + payload.length, 0);
+}
+
 /** What `wholeOf` makes of the items, without those that are gone meanwhile. */
-async function* inParts<Outline, Item>(
+function inParts<Outline, Item>(
   items: readonly Outline[], wholeOf: (item: Outline) => Promise<Item | undefined>,
-): AsyncGenerator<readonly Item[]> {
-  for (let at = 0; at < items.length; at += partSize) {
-    const part = await Promise.all(items.slice(at, at + partSize).map(wholeOf));
-    yield part.filter((item) => item !== undefined);
-  }
+): AsyncIterable<readonly Item[]> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      for (let at = 0; at < items.length; at += partSize) {
+        const part = await Promise.all(items.slice(at, at + partSize).map(wholeOf));
+        yield part.filter((item) => item !== undefined);
+      }
+    },
+  };
 }

@@ -1,37 +1,56 @@
 import { Readable } from "node:stream";
 import type { PageInParts } from "../../application/paging.ts";
+import type { HoldAnswer } from "../memory/request-memory.ts";
 
-/** A page of up to so many characters is sent as one text; a larger one is streamed. */
-const wholeCharacters = 1024 * 1024;
+/** A page of up to so many characters is sent as one text; a larger one is streamed in pieces of about that size. */
+const wholeCharacters = 192 * 1024;
+/** What a streamed page takes: a part of it as read, its text, and as much in the socket. */
+const streamedBytes = 1024 * 1024;
+/** What a page takes while it waits: what its parts are to be read from. */
+const waitingBytes = 128 * 1024;
 
 /**
- * The JSON of a page: a text, or for a large one a stream that reads no more of it than the client takes. Throws what
- * the page's parts throw; what they throw later ends the stream, and so the connection.
+ * The JSON of a page: a text, or for a large one a stream that reads no more of it than the client takes, once there is
+ * memory for that. Throws what `hold` and the page's parts throw; what they throw later ends the stream, and so the
+ * connection.
  */
-export async function pageBody(page: PageInParts<object>): Promise<string | Readable> {
-  const pieces = piecesOf(page);
-  let text = "";
-  while (text.length <= wholeCharacters) {
-    const { done, value } = await pieces.next();
-    if (done) return text;
-    text += value;
-  }
-  return Readable.from(following(text, pieces));
+export async function pageBody(page: PageInParts<object>, hold: HoldAnswer): Promise<string | Readable> {
+  const { text } = await begun(page);
+  if (text.length <= wholeCharacters) return text;
+  await hold(streamedBytes, waitingBytes);
+  // Read again: while it waited, nothing of it was kept.
+  return Readable.from(wholeOf(await begun(page)), { highWaterMark: 0 });
 }
 
-async function* piecesOf({ total, parts }: PageInParts<object>): AsyncGenerator<string, void> {
-  yield `{"total":${total},"items":[`;
+interface Begun {
+  /** The only one of the page, unless it is longer than `wholeCharacters`. */
+  readonly text: string;
+  readonly others: AsyncIterable<string>;
+}
+
+async function begun(page: PageInParts<object>): Promise<Begun> {
+  const others = textsOf(page);
+  const { value: text = "" } = await others.next();
+  return { text, others };
+}
+
+async function* wholeOf({ text, others }: Begun): AsyncGenerator<string, void> {
+  yield text;
+  yield* others;
+}
+
+/** Texts of more than `wholeCharacters`, the last one of less. */
+async function* textsOf({ total, parts }: PageInParts<object>): AsyncGenerator<string, void> {
+  let text = `{"total":${total},"items":[`;
   let separator = "";
   for await (const part of parts) {
     for (const item of part) {
-      yield separator + JSON.stringify(item);
+      text += separator + JSON.stringify(item);
       separator = ",";
+      if (text.length <= wholeCharacters) continue;
+      yield text;
+      text = "";
     }
   }
-  yield "]}";
-}
-
-async function* following(text: string, pieces: AsyncIterable<string>): AsyncGenerator<string, void> {
-  yield text;
-  yield* pieces;
+  yield `${text}]}`;
 }

@@ -6,6 +6,7 @@ import { refuse } from "../../domain/refusal.ts";
 import type { Fail } from "../answers/failures.ts";
 import { json, plainText } from "../answers/send.ts";
 import type { Api } from "../api.ts";
+import { uncountedBytes } from "../memory/request-memory.ts";
 import { uuidOf } from "../requests/identifiers.ts";
 import type { JsonObject } from "../requests/json-text.ts";
 import { traceparentOf } from "../requests/traceparent.ts";
@@ -20,8 +21,10 @@ export interface IngestRequest {
   /** Names and values in turn, of at least the headers that were given more than once. */
   readonly rawHeaders: readonly string[];
   readonly requestId: string;
-  /** Reads the body: a promise where it has yet to come. Throws a Refusal. */
-  body(): JsonObject | Promise<JsonObject>;
+  /** Reads the body for a tenant: a promise where it has yet to come. Throws a Refusal. */
+  body(tenantId: string): JsonObject | Promise<JsonObject>;
+  /** Holds memory for an answer of that many bytes, which the tenant is to get. Rejects with a Refusal. */
+  holdAnswer(tenantId: string, bytes: number): Promise<void>;
 }
 
 /** What a producer is answered. */
@@ -62,7 +65,8 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
       const admit = () => admissions.admit(tenantId, token, oneHeader(headers, "x-api-key"));
       admission = await admit();
       const idempotencyKey = readIdempotencyKey(request);
-      let body = request.body();
+      const { tenantId: ownerId } = admission.key;
+      let body = request.body(ownerId);
       if (body instanceof Promise) {
         body = await body;
         // That may take its time: what was revoked, deleted or changed meanwhile is.
@@ -74,6 +78,7 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
       answer = "accepted" in outcome
         ? { status: 202, type: json, text: JSON.stringify(outcome.accepted) }
         : { status: 200, type: json, text: JSON.stringify(outcome.duplicate) };
+      if (answer.text.length > uncountedBytes) await request.holdAnswer(ownerId, answer.text.length);
     } catch (error) {
       const failure = fail(error, requestId);
       const challenge = failure.status === 401 && { headers: { "WWW-Authenticate": "ApiKey" } };

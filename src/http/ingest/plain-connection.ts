@@ -1,7 +1,10 @@
 import type { Socket } from "node:net";
+import { addressOwner } from "../../application/accounts/password-owners.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { plainAnswer } from "../answers/send.ts";
+import { RequestMemory, type SharedMemory } from "../memory/request-memory.ts";
+import { clientAddress } from "../requests/client-address.ts";
 import { requestIdOf } from "../requests/identifiers.ts";
 import { jsonObjectOf } from "../requests/json-body.ts";
 import type { AnswerIngest } from "./answer.ts";
@@ -12,10 +15,13 @@ export interface PlainHost {
   readonly answerIngest: AnswerIngest;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly memory: SharedMemory;
   /** The largest body that is plain, bytes. */
   readonly maxBodyBytes: number;
-  /** How long a connection may stay idle between requests, milliseconds. */
+  /** How long clients are told that a connection may stay idle between requests, milliseconds. */
   readonly keepAliveMs: number;
+  /** How long it may: longer, as a request may be on its way already. */
+  readonly idleMs: number;
   /** How long the first bytes of a connection, or the next piece of a request, may be missing, milliseconds. */
   readonly silenceMs: number;
   /** How long a client may take nothing more of its last answer, milliseconds; up to twice that, by Node's timer. */
@@ -29,8 +35,8 @@ export interface PlainHost {
 }
 
 const mostPieces = 4;
-/** An idle connection is kept for so much longer than its client was told: a request may be on its way already. */
-const graceMs = 1_000;
+/** A request of at most so many bytes is not counted in the shared memory: it is answered or handed over in moments. */
+const uncountedBytes = 16 * 1024;
 /** What some clients send after a body. */
 const emptyLine = Buffer.from("\r\n");
 const noHeaderTwice: readonly string[] = [];
@@ -48,6 +54,10 @@ export class PlainConnection {
   #pieces = 0;
   #state: "fresh" | "answering" | "idle" | "ending" = "fresh";
   #halfClosed = false;
+  /** Since when it waits for its next request; monotonic, milliseconds. */
+  #idleSince = 0;
+  /** What a large request, or its large answer, holds. */
+  #memory: RequestMemory | null = null;
 
   /** Takes a socket that nothing was read from. */
   constructor(socket: Socket, host: PlainHost) {
@@ -67,13 +77,18 @@ export class PlainConnection {
     this.#socket.destroy();
   }
 
+  /** Gives back what it holds of the shared memory; to be called once its socket is closed. */
+  closed(): void {
+    this.#memory?.end();
+  }
+
   readonly #receive = (chunk: Buffer): void => {
     // Nothing is answered after the connection's last answer.
     if (this.#state === "ending") return;
     const bytes = this.#received ? Buffer.concat([this.#received, chunk]) : chunk;
     // Node ignores an empty line behind a request that it has read itself; handed over, it would count as the beginning
     // of the next, for which Node waits 10 s.
-    if (this.#state !== "fresh" && bytes.equals(emptyLine)) return;
+    if (this.#state !== "fresh" && bytes.equals(emptyLine)) return this.#idleOn();
     this.#received = bytes;
     if (this.#state === "answering") {
       // Handed over once the answer is written; until then nothing more is read.
@@ -81,8 +96,10 @@ export class PlainConnection {
       return;
     }
     const request = readPlainRequest(bytes, this.#host.maxBodyBytes);
-    if (request === "incomplete" && (this.#pieces += 1) < mostPieces) this.#socket.setTimeout(this.#host.silenceMs);
-    else if (typeof request === "string") this.#handOver();
+    if (bytes.length > uncountedBytes && !this.#ownMemory().take(bytes.length)) this.#handOver();
+    else if (request === "incomplete" && (this.#pieces += 1) < mostPieces) {
+      this.#socket.setTimeout(this.#host.silenceMs);
+    } else if (typeof request === "string") this.#handOver();
     else {
       this.#received = null;
       this.#pieces = 0;
@@ -92,20 +109,27 @@ export class PlainConnection {
   };
 
   async #answer({ path, headers, body: bytes }: PlainRequest): Promise<void> {
-    const { answerIngest, ids, clock, keepAliveMs } = this.#host;
+    const { answerIngest, ids, clock, keepAliveMs, idleMs } = this.#host;
     const requestId = requestIdOf({ headers }, ids);
     const body = () => jsonObjectOf({ headers }, bytes);
-    const answer = await answerIngest({ path, headers, rawHeaders: noHeaderTwice, requestId, body });
+    const answer = await answerIngest({
+      path, headers, rawHeaders: noHeaderTwice, requestId, body, holdAnswer: this.#holdAnswer,
+    });
     await endOfTurn();
     const socket = this.#socket;
     if (!socket.writable) return;
     const last = this.#halfClosed || answer.status === 413 || this.#host.closing();
-    socket.write(plainAnswer(answer, requestId, { now: clock.now(), keepAliveMs: last ? null : keepAliveMs }));
+    const text = plainAnswer(answer, requestId, { now: clock.now(), keepAliveMs: last ? null : keepAliveMs });
+    const memory = this.#memory;
+    this.#memory = null;
+    if (memory) socket.write(text, () => memory.end());
+    else socket.write(text);
     if (last) this.#end();
     else {
       this.#state = "idle";
+      this.#idleSince = clock.monotonic();
       if (this.#received || socket.writableLength > 0) this.#handOver();
-      else if (socket.timeout !== keepAliveMs + graceMs) socket.setTimeout(keepAliveMs + graceMs);
+      else if (socket.timeout !== idleMs) socket.setTimeout(idleMs);
     }
   }
 
@@ -113,6 +137,26 @@ export class PlainConnection {
     if (this.#state === "fresh" || (this.#state === "idle" && this.#received)) this.#handOver();
     else if (this.#state !== "answering") this.#socket.destroy();
   };
+
+  /** Leaves an idle connection only what is left of its time: with what came, Node's timer has begun anew. */
+  #idleOn(): void {
+    if (this.#state !== "idle") return;
+    const { clock, idleMs } = this.#host;
+    const left = this.#idleSince + idleMs - clock.monotonic();
+    if (left > 0) this.#socket.setTimeout(left);
+    else this.#socket.destroy();
+  }
+
+  readonly #holdAnswer = async (tenantId: string, bytes: number): Promise<void> => {
+    // Of a closed connection nothing would be given back.
+    if (!this.#socket.destroyed) await this.#ownMemory().hold(tenantId, bytes);
+  };
+
+  #ownMemory(): RequestMemory {
+    // What a proxy says of the client is not believed before the request is whole.
+    const network = () => addressOwner(clientAddress({ socket: this.#socket, headers: {} }, 0));
+    return this.#memory ??= new RequestMemory(this.#host.memory, network);
+  }
 
   /** The client sends no more, but may wait for an answer. */
   readonly #halfClose = (): void => {
@@ -135,6 +179,8 @@ export class PlainConnection {
     if (this.#received) socket.unshift(this.#received);
     // Not to be kept in memory: the server refers to this object until the connection closes.
     this.#received = null;
+    this.#memory?.end();
+    this.#memory = null;
     this.#host.handOver(this, socket);
     socket.resume();
   }

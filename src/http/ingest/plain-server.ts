@@ -24,7 +24,10 @@ export class PlainServer extends Server {
     this.on("connection", (socket) => {
       const connection = new PlainConnection(socket, host);
       this.#connections.add(connection);
-      socket.once("close", () => this.#connections.delete(connection));
+      socket.once("close", () => {
+        this.#connections.delete(connection);
+        connection.closed();
+      });
     });
   }
 

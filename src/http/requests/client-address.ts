@@ -6,7 +6,9 @@ import { mappedIpv4, spellingOf, wordsOf } from "../../domain/ipv6.ts";
  * The address a request came from. Of `X-Forwarded-For` as many entries are believed, counted from the right,
  * as there are trusted proxies; anything that is not an address there is not.
  */
-export function clientAddress(request: IncomingMessage, trustedProxies: number): string {
+export function clientAddress(
+  request: Pick<IncomingMessage, "headers" | "socket">, trustedProxies: number,
+): string {
   const own = plain(request.socket.remoteAddress ?? "");
   if (trustedProxies === 0) return own;
   const forwarded = [request.headers["x-forwarded-for"] ?? []].flat().join(",");

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
 import { Listener } from "../../../src/composition/listener.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 
 /** Longer than a test may take: a close that waits for it is seen. */
 const patienceMs = 600_000;
@@ -16,7 +17,8 @@ describe("a listener that closes", () => {
   let server: Server;
 
   beforeEach(async () => {
-    server = createHttpServer((_request, response) => void response.end("served"), new SystemIds());
+    const parts = { ids: new SystemIds(), clock: new ManualClock() };
+    server = createHttpServer((_request, response) => void response.end("served"), parts);
     listener = new Listener(server);
     port = Number(new URL(await listener.listen("127.0.0.1", 0)).port);
   });

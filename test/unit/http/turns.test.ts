@@ -5,6 +5,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { SystemIds } from "../../../src/adapters/system/system-ids.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
 import { WrittenRequests } from "../../support/written-requests.ts";
 
 const pieceBytes = 65_536;
@@ -18,7 +19,7 @@ describe("requests that one connection sends without waiting for answers", () =>
     begun = new Map();
     requests = await WrittenRequests.to((patience) => createHttpServer((request, response) => {
       begun.set(request.url!, { request, response });
-    }, new SystemIds(), { patience }));
+    }, { ids: new SystemIds(), clock: new ManualClock() }, { patience }));
   });
   afterEach(() => requests.close());
 

@@ -5,10 +5,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
 import type { IngestAnswer, IngestRequest } from "../../../../src/http/ingest/answer.ts";
+import type { SharedMemory } from "../../../../src/http/memory/request-memory.ts";
 import { createHttpServer } from "../../../../src/http/server.ts";
 import { heldBytes } from "../../../support/heap.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { eventually } from "../../../support/relay.ts";
+import { ampleMemory } from "../../../support/shared-memory.ts";
 import { patient, WrittenRequests } from "../../../support/written-requests.ts";
 
 const taken: IngestAnswer = { status: 202, type: "application/json; charset=utf-8", text: '{"taken":true}' };
@@ -18,23 +20,27 @@ describe("a connection to ingest", () => {
   /** Requests answered past Node's HTTP server, and by it. */
   let plain: IngestRequest[];
   let byNode: string[];
-  let answerIngest: () => Promise<IngestAnswer>;
+  let answerIngest: (request: IngestRequest) => Promise<IngestAnswer>;
+  let clock: ManualClock;
+  let memory: SharedMemory;
 
   beforeEach(async () => {
     [plain, byNode] = [[], []];
     answerIngest = async () => taken;
+    clock = new ManualClock();
+    memory = ampleMemory(clock, { tenants: 400_000, networks: 400_000 });
     const service = {
       answerIngest: (request: IngestRequest) => {
         plain.push(request);
-        return answerIngest();
+        return answerIngest(request);
       },
-      clock: new ManualClock(),
+      memory,
       maxBodyBytes: 100_000,
     };
     requests = await WrittenRequests.to((patience) => createHttpServer((request: IncomingMessage, response) => {
       byNode.push(`${request.method} ${request.url}`);
       request.resume().once("end", () => response.end("by Node"));
-    }, new SystemIds(), { plain: service, patience }));
+    }, { ids: new SystemIds(), clock }, { plain: service, patience }));
   });
   afterEach(() => requests.close());
 
@@ -65,6 +71,7 @@ describe("a connection to ingest", () => {
     answerIngest = () => promise;
     return () => resolve(taken);
   };
+  const bodies = () => plain.map((request) => request.body("tenant"));
   const untilAsked = async (count: number) => {
     while (plain.length < count) await turn();
   };
@@ -77,7 +84,7 @@ describe("a connection to ingest", () => {
     }
     expect(plain.map(({ path: { tenant, token }, requestId }) => [tenant, token, requestId]))
       .to.deep.equal(Array(3).fill(["tenant", "dst_token", "mine"]));
-    expect(plain.map((request) => request.body())).to.deep.equal(Array(3).fill({ text: '{"a":1}', value: { a: 1 } }));
+    expect(bodies()).to.deep.equal(Array(3).fill({ text: '{"a":1}', value: { a: 1 } }));
     expect(byNode).to.deep.equal([]);
   });
 
@@ -90,7 +97,7 @@ describe("a connection to ingest", () => {
       }
       expect(statuses(await answers(count))).to.deep.equal(Array(count).fill(202));
     }
-    expect(plain.map((request) => request.body())).to.deep.equal(Array(3).fill({ text: '{"a":1}', value: { a: 1 } }));
+    expect(bodies()).to.deep.equal(Array(3).fill({ text: '{"a":1}', value: { a: 1 } }));
   });
 
   it("is Node's from the first request on that is not plain, and every request is answered once", async () => {
@@ -117,6 +124,87 @@ describe("a connection to ingest", () => {
     connection.socket.write(post());
     expect(statuses(await connection.answers(3))).to.deep.equal([202, 202, 202]);
     expect([plain.length, connection.accepted.timeout]).to.deep.equal([3, 66_000]);
+  });
+
+  it("is not kept longer by empty lines while it is idle: its time runs from its last answer", async () => {
+    const connection = await opened();
+    connection.socket.write(post());
+    await connection.answers(1);
+    for (const left of [46_000, 26_000, 6_000]) {
+      clock.advance(20_000);
+      await written(connection, "\r\n");
+      expect(connection.accepted.timeout).to.equal(left);
+    }
+    connection.socket.write(post());
+    await connection.answers(2);
+    expect(connection.accepted.timeout).to.equal(66_000);
+    clock.advance(66_000);
+    connection.socket.write("\r\n");
+    await connection.ended();
+    expect(plain).to.have.length(2);
+  });
+
+  describe("that brings large requests", () => {
+    const large = post(`{"a":"${"a".repeat(90_000)}"}`);
+    const rest = 100;
+    /** How often the network may have so many bytes now; all are given back. */
+    const room = (bytes: number) => {
+      const claims = [];
+      const take = () => memory.networks.take("address:127.0.0.1", bytes);
+      for (let claim = take(); claim; claim = take()) claims.push(claim);
+      for (const claim of claims) claim.release();
+      return claims.length;
+    };
+    const begun = async () => {
+      const connection = await opened();
+      await written(connection, large.slice(0, -rest));
+      return connection;
+    };
+
+    it("holds its network's memory until they are answered", async () => {
+      const before = room(80_000);
+      const connection = await begun();
+      expect(room(80_000)).to.be.below(before);
+      connection.socket.write(large.slice(-rest));
+      await connection.answers(1);
+      while (room(80_000) < before) await turn();
+      expect([plain.length, byNode]).to.deep.equal([1, []]);
+    });
+
+    it("gives it back where the connection closes in the midst of one", async () => {
+      const before = room(80_000);
+      const { socket } = await begun();
+      socket.destroy();
+      while (room(80_000) < before) await turn();
+    });
+
+    it("is Node's where its network has no memory left", async () => {
+      const stuck = [await begun(), await begun()];
+      const connection = await begun();
+      connection.socket.write(large.slice(-rest));
+      await connection.answers(1);
+      expect([plain.length, byNode]).to.deep.equal([0, [`POST ${path}`]]);
+      for (const { socket } of stuck) socket.write(large.slice(-rest));
+      for (const { answers } of stuck) await answers(1);
+      expect(plain).to.have.length(2);
+    });
+
+    it("holds its tenant's memory for a large answer until the client has taken it", async () => {
+      const held = () => memory.tenants.take("tenant", 200_000);
+      answerIngest = async (request) => {
+        await request.holdAnswer("tenant", 200_000);
+        return { ...taken, text: "a".repeat(20_000_000) };
+      };
+      const { socket, accepted } = await opened();
+      socket.pause().write(post());
+      await untilAsked(1);
+      while (accepted.writableLength === 0) await turn();
+      expect(held()).to.equal(undefined);
+      socket.resume();
+      while (accepted.writableLength > 0) await turn();
+      let claim = held();
+      for (; !claim; claim = held()) await turn();
+    });
   });
 
   it("is Node's where requests come without waiting for answers, in their order", async () => {

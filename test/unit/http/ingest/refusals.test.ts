@@ -13,6 +13,7 @@ import { createIngestHandler } from "../../../../src/http/ingest/handler.ts";
 import { ingestPath } from "../../../../src/http/ingest/operation.ts";
 import { createHttpServer } from "../../../../src/http/server.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
+import { ampleMemory } from "../../../support/shared-memory.ts";
 import { quiet, uncounted } from "../../../support/telemetry.ts";
 
 const tenantId = "0193a1b2-0000-7000-8000-000000000001";
@@ -42,7 +43,7 @@ describe("refused ingest", () => {
     } as unknown as Admissions;
     const ingest = { accept: () => accept() } as unknown as Ingest;
     const api = {
-      services: { admissions, ingest }, clock, ids: new SystemIds(), maxBodyBytes: 1_000,
+      services: { admissions, ingest }, clock, ids: new SystemIds(), maxBodyBytes: 1_000, memory: ampleMemory(),
       logger: { ...quiet, info: (fields: object, message: string) => lines.push({ ...fields, message }) },
       metrics: {
         ...uncounted,
@@ -52,10 +53,11 @@ describe("refused ingest", () => {
         },
       },
     } as unknown as Api;
-    const handle = createIngestHandler(api, createAnswerIngest(api, createFailures(api)));
+    const fail = createFailures(api);
+    const handle = createIngestHandler(api, createAnswerIngest(api, fail), fail);
     server = createHttpServer((request, response) => {
       void handle(request, response, ingestPath(request.url ?? "")!);
-    }, api.ids).listen(0, "127.0.0.1");
+    }, api).listen(0, "127.0.0.1");
     await once(server, "listening");
   });
 

@@ -6,6 +6,7 @@ import { Refusal } from "../../../../src/domain/refusal.ts";
 import { readJsonObject } from "../../../../src/http/requests/json-body.ts";
 import { heldBytes } from "../../../support/heap.ts";
 
+const held = async () => undefined;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("reading a body", () => {
@@ -23,7 +24,7 @@ describe("reading a body", () => {
     while (!request.complete) await turn();
     socket.destroy();
     await new Promise((resolve) => request.once("close", resolve));
-    const reading = readJsonObject(request, response, 100).catch((error: unknown) => error);
+    const reading = readJsonObject(request, response, 100, held).catch((error: unknown) => error);
     expect(await Promise.race([reading, turn()])).to.be.instanceOf(Refusal).with.property("kind", "invalid");
   });
 
@@ -34,7 +35,7 @@ describe("reading a body", () => {
     socket.write("POST / HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\n");
     socket.write("Transfer-Encoding: chunked\r\n\r\n");
     const [request, response] = (await once(server, "request")) as [IncomingMessage, ServerResponse];
-    const reading = readJsonObject(request, response, 2 * text.length);
+    const reading = readJsonObject(request, response, 2 * text.length, held);
     let received = 0;
     request.on("data", (chunk: Buffer) => (received += chunk.length));
     socket.write([...text].map((byte) => `1\r\n${byte}\r\n`).join(""));

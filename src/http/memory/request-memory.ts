@@ -1,0 +1,67 @@
+import type { Claim, MemoryBudget } from "../../ports/memory-budget.ts";
+
+/** The memory that bodies and answers take, all requests together. */
+export interface SharedMemory {
+  /** Shared by tenants: of requests whose caller is known. */
+  readonly tenants: MemoryBudget;
+  /** Shared by networks: of requests whose caller is not known, or not yet. */
+  readonly networks: MemoryBudget;
+}
+
+/** Bodies and answers of at most so many bytes are not counted: their number is bounded by that of connections. */
+export const uncountedBytes = 8 * 1024;
+
+/** What Node reads of a body before anybody asks for it, bytes: a piece of that size, or a little more in two. */
+export const readAhead = 64 * 1024;
+
+/**
+ * Holds memory for an answer until it is taken. `kept`: how many bytes are in memory while it waits, all unless given.
+ * Rejects with a Refusal (unavailable).
+ */
+export type HoldAnswer = (bytes: number, kept?: number) => Promise<void>;
+
+/** What one request holds of the shared memory: for its body, and then for its answer. */
+export class RequestMemory {
+  readonly #shared: SharedMemory;
+  readonly #network: () => string;
+  #claim: Claim | undefined;
+  #over = false;
+
+  /** `network`: who owns what a client takes that is not signed in; asked for only then. */
+  constructor(shared: SharedMemory, network: () => string) {
+    this.#shared = shared;
+    this.#network = network;
+  }
+
+  /** Holds bytes, in place of those held so far, if there is room at once; false otherwise. */
+  take(bytes: number): boolean {
+    this.#release();
+    this.#claim = this.#shared.networks.take(this.#network(), bytes);
+    return this.#claim !== undefined;
+  }
+
+  /**
+   * Holds bytes, in place of those held so far, once there is room. `kept`: what the request keeps while it waits, all
+   * of them unless given. Rejects with a Refusal (unavailable) where that takes too long.
+   */
+  async hold(tenantId: string | undefined, bytes: number, kept = bytes): Promise<void> {
+    this.#release();
+    const { tenants, networks } = this.#shared;
+    const claim = await (tenantId === undefined
+      ? networks.claim(this.#network(), bytes, kept)
+      : tenants.claim(tenantId, bytes, kept));
+    if (this.#over) claim.release();
+    else this.#claim = claim;
+  }
+
+  /** Gives back what is held, and what may be granted later: the request is over. */
+  end(): void {
+    this.#over = true;
+    this.#release();
+  }
+
+  #release(): void {
+    this.#claim?.release();
+    this.#claim = undefined;
+  }
+}

@@ -1,0 +1,11 @@
+import { FairMemoryBudget } from "../../src/adapters/memory-budget/fair-memory-budget.ts";
+import type { SharedMemory } from "../../src/http/memory/request-memory.ts";
+import type { Clock } from "../../src/ports/clock/clock.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+/** So much memory for bodies and answers that no request waits for it, unless less is given. */
+export function ampleMemory(
+  clock: Pick<Clock, "schedule"> = new ManualClock(), { tenants = 64e6, networks = 16e6 } = {},
+): SharedMemory {
+  return { tenants: new FairMemoryBudget(clock, tenants), networks: new FairMemoryBudget(clock, networks) };
+}
