@@ -59,8 +59,8 @@ module.exports = {
     ...layerRules,
     {
       // These adapt nothing: how owners take turns, how files are made durable, how the embedded engines talk to their
-      // threads and use SQLite, how threads keep V8's heap small, and what the engines of read models make of batches and
-      // indexes.
+      // threads and use SQLite, how threads keep V8's heap small, and what the engines of read models make of batches
+      // and indexes.
       name: "adapters do not know each other",
       severity: "error",
       from: { path: "^src/adapters/([^/]+)/" },

@@ -1,4 +1,5 @@
-import { bugs, type Bug } from "./bugs.ts";
+import type { Bug } from "./bug.ts";
+import { bugs } from "./bugs.ts";
 import { obstacleTo, plant, scratchCopy } from "./plant.ts";
 import { failuresOf } from "./tests.ts";
 

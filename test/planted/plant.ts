@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import type { Change } from "./bugs.ts";
+import type { Change } from "./bug.ts";
 
 const project = join(import.meta.dirname, "..", "..");
 const leftOut = /^(node_modules|build|data|\.git|\.env|.*\.log)$/;

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Bug } from "./bugs.ts";
+import type { Bug } from "./bug.ts";
 
 /** Longer than any of them takes: with a bug in it, a test may wait for ever. */
 const patienceMs = 240_000;

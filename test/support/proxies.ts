@@ -43,7 +43,8 @@ const kinds: Readonly<Record<ProxyName, Kind>> = {
       "127.0.0.1:8080": relay,
     }),
     whole: (folder, block) => {
-      const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder};`);
+      const modules = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+      const temporary = modules.map((name) => `${name}_temp_path ${folder};`);
       return `daemon off; master_process off; pid ${folder}/pid; events {}
         http { access_log off; ${temporary.join(" ")}\n${block}}\n`;
     },
@@ -62,8 +63,8 @@ const kinds: Readonly<Record<ProxyName, Kind>> = {
 };
 
 /**
- * Starts a proxy, configured as the guide has it, in front of the relay at `host:port`, for a `before` hook. Where it is
- * neither installed nor can be, its tests are skipped by name, but never in CI.
+ * Starts a proxy, configured as the guide has it, in front of the relay at `host:port`, for a `before` hook. Where it
+ * is neither installed nor can be, its tests are skipped by name, but never in CI.
  */
 export async function proxyOrSkip(context: Mocha.Context, name: ProxyName, relay: string): Promise<Proxy> {
   context.timeout(600_000);

@@ -1,4 +1,4 @@
-import { lockDataFolder } from "../../adapters/file-system/data-folder-lock.ts";
+import { lockDataFolder } from "../../adapters/sqlite/data-folder-lock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";

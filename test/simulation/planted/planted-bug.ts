@@ -1,4 +1,4 @@
-import type { Change } from "../../planted/bugs.ts";
+import type { Change } from "../../planted/bug.ts";
 import type { Invariant } from "../invariants.ts";
 import type { Weather } from "../weather.ts";
 

@@ -1,4 +1,4 @@
-import { lockDataFolder } from "../../../../src/adapters/file-system/data-folder-lock.ts";
+import { lockDataFolder } from "../../../../src/adapters/sqlite/data-folder-lock.ts";
 
 /** Locks the folder named, unlocks it, and prints how that went. */
 try {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { lockDataFolder } from "../../../../src/adapters/file-system/data-folder-lock.ts";
+import { lockDataFolder } from "../../../../src/adapters/sqlite/data-folder-lock.ts";
 import { temporaryFolder } from "../../../support/embedded-store.ts";
 
 describe("the lock on the data folder", () => {

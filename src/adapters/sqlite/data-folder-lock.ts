@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { makeFolder } from "./folder.ts";
-import { fileProblem, inFile } from "./in-file.ts";
+import { makeFolder } from "../file-system/folder.ts";
+import { fileProblem, inFile } from "../file-system/in-file.ts";
 
 /**
  * Holds a data folder for this process alone, until the returned function is called; makes the folder where there is
