@@ -201,6 +201,14 @@ describeOnEngines("destinations", (freshEngines) => {
       expect((await one.developer.client.patch(path(id), { status: "active" })).json["status"]).to.equal("Active");
     });
 
+    it("takes a user or a password that is empty, as RFC 7617 allows", async () => {
+      const id = await registered();
+      for (const [username, password] of [["", "token"], ["token", ""], ["", ""]]) {
+        const given = { authType: "BasicAuth", credentials: { username, password } };
+        expect((await one.developer.client.patch(path(id), given)).json["authType"]).to.equal("BasicAuth");
+      }
+    });
+
     it("configures, replaces and removes authentication", async () => {
       const id = await registered();
       const set = (authType: AuthType) =>

@@ -39,6 +39,11 @@ describe("request of an attempt", () => {
         authHeader({ type: "BasicAuth", username: "test", password: "123£" }),
         "Authorization", "Basic dGVzdDoxMjPCow==", "Basic ***",
       ],
+      [
+        authHeader({ type: "BasicAuth", username: "topsecret", password: "" }),
+        "Authorization", "Basic dG9wc2VjcmV0Og==", "Basic ***",
+      ],
+      [authHeader({ type: "BasicAuth", username: "", password: "" }), "Authorization", "Basic Og==", "Basic ***"],
     ];
     for (const [auth, name, value, masked] of cases) {
       const { headers, loggedHeaders } = attempt(auth);
