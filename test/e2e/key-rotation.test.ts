@@ -1,6 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { expect } from "chai";
 import { ApiClient, text } from "../../demo/api-client.ts";
 import { library } from "../support/disk/disk.ts";
@@ -76,15 +74,12 @@ describe("S8 master key rotation of a running relay", () => {
     const { disk, lives, lines } = relay;
     await relay.kill9();
     giveNewKey();
-    // Where no key is in the way, the start ends here.
-    const taken = createServer().listen(0, "127.0.0.1");
-    await once(taken, "listening");
-    const { port } = taken.address() as AddressInfo;
     const refusals = async () => {
       const { RELAY_OLD_MASTER_KEYS: _old, ...withoutOld } = relay.environment;
-      const { stderr, code } = await runRelay({ ...withoutOld, RELAY_PORT: String(port) });
-      expect(code).to.equal(1);
-      return stderr.trim().split("\n");
+      const { stderr, code } = await runRelay(withoutOld);
+      const told = stderr.split("\n").filter((line) => line !== "");
+      expect(code).to.equal(told.length > 0 ? 1 : 0);
+      return told;
     };
     expect(await refusals()).to.deep.equal([
       "the relay cannot start: RELAY_MASTER_KEY: is not the key that this log was written under",
@@ -103,7 +98,7 @@ describe("S8 master key rotation of a running relay", () => {
       const [line, ...more] = await refusals();
       expect(more).to.deep.equal([]);
       if (how === "through") {
-        expect(line).to.include("RELAY_PORT");
+        expect(line, "the start succeeds").to.equal(undefined);
         break;
       }
       expect(line).to.match(/^the relay cannot start: RELAY_(OLD_MASTER_KEYS: must hold|MASTER_KEY: is not the) .*key/);
@@ -115,7 +110,6 @@ describe("S8 master key rotation of a running relay", () => {
       }
     }
     expect(halfway, "kills with some keys re-wrapped").to.be.greaterThan(0);
-    taken.close();
     const through = await relay.command("rewrap");
     expect(through.stdout).to.match(/^keys of \d+ tenants? re-wrapped; every key is under the newest master key\n$/);
     delete env["RELAY_OLD_MASTER_KEYS"];

@@ -47,7 +47,7 @@ export interface ProcessOptions {
   readonly nodeFlags?: readonly string[];
 }
 
-/** Runs the program with arguments to its end. A `uid` needs root. */
+/** Runs the program with arguments to its end; a relay is stopped once it is ready. A `uid` needs root. */
 export async function runRelay(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
@@ -61,6 +61,9 @@ export async function runRelay(
   for (const name of ["stdout", "stderr"] as const) {
     child[name].setEncoding("utf8").on("data", (text: string) => (texts[name] += text));
   }
+  child.stdout.on("data", (text: string) => {
+    if (text.includes('"msg":"ready"')) child.kill("SIGTERM");
+  });
   const [code] = (await once(child, "close")) as [number | null];
   return { code, ...texts };
 }
