@@ -91,8 +91,8 @@ export const shown: readonly PlantedBug[] = [
     name: "cancelled events are left out of lists",
     breaks: "accepted = succeeded + dead + cancelled + purged + waiting",
     file: queries,
-    from: "read.filter((event) => event !== null)",
-    to: "read.filter((event) => event !== null && event.status !== \"Cancelled\")",
+    from: "read.slice(0, taken).filter((event) => event !== null)",
+    to: "read.slice(0, taken).filter((event) => event !== null && event.status !== \"Cancelled\")",
   },
   {
     name: "a replayed event shows its former failures",

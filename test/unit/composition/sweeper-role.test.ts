@@ -12,6 +12,9 @@ import { ManualRelay } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
 import { quiet, uncounted } from "../../support/telemetry.ts";
 
+/** A log that was never away. */
+const reach = { reachableSince: -Infinity };
+
 describe("the role of the sweeper", () => {
   it("gives up lost attempts while the queue is away and takes no wake-up", async () => {
     const relay = await ManualRelay.open();
@@ -30,7 +33,8 @@ describe("the role of the sweeper", () => {
     };
     const { services, world } = relay.api;
     const parts = {
-      ...world, queue: { publish }, shared: { queue: true }, retry: { scheduleMs: [60_000], jitter: 0 },
+      ...world, queue: { publish }, shared: { queue: true, log: true }, reach,
+      retry: { scheduleMs: [60_000], jitter: 0 },
       purge: services.commands.purge, forgetting: services.forgetting, logger: quiet, metrics: uncounted,
       rotation: { finish: async () => ({ rewrapped: 0, left: 0 }) },
     } as unknown as DeliveryParts;
@@ -64,7 +68,8 @@ describe("the role of the sweeper", () => {
     const publish = async (items: readonly WorkItem[]) => void woken.push(...items.map((item) => item.destinationId));
     const { services, world } = relay.api;
     const parts = {
-      ...world, readModels, queue: { publish }, shared: { queue: true }, retry: { scheduleMs: [60_000], jitter: 0 },
+      ...world, readModels, queue: { publish }, shared: { queue: true, log: true }, reach,
+      retry: { scheduleMs: [60_000], jitter: 0 },
       purge: services.commands.purge, forgetting: services.forgetting, logger: quiet, metrics: uncounted,
       rotation: { finish: async () => ({ rewrapped: 0, left: 0 }) },
     } as unknown as DeliveryParts;
@@ -88,7 +93,7 @@ describe("the role of the sweeper", () => {
       },
     };
     const parts = {
-      clock, readModels, shared: { queue: true }, logger: quiet, metrics: uncounted,
+      clock, readModels, shared: { queue: true, log: true }, reach, logger: quiet, metrics: uncounted,
       forgetting: { overdue: async () => [] }, rotation: { finish: async () => ({ rewrapped: 0, left: 0 }) },
     } as unknown as DeliveryParts;
     const [role] = deliveryRoles(parts, new Set(["sweeper"]));
