@@ -84,13 +84,12 @@ export const destinationDescriptions: Descriptions = {
     description:
       "Any role. Why deliveries were held and resumed: the consecutive failures were counted, or a 429 asked for a " +
       "pause (CircuitCounted), the circuit opened (CircuitOpened) or waits half-open for its next event " +
-      "(CircuitHalfOpened), one event's attempt " +
-      "is to probe the receiver (CircuitProbeClaimed) or came to nothing (CircuitProbeReleased), the circuit closed " +
-      "(CircuitClosed). Each fact has the circuit as it was from then on: `position` (Closed, Open or HalfOpen), " +
-      "`failures`, `openUntil`, and the `probe` in flight with its `eventId` and `leaseUntil`; where there is one, " +
-      "the event of the outage's `lastProbe`, and until when a 429 asked for no new attempt, `pausedUntil`; and the " +
-      "event whose " +
-      "attempt caused it (`eventId`), null if a person or the timer did it, and in facts of older versions. " +
+      "(CircuitHalfOpened), one event's attempt probes the receiver (CircuitProbeClaimed) or ended without counting " +
+      "(CircuitProbeReleased), the circuit closed (CircuitClosed). Each fact has the circuit as it was from then on: " +
+      "`position` (Closed, Open or HalfOpen), `failures`, `openUntil`, and the `probe` in flight with its `eventId` " +
+      "and `leaseUntil`; in an outage, the event of the last finished probe (`lastProbe`); after a 429, when the " +
+      "pause ends (`pausedUntil`); and the event whose attempt caused the fact (`eventId`), null if a person or the " +
+      "timer caused it, and in facts of older versions. " +
       "Empty if no attempt ever failed. Stays readable when the destination is deleted.",
     parameters: { id },
     answers: {
