@@ -21,8 +21,8 @@ const blockBytes = 64;
 const digestBytes = 32;
 
 /**
- * HMAC-SHA256 in hex under one key of at most 64 bytes. Two one-shot hashes, as RFC 2104 defines it: they take half the
- * time of `createHmac`, for what every ingest request needs.
+ * HMAC-SHA256 in hex under one key of at most 64 bytes, made of two one-shot hashes as RFC 2104 defines it. They take
+ * half the time of `createHmac`, and every ingest request needs one.
  */
 export function keyedHasher(key: Uint8Array): (text: string) => string {
   const block = (padding: number, room: number) => {
@@ -43,8 +43,8 @@ export function keyedHasher(key: Uint8Array): (text: string) => string {
 }
 
 /**
- * The key by which releases before 0.2 named the event of an idempotency key: of a hash that needs no secret, so
- * anybody could look for two keys with one hash.
+ * The key by which releases before 0.2 named the event of an idempotency key. Its hash takes no secret, so that
+ * anybody can search for two idempotency keys with one hash.
  */
 export function unkeyedEventKey(tenantId: string, idempotencyKey: string): string {
   return eventKeyOf(sha256(`${tenantId}/${idempotencyKey}`));

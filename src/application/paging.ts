@@ -18,7 +18,7 @@ export interface Page<Item> {
   readonly items: readonly Item[];
 }
 
-/** A page of items that may be large: read bit by bit, no further than somebody asks, and again for who asks again. */
+/** A page of items that may be large. Its parts are read only as they are iterated, anew in each iteration. */
 export interface PageInParts<Item> {
   readonly total: number;
   readonly parts: Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;

@@ -4,7 +4,7 @@ import { FairMemoryBudget } from "../adapters/memory-budget/fair-memory-budget.t
 import type { SharedMemory } from "../http/memory/request-memory.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 
-/** The part of the process's memory that bodies and answers may take; more than the most serves nobody. */
+/** The part of the process's memory that bodies and answers may take, up to a size beyond which more brings nothing. */
 const share = 1 / 16;
 const mostBytes = 32 * 1024 * 1024;
 

@@ -44,7 +44,7 @@ export function certificateFile(path: string): Certificates {
   return { pem: blocks.join(""), parsed, otherBlocks };
 }
 
-/** What an operator should know of such a file, a line each; `now` in milliseconds since 1970. */
+/** Warnings for the operator about such a file, a line each; `now` in milliseconds since 1970. */
 export function certificateWarnings({ parsed, otherBlocks }: Certificates, now: number): string[] {
   const ofCertificates = parsed.flatMap((certificate, index) => {
     const name = `certificate ${index + 1} (${nameOf(certificate)})`;
@@ -69,7 +69,7 @@ function blockOf(label: string, rest: string): string {
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`;
 }
 
-/** One line, whatever the certificate calls itself. */
+/** The name of a certificate in one line. */
 function nameOf({ subject, serialNumber }: X509Certificate): string {
   return subject === "" ? `serial number ${serialNumber}` : subject.replaceAll("\n", ", ");
 }

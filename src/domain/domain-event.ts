@@ -29,8 +29,8 @@ export interface Metadata {
   /** When it was decided, ISO 8601 UTC. */
   readonly at: Timestamp;
   /**
-   * 128 random bits, base64url: what remains of an erased fact, such as a hash, tells nothing of what could be guessed
-   * of it. Facts that were written before there were salts have none.
+   * 128 random bits, base64url. They keep anybody from confirming a guess of an erased fact by its hash. Facts that
+   * were written before there were salts have none.
    */
   readonly salt?: string;
   /** Of an accepted event: the producer's place in its distributed trace (W3C Trace Context), where it gave one. */

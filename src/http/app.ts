@@ -118,7 +118,7 @@ function routerOf(routes: readonly Route[], api: Api): Router {
   return router;
 }
 
-/** A request on its way, and what holds memory for its answer: its tenant's, once the caller is known. */
+/** A request under way, and the function that holds memory for its answer: the tenant's, once the caller is known. */
 async function begun(
   context: Context, api: Api,
 ): Promise<{ readonly exchange: Exchange; readonly holdAnswer: HoldAnswer }> {

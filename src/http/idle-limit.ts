@@ -6,7 +6,7 @@ import type { Clock } from "../ports/clock/clock.ts";
 interface Served {
   /** Requests that are not answered yet. */
   unanswered: number;
-  /** When its last answer was taken; monotonic, milliseconds. */
+  /** When its last answer was sent; monotonic, milliseconds. */
   idleSince: number;
 }
 
@@ -25,7 +25,7 @@ export class IdleLimit {
     this.#ms = ms;
   }
 
-  /** A request has come; its connection is not idle until the answer is taken. */
+  /** A request has come; its connection is not idle until the answer is sent. */
   busyUntilClosed(response: ServerResponse): void {
     const { socket } = response.req;
     const served = this.#served.get(socket) ?? this.#watched(socket);

@@ -28,11 +28,11 @@ export interface Patience {
 
 /** How long a connection may stay idle between requests; longer than a load balancer's own 60 s. */
 const keepAliveMs = 65_000;
-/** How long one is kept, by Node too: a request may be on its way when its time is over. */
+/** How long an idle connection is kept, by Node too: a request may be under way when the announced time is over. */
 const idleMs = keepAliveMs + 1_000;
 const usualPatience: Patience = { headers: 10_000, request: 30_000, answer: 15_000, checkEvery: 1_000, silence: 500 };
 const headerBytes = 16_384;
-/** What Node reads of a body, or keeps of an answer, before it waits; it reads pieces of up to 64 KiB all the same. */
+/** Bytes that Node buffers of a body or an answer before it waits; it still reads pieces of up to 64 KiB. */
 const bufferBytes = 16_384;
 
 /** What is hardly HTTP, by the code of the parser's error. */

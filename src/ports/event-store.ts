@@ -140,7 +140,7 @@ export interface ReadOptions {
 }
 
 export interface AppendOptions {
-  /** Nobody waits for this append: an engine may hold it back for some milliseconds, to write it with others. */
+  /** This append is not urgent: an engine may hold it back for some milliseconds, to write it with others. */
   readonly mayWait?: boolean;
 }
 

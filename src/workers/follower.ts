@@ -10,7 +10,7 @@ const freshForMs = 1_000;
 const renewedWithinMs = 2_000;
 /** How long the subscription has to reach the end that was just looked up: on a busy log it soon does. */
 const patienceMs = 50;
-/** The log counts as out of reach once its end was not told for so long. */
+/** The log counts as out of reach after so long without an answer about its end, ms. */
 const silenceMs = 2_000;
 /** Entries read where it has not: more than come on a quiet log. A process that lags by more is not fresh. */
 const gapEntries = 1_000;

@@ -38,8 +38,8 @@ interface Loss {
 }
 
 /**
- * Gives up attempts whose worker was lost: those that are still without an outcome when their lease is over, and those
- * whose worker is gone for certain at once.
+ * Gives up attempts whose worker was lost: at once if the worker has certainly ended, else when the lease is over
+ * without an outcome.
  */
 export class LostAttempts {
   readonly #parts: LostAttemptsParts;

@@ -22,9 +22,9 @@ interface Unsettled {
 
 /**
  * Sends appends over one call and matches the replies. When the call breaks, everything without an outcome is sent
- * again over the next one, in the order in which it came: with the same message ids at the same revision, so what
- * was committed is answered as the first time. While the server still works at the first sending, it leaves the second
- * without an answer for two seconds; so what was sent again goes on being sent until there is an answer.
+ * again over the next one, in the order in which it came, with the same message ids at the same revision: a committed
+ * append then gets the same answer as at first. While the server still works at the first sending, it leaves the second
+ * without an answer for two seconds. So an append that was sent again is repeated until there is an answer.
  */
 export class AppendCalls {
   readonly #connection: Connection;

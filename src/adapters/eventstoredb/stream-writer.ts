@@ -18,7 +18,7 @@ import type { Tuning } from "./tuning.ts";
 
 /** How long an append may wait until a stream that began again can be read, ms; the server needs some 20. */
 const reappearingMs = 1_000;
-/** Between two looks whether it can. */
+/** Time between two looks whether the stream can be read, ms. */
 const lookEveryMs = 2;
 
 /** What writing needs of the store. */

@@ -18,15 +18,15 @@ const deepest = 128;
 
 /** Only a text with many digits, or a large exponent, can hold a number that a double cannot. */
 const mayHoldLongNumbers = /\d[\d.]{15}|\d[eE]\+?\d{2}/;
-/** A double keeps so many digits of any number, and all of a whole number that has no more. */
+/** A double keeps so many significant digits of any number, and whole numbers of up to so many digits exactly. */
 const sureDigits = 15;
 
-/** How numbers are written in a payload, by their value; null where two that are written differently have it. */
+/** How numbers are written in a payload, by their value; null if the payload writes one value in two ways. */
 export type Spellings = ReadonlyMap<number, string | null>;
 
 /**
- * Reads JSON. A number above 2^53 or beyond the range of a double keeps its digits: it cannot be computed with, but
- * comes out as it went in. Others are doubles, and have spellings where the payload may hold any of many digits.
+ * Reads JSON. A number above 2^53 or beyond the range of a double keeps its digits: it cannot be computed with, but is
+ * written as it was read. Other numbers are doubles. They have spellings if the payload may hold one of many digits.
  */
 export function parsePayload(text: string): { readonly value: unknown; readonly spellings: Spellings } {
   const spellings = new Map<number, string | null>();
@@ -41,8 +41,8 @@ export function parsePayload(text: string): { readonly value: unknown; readonly 
 }
 
 /**
- * The digits that a number came with where its double may have lost some, else undefined. Short whole numbers are most
- * often results, and no number of the payload.
+ * The digits that a number had in the payload if its double may have lost some, else undefined. Short whole numbers are
+ * left out: most of them are results, not numbers of the payload.
  */
 function lostDigits(value: number, spellings: Spellings): string | undefined {
   if (Number.isInteger(value) && Math.abs(value) < 10 ** sureDigits) return undefined;

@@ -18,9 +18,9 @@ interface Waiting {
 }
 
 /**
- * A budget of which an owner may hold as much as is left to all others. One owner gets up to a half, two a third each,
- * and an owner that holds nothing finds room. Small claims have a reserve of the same size to themselves. The requests
- * that wait may keep half as much; beyond that, the newest of the owner that keeps most is refused.
+ * A budget of which an owner may hold at most as much as is free. One owner gets up to a half, two owners a third each,
+ * and an owner that holds nothing finds room. Small claims have a reserve of the same size to themselves. All waiting
+ * requests together may keep half as much; beyond that, the newest request of the owner that keeps most is refused.
  */
 export class FairMemoryBudget implements MemoryBudget {
   readonly #clock: Pick<Clock, "schedule">;
@@ -32,7 +32,7 @@ export class FairMemoryBudget implements MemoryBudget {
   #left: number;
   #keptLeft: number;
 
-  /** `bytes`: of all claims that are not small. */
+  /** `bytes`: the size of the budget for claims that are not small. */
   constructor(clock: Pick<Clock, "schedule">, bytes: number) {
     this.#clock = clock;
     this.#bytes = bytes;
@@ -57,7 +57,7 @@ export class FairMemoryBudget implements MemoryBudget {
     return new Promise((resolve, reject) => {
       const patience = this.#clock.schedule(patienceMs, () => {
         if (this.#queue.remove(line, waiting)) this.#refuse(waiting);
-        // It may have stood before others that need less.
+        // Claims behind it may need less.
         this.#grantWaiting();
       });
       const waiting: Waiting = { owner, bytes: counted, kept, patience, resolve, reject };

@@ -1,8 +1,8 @@
 import { isIPv6, Socket } from "node:net";
 
-/** Of one name: who registers a name with thousands must not have all of them called. */
+/** Limit of addresses that are tried of one name: a tenant could register a name with thousands. */
 const mostAddresses = 32;
-/** How long an address is tried alone before the next one is tried besides it, milliseconds. */
+/** How long an address is tried alone before the next one is tried beside it, milliseconds. */
 const headStartMs = 250;
 /** Errors of a machine that has no way to an address: any other error says more about the receiver. */
 const unroutable: ReadonlySet<unknown> = new Set([

@@ -1,24 +1,24 @@
 /** The head of an answer as undici's parser reads it. */
 export interface AnswerHead {
-  /** Latin-1; the very text where that was tidy. */
+  /** Latin-1; the text as it came if that was regular. */
   readonly text: string;
-  /** An answer before the answer: 100, 102, 103. */
+  /** Whether it is an interim answer: 100, 102, 103. */
   readonly interim: boolean;
   /** Whether the body comes in chunks. */
   readonly chunked: boolean;
 }
 
-/** Why an answer is none, in the words that the log and the API show. */
+/** Why a head cannot be read, in the words that the log and the API show. */
 export interface HeadFault {
   readonly fault: string;
 }
 
-/** A tidy head that is longer may have so many headers that undici's parser takes too much memory for them. */
+/** Longer heads are rewritten: undici's parser takes too much memory for very many headers. */
 const tidyChars = 4_096;
-/** Of an untidy or long head: how many headers are handed on, and how many characters of them. */
+/** Headers, and characters of them, that are handed on of an irregular or long head. */
 const mostHeaders = 128;
 const mostChars = 8_192;
-/** Headers that mean something to the relay are handed on though others came first, and how many characters of them. */
+/** Headers that the relay acts on are handed on beyond these limits, up to so many characters. */
 const heeded: ReadonlySet<string> = new Set(["connection", "keep-alive", "retry-after"]);
 const mostHeededChars = 2_048;
 /** Longer lists of codings are not handed on: no receiver needs them. */
@@ -34,8 +34,8 @@ const token = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+$/;
 /**
  * Reads a head, to its empty line, as leniently as curl does: folded lines, bare line feeds, blanks before a colon,
  * names and values with odd characters, lines that are no headers, repeated and contradicting lengths, any version of
- * HTTP. A head that undici's parser would not read is written anew. Where the body's length is in doubt, the connection
- * is not used again.
+ * HTTP. A head that undici's parser would not read is rewritten. If the body's length is in doubt, the connection is
+ * not used again.
  */
 export function readHead(text: string): AnswerHead | HeadFault {
   if (text.length <= tidyChars && tidyHead.test(text)) {

@@ -2,11 +2,11 @@ import type { TLSSocket } from "node:tls";
 import { readHead } from "./answer-head.ts";
 import { CallFailure } from "./failures.ts";
 
-/** Of everything that comes back to one request, including what HTTP discards. */
+/** Limit of all bytes that come back to one request, those that HTTP discards included. */
 const maxBytes = 262_144;
-/** Of a head, which is kept until it is complete. */
+/** Limit of a head, which is kept until it is complete. */
 const maxHeadBytes = 65_536;
-/** Reads, interim answers and chunks together: each costs the processor about as much as an honest answer. */
+/** Limit of reads, interim answers and chunks together: each costs about as much CPU as an ordinary answer. */
 const maxPieces = 2_048;
 /** The beginning of a line between chunks; the rest of it is dropped. */
 const tellingChars = 32;
@@ -25,12 +25,12 @@ export function readAnswers(socket: TLSSocket): void {
   const read = socket.read.bind(socket);
   const reader = new AnswerReader();
   let last: Buffer | null = null;
-  // Before undici hears of it.
+  // This listener runs before undici's.
   socket.once("end", () => {
     last = reader.end();
     if (last !== null) socket.emit("readable");
   });
-  // All that undici's parser gets to see, it gets from here.
+  // undici's parser gets all its input from here.
   socket.read = (size) => {
     if (last !== null) {
       const head = last;
@@ -51,7 +51,7 @@ export function readAnswers(socket: TLSSocket): void {
 }
 
 /**
- * Reads what comes back to the request that was last written, and writes anew what undici's parser would not take.
+ * Reads the answer to the request that was last written, and rewrites the parts that undici's parser would refuse.
  * undici bounds neither interim answers, status texts nor chunk extensions, which reach no handler, and its parser
  * takes a hundred times the memory of a short header. So this reader bounds all of an answer, and hands on neither
  * interim answers nor trailers.
@@ -62,15 +62,15 @@ export class AnswerReader {
   #bytes = 0;
   #pieces = 0;
   #part: "head" | "size" | "data" | "data end" | "trailers" | "rest" = "head";
-  /** Of a chunk's data, still to come. */
+  /** Bytes of a chunk's data that have not come yet. */
   #dataBytes = 0;
   /** The beginning of a head or of a line that is not complete. */
   #held = "";
-  /** Of a head that is not complete: as much of its end as may belong to its empty line. */
+  /** The end of an incomplete head, as far as it may belong to the empty line. */
   #tail = "";
-  /** What is handed on of the piece at hand before `#from`, where it is not the piece itself. */
+  /** The output for the present piece up to `#from`. */
   #handed: Buffer[] = [];
-  /** From where on the piece at hand is handed on as it is. */
+  /** The present piece is handed on unchanged from here on. */
   #from = 0;
 
   /** Why the connection cannot be read any further, or null. */
@@ -79,8 +79,8 @@ export class AnswerReader {
   }
 
   /**
-   * What undici's parser gets of this piece: a head that came before a fault still counts. Requests take turns: when
-   * `written` has changed, a new one was sent.
+   * Returns the bytes that undici's parser gets for this piece: a head that came before a fault still counts. Requests
+   * take turns: when `written` has changed, a new one was sent.
    */
   admit(piece: Buffer, written: number): Buffer {
     if (written !== this.#written) this.#begin(written);
@@ -97,8 +97,8 @@ export class AnswerReader {
   }
 
   /**
-   * The connection ended. Answers what undici's parser gets of a head that has no end, or null: the status line says
-   * what the receiver thinks.
+   * The connection ended. Returns the bytes that undici's parser gets for a head without an end, or null without a
+   * status line: its status counts.
    */
   end(): Buffer | null {
     if (this.#part !== "head" || !this.#held.trimStart().includes("\n")) return null;
@@ -135,7 +135,7 @@ export class AnswerReader {
     this.#from = end;
   }
 
-  /** Reads one part, or what there is of it. Answers where the next one begins. */
+  /** Reads one part, as far as it has come. Returns where the next one begins. */
   #read(piece: Buffer, at: number): number {
     if (this.#part === "head") return this.#readHead(piece, at);
     if (this.#part !== "data") return this.#readLine(piece, at);
@@ -166,7 +166,7 @@ export class AnswerReader {
     return at + length;
   }
 
-  /** Goes on behind a head. Answers what undici's parser gets of it. */
+  /** Goes on behind a head. Returns the text that undici's parser gets for it. */
   #endHead(given: string): string {
     if (given.length > maxHeadBytes) {
       this.#fault = headTooLarge;
@@ -202,7 +202,7 @@ export class AnswerReader {
     return end;
   }
 
-  /** Goes on behind a line between chunks. Answers the line as undici's parser reads it. */
+  /** Goes on behind a line between chunks. Returns the line as undici's parser reads it. */
   #endLine(line: string): string {
     if (this.#part === "trailers") {
       if (line !== "") return "";

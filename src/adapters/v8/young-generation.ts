@@ -1,9 +1,9 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** A thread at rest has let go within a minute. */
+/** Time between two looks: an idle thread has given its memory back within a minute. */
 const everyMs = 10_000;
-/** A thread that allocated less since the last look is at rest. A young generation of less is small enough. */
+/** A thread that allocated less since the last look is idle. A smaller young generation is not collected. */
 const littleBytes = 2 * 1024 * 1024;
 
 /**
@@ -16,7 +16,7 @@ export function shrinkAtRest(intervalMs = everyMs): void {
   let before = youngGeneration().used;
   setInterval(() => {
     const { size, used } = youngGeneration();
-    // Less than before is used where the thread had enough to do for a collection of its own.
+    // Less is used than before if the thread was busy enough for V8 to collect by itself.
     const atRest = used >= before && used - before < littleBytes;
     if (atRest && size > littleBytes) collect({ type: "minor" });
     before = youngGeneration().used;

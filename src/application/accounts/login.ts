@@ -36,9 +36,9 @@ interface LoginOptions {
   readonly failedMs: number;
 }
 
-/** What it may take to find a user, ms: the tenant of a known one may have to be read, an unknown one has none. */
+/** The time assumed for finding a user, ms: for a known email a tenant may have to be read, else there is none. */
 const lookupMs = 200;
-/** What a check may take at this cost, ms; each step of the cost doubles it. */
+/** The time assumed for a password check at this cost, ms; each step of the cost doubles it. */
 const checkMs = { atCost: 12, ms: 300 } as const;
 
 /** How long a failed login takes at least, ms, at this cost of passwords: more than finding a user and one check do. */

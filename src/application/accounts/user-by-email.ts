@@ -11,7 +11,7 @@ export async function userByEmail(
   hash: string,
 ): Promise<{ readonly tenant: Tenant; readonly user: User } | undefined> {
   const holder = (await reservations.find(streams.email(hash)))?.holder;
-  // For an unknown email a tenant is read that there is not: that takes as long as for a known one in memory.
+  // For an unknown email a tenant that does not exist is read, in the time of a known one in memory.
   const { state: tenant } = await aggregates.current(tenants, holder?.tenantId ?? nilUuid);
   const user = tenant?.users.get(holder?.userId ?? "");
   return tenant && user?.emailHash === hash ? { tenant, user } : undefined;

@@ -5,7 +5,7 @@ export interface Decoded {
   readonly origins: Uint32Array;
 }
 
-/** How often the result is decoded again: a form in JSON on a page. Escapes of one kind in each other need no more. */
+/** How many different kinds of escapes are decoded within each other, such as a form in JSON on a page. */
 const layers = 4;
 
 /**
@@ -25,7 +25,7 @@ export function decoded(source: string, cutOff: boolean): Decoded {
 }
 
 const hex = "[0-9a-fA-F]";
-/** What an escape begins with, escaped itself or not. */
+/** The first character of an escape, itself escaped any number of times. */
 const [backslash, percent, ampersand] = ["\\\\+", "%(?:25)*", "&(?:amp;)*"];
 const byte = `(?:${percent}|${backslash}x)`;
 const laterByte = `${byte}[89abAB]${hex}`;

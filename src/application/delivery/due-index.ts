@@ -55,14 +55,14 @@ export class DueIndex {
   }
 
   /**
-   * Ids of the events accepted first among a destination's due ones at `now` (ms), `after` one event where it is given:
-   * the candidates for its next probe.
+   * The candidates for a destination's next probe: ids of the events accepted first, or first `after` a given event,
+   * among those due at `now` (ms).
    */
   async oldestDue(of: WorkOf, now: number, limit: number, after?: string): Promise<readonly string[]> {
     const found = await Promise.all([
       this.#oldestPending(of, limit, after), this.#oldestRetries(of, now, limit, after),
     ]);
-    // Asked one after the other, both may have an event that moved on in between. Ids have the order of acceptance.
+    // The two queries may both find an event that changed between them. Ids have the order of acceptance.
     return [...new Set(found.flat())].sort(compared).slice(0, limit);
   }
 

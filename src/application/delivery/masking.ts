@@ -2,7 +2,7 @@ import type { Answer } from "../../domain/event/events.ts";
 import { decoded } from "./decoding.ts";
 
 const mask = "***";
-/** Shorter secrets would be found everywhere, and are guessed anyway. */
+/** A shorter secret would match in many texts by chance, and can be guessed anyway. */
 const leastLength = 4;
 
 /** One way to write a secret, folded. */
@@ -24,7 +24,7 @@ function formsOf(secret: string): SecretForm[] {
   const bytes = Buffer.from(secret);
   // UTF-8 that is read as Latin-1, as headers are, and Latin-1 that is read as UTF-8, as bodies are.
   const texts = new Set([secret, bytes.toString("latin1"), Buffer.from(secret, "latin1").toString()]);
-  // Where hardly more than replacement characters remain, a text would be found in anything that is not text.
+  // A form of little more than replacement characters would match in any binary data.
   const telling = [...texts].filter((text) => text.replaceAll("\uFFFD", "").length >= leastLength);
   const forms = telling.map((text) => formOf(decoded(text, false).text, "decoded"));
   return [formOf(secret, "source"), ...forms, ...base64Forms(bytes)];
@@ -34,7 +34,7 @@ function formOf(text: string, where: SecretForm["in"]): SecretForm {
   return { text: folded(text), least: text.length, in: where };
 }
 
-/** In base64, by itself or within a longer text: without the characters that it shares with what stands beside it. */
+/** In base64, alone or within a longer text, without the characters that also encode bytes of neighbouring text. */
 function base64Forms(bytes: Uint8Array): SecretForm[] {
   return [0, 1, 2].map((before) => {
     const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
@@ -45,10 +45,10 @@ function base64Forms(bytes: Uint8Array): SecretForm[] {
 }
 
 /**
- * An answer without the secrets that its receiver knows, in headers, their names and body: some receivers send back
- * what they got, and answers are kept in the log and shown to every role. Found as they are, in base64, and escaped as
- * {@link decoded} tells; at the end of a body that was cut off, the beginning of one too. Takes time in proportion to
- * the answer.
+ * An answer with the secrets masked that its receiver knows, in headers, their names and the body. Some receivers send
+ * back the request, and answers are kept in the log and shown to every role. Secrets are found as they are, in base64,
+ * and escaped as {@link decoded} reads it; at the end of a body that was cut off, the beginning of a secret too. Takes
+ * time in proportion to the answer.
  */
 export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answer {
   const texts = [...Object.entries(answer.headers).flat(), answer.body];
@@ -65,7 +65,7 @@ export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answ
   return { ...answer, headers: Object.fromEntries(headers) as Answer["headers"], body };
 }
 
-/** Marks the UTF-16 units of a text that are of a secret, as it stands or decoded. */
+/** Marks the UTF-16 units of a text that belong to a secret, in the text itself or in the decoded text. */
 function hiddenIn(source: string, forms: readonly SecretForm[], cutOff: boolean): Uint8Array {
   const hidden = new Uint8Array(source.length);
   const plain = folded(source);
@@ -79,8 +79,9 @@ function hiddenIn(source: string, forms: readonly SecretForm[], cutOff: boolean)
 }
 
 /**
- * Tells where a form stands in a text; if that was cut off, where at its end the beginning of one stands. By the
- * algorithm of Knuth, Morris and Pratt: its time grows with the lengths of both only, however often they almost match.
+ * Calls `found` for each place of a form in a text and, if the text was cut off, for a beginning of the form at its
+ * end. Uses the algorithm of Knuth, Morris and Pratt, whose time is linear in both lengths even if many places almost
+ * match.
  */
 function find(
   { text: form, least }: SecretForm, text: string, cutOff: boolean, found: (from: number, to: number) => unknown,
@@ -104,7 +105,7 @@ function find(
   if (to > 0) found(from, to);
 }
 
-/** Of a beginning of a form that a text ends with, and the text's next unit: the longest one it then ends with. */
+/** `length`: of the longest beginning of the form that a text ends with. Returns that length after one more `unit`. */
 function longer(form: string, borders: Uint16Array, length: number, unit: number): number {
   let next = length;
   while (next > 0 && (next === form.length || form.charCodeAt(next) !== unit)) next = borders[next - 1] ?? 0;
@@ -120,7 +121,7 @@ function bordersOf(form: string): Uint16Array {
   return borders;
 }
 
-/** For each unit of ASCII what stands for it and those that some encoding takes for the same. */
+/** Units of ASCII that some encoding replaces, each with the unit that stands for both. */
 const same: Readonly<Record<string, string>> = {
   "+": " ", "-": " ", _: "/", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t",
 };

@@ -37,12 +37,12 @@ export const outcomeUnknown = {
   retryAfterMs: null,
 } as const;
 
-/** For how long a receiver that answers 429 is left alone where it does not say, ms. */
+/** The pause after a 429 without `Retry-After`, ms. */
 const usualPauseMs = 1_000;
 
 /**
- * For how long a receiver asks for no new attempt to its destination, ms: by 429 only, a day at most. Null where it
- * does not.
+ * The pause that a receiver asks for by a 429, in which no new attempt to its destination begins: ms, a day at most.
+ * Null for any other outcome.
  */
 export function pauseAskedBy(outcome: Outcome | typeof outcomeUnknown): number | null {
   if (outcome.ok || outcome.answer?.statusCode !== 429) return null;
@@ -50,8 +50,8 @@ export function pauseAskedBy(outcome: Outcome | typeof outcomeUnknown): number |
 }
 
 /**
- * Whether a failed attempt counts for the circuit: not one that the relay itself is to blame for, nor a 429, by which a
- * receiver that is well asks for a slower pace.
+ * Whether a failed attempt counts for the circuit. A failure by the relay's own fault does not count, nor does a 429:
+ * by it a healthy receiver asks for a slower pace.
  */
 export function countsForCircuit(outcome: (Outcome & { readonly ok: false }) | typeof outcomeUnknown): boolean {
   return !ownFailures.has(outcome.reason) && pauseAskedBy(outcome) === null;

@@ -32,13 +32,13 @@ export interface Recorded {
   readonly isOwn: boolean;
 }
 
-/** An attempt that is over. `mayWait`: nobody waits for its record. */
+/** An attempt that is over. `mayWait`: its record may be written some milliseconds later. */
 export interface Ended extends AppendOptions {
   /** Its event as it stood after the attempt's start. */
   readonly known: { readonly state: Webhook; readonly revision: number };
   readonly attempt: number;
   readonly outcome: Outcome | typeof outcomeUnknown;
-  /** Until when the receiver wants no new attempt, at the moment that this is asked; absent where nobody knows. */
+  /** Returns until when the receiver wants no new attempt, at the moment of the call. Absent if that is not known. */
   readonly pausedUntil?: () => Timestamp | null;
   /** The attempt's alone. */
   readonly origin: Origin;
@@ -162,7 +162,7 @@ export class Recording {
         // A stream that begins after what was known is another event's, accepted after this one was purged.
         const [first] = newer.facts;
         if (!newer.state || (first && first.revision > revision)) {
-          // Whoever wrote an outcome there, it is gone. A failure may not have been written, a success is one anyway.
+          // The event is purged, with any outcome in it. A failure may not have been written; a success stands anyway.
           return { status: state.status, isOwn: again && outcome.ok, late: true, facts: [] };
         }
         ({ state, revision } = { state: newer.state, revision: newer.revision });

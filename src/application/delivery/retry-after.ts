@@ -2,9 +2,9 @@ import { dayMs } from "../../domain/time.ts";
 import type { OutboundAnswer } from "../../ports/outbound.ts";
 
 /**
- * How long the receiver asks to be left alone, milliseconds from `now` (since 1970), a day at most, or null: a
- * `Retry-After` on 429 and 503, in seconds or as a date of any form of RFC 9110, 5.6.7. Of several the latest counts,
- * and one that cannot be read does not.
+ * The `Retry-After` of a 429 or 503 in milliseconds from `now` (ms since 1970), a day at most; null without one. It may
+ * be in seconds or a date of any form of RFC 9110, 5.6.7. Of several values the latest counts; unreadable ones are
+ * ignored.
  */
 export function retryAfterMs(
   { statusCode, headers }: Pick<OutboundAnswer, "statusCode" | "headers">, now: number,
@@ -28,7 +28,7 @@ function waitOf(value: string, now: number): number | null {
 }
 
 const time = "(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)";
-/** Of RFC 1123 and RFC 850, and that of C's asctime. The day of the week says nothing more. */
+/** The forms of RFC 1123 and RFC 850, and the one of C's asctime. The day of the week is not checked. */
 const dates = [
   new RegExp(`^[a-z]{3,9} (?<day>\\d{1,2})[ -](?<month>[a-z]{3})[ -](?<year>\\d{4}|\\d\\d) ${time} GMT$`, "i"),
   new RegExp(`^[a-z]{3} (?<month>[a-z]{3}) (?<day>\\d{1,2}) ${time} (?<year>\\d{4})$`, "i"),
@@ -48,7 +48,7 @@ function timeOf(value: string, now: number): number | null {
   return isDay ? timeIn(year) : null;
 }
 
-/** Of two digits the last year that is not more than 50 years ahead, as RFC 9110 has it. */
+/** Two digits stand for the last year that is at most 50 years ahead (RFC 9110). */
 function fullYear(digits: string, now: number, timeIn: (year: number) => number): number {
   if (digits.length === 4) return Number(digits);
   const latest = new Date(now);

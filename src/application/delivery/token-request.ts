@@ -10,7 +10,7 @@ export type ClientProof = "basic" | "form";
 export interface NoToken {
   /** Goes into the log under the reason "token", so there is no secret in it. */
   readonly error: string;
-  /** How long the endpoint asks to be left alone, milliseconds from now; null where it does not. */
+  /** The endpoint's `Retry-After`, milliseconds from now; null without one. */
   readonly retryAfterMs: number | null;
 }
 
@@ -32,18 +32,18 @@ interface TokenRequestParts {
 /** For an endpoint that does not say how long its tokens live. */
 const unstatedMs = 300_000;
 const keepBytes = 65_536;
-/** What RFC 6749 lets a token endpoint say, in 5.2 and 4.1.2.1; any other text might be a secret sent back. */
+/** The error codes of RFC 6749, 5.2 and 4.1.2.1. Any other text might be a secret sent back. */
 const knownErrors: ReadonlySet<unknown> = new Set([
   "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
   "invalid_scope", "access_denied", "server_error", "temporarily_unavailable",
 ]);
-/** Overload, or a gateway's own trouble: they say nothing about the client. */
+/** Overload, or a failure of a gateway: these do not refuse the client's proof. */
 const saysNothingOfClient: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 /**
- * Asks for a token by the client-credentials grant. RFC 6749 requires every server to accept HTTP Basic; but some
- * accept the form only, and refuse Basic by any status. None accepts both at once. So `first` is tried, and after an
- * answer without a token the other proof, once.
+ * Asks for a token by the client-credentials grant. RFC 6749 requires every server to accept HTTP Basic, but some
+ * accept the form only, and refuse Basic by any status. A request with both proofs is invalid. So `first` is tried, and
+ * after an answer without a token the other proof, once.
  */
 export async function requestToken(
   parts: TokenRequestParts, grant: ClientGrant, first: ClientProof,
@@ -110,13 +110,13 @@ function tokenIn(outcome: OutboundAnswer | OutboundFailure, proof: ClientProof, 
   };
 }
 
-/** Some endpoints write the number as a text. Others could not be made a text: that would throw and end the process. */
+/** Some endpoints write the number as a text. `String` would throw for some objects, and that would end the process. */
 function lifetimeOf(seconds: unknown): number {
   const stated = typeof seconds === "number" || typeof seconds === "string" ? Number.parseFloat(String(seconds)) : NaN;
   return Number.isFinite(stated) ? stated * 1000 : unstatedMs;
 }
 
-/** A byte order mark before JSON is not the content's. */
+/** The fields of a JSON object, without a byte order mark before it; none if it cannot be read. */
 function jsonObject(body: Uint8Array): Readonly<Record<string, unknown>> {
   try {
     return { ...(JSON.parse(new TextDecoder().decode(body)) as object | null) };

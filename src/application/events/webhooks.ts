@@ -132,7 +132,7 @@ export async function loadShownOf(sources: Sources, asker: string, stream: strin
   return asShown(sources, await loadStream(sources.store, stream, asker));
 }
 
-/** The log, and the keys by which it names events. */
+/** The log, and the keys under which events are named. */
 interface NamedSources extends Sources {
   readonly keys: Pick<PlatformKeys, "get">;
 }
@@ -154,7 +154,7 @@ export function loadShownUnkeyed(sources: Sources, tenantId: string, idempotency
   return loadNamed(sources, unkeyedEventKey(tenantId, idempotencyKey), tenantId, idempotencyKey);
 }
 
-/** The event of that key; undefined, too, where the event of another idempotency key has its name. */
+/** The event of that key; undefined also if another idempotency key's event has the name. */
 async function loadNamed(
   sources: Sources, eventKey: string, tenantId: string, idempotencyKey: string,
 ): Promise<WebhookState> {

@@ -83,7 +83,7 @@ export class Ingest {
     if (events.mayBeUnkeyed && idempotencyKey !== undefined) {
       const earlier = await loadShownUnkeyed(this.#parts, admission.destination.tenantId, idempotencyKey);
       if (earlier) return { duplicate: duplicateOf(earlier) };
-      // That may take its time: what was revoked, deleted or changed meanwhile is.
+      // The look-up may take long: a key, destination or sender may have been revoked, deleted or changed meanwhile.
       admission = await admit();
     }
     let mapped: string | Refusal = received;
@@ -157,7 +157,7 @@ export class Ingest {
   ): Promise<{ readonly admission: Admission; readonly mapped: string | Refusal }> {
     for (let before = admitted; ;) {
       const mapped = await this.#mappedBy(before, received);
-      // That may take its time: what was revoked, deleted or changed meanwhile is.
+      // The mapping may take long: a key, destination or sender may have been revoked, deleted or changed meanwhile.
       const admission = await admit();
       if (admission.sender?.revision === before.sender?.revision) return { admission, mapped };
       before = admission;
@@ -184,8 +184,8 @@ export class Ingest {
   }
 
   /**
-   * Lets the stream of an event begin again, where a purge took the event and only its stream is left. Throws a Refusal
-   * (conflict) where the event of another idempotency key has it.
+   * Lets the stream of an event begin again after a purge that hid the event but has not deleted the stream yet. Throws
+   * a Refusal (conflict) if the stream belongs to another idempotency key's event.
    */
   async #clear(tenantId: string, idempotencyKey: string, stream: string, origin: Origin): Promise<void> {
     const { state, revision, facts } = await loadShownOf(this.#parts, tenantId, stream);

@@ -6,14 +6,14 @@ const purpose = "event ids";
 
 /**
  * Names the events of idempotency keys, the same in every process and for good. Its secret is derived from a key of the
- * platform: who does not have that can neither look for two idempotency keys with one name, nor confirm a guess of one.
+ * platform. Without that key nobody can search for two idempotency keys with one name, or confirm a guess of one.
  */
 export class EventKeys {
   /** Whether a release that named events without a secret may have accepted some here. */
   readonly mayBeUnkeyed: boolean;
   readonly #hash: (text: string) => string;
 
-  /** Of the platform's keys as they are opened. */
+  /** Takes the platform's keys in clear. */
   constructor(
     { nameHashKey, keyedEventIds }: { readonly nameHashKey: Uint8Array; readonly keyedEventIds: boolean },
   ) {

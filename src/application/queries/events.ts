@@ -20,7 +20,7 @@ import { attemptsOf } from "./attempts.ts";
 const partSize = 4;
 /** Events whose payloads are read first, before it is known how large they are. */
 const firstEvents = 1;
-/** Events whose payloads are read at once from then on, at most, as they may be larger: two reads make a usual page. */
+/** Most events whose payloads are read at once after the first read, as they may be larger. Usual pages take two. */
 const mostEvents = 19;
 /** Characters of payloads in one part, unless one event alone has more. */
 const charactersAtOnce = 256 * 1024;
@@ -156,8 +156,8 @@ export class EventQueries {
 }
 
 /**
- * Of events that were read, null where one was purged, those that fit into one part: at least the first. `taken`: how
- * many of `read` they are, with the nulls; the others are to be read again.
+ * The events of `read` (null if one was purged) that fit into one part, at least the first. `taken`: how many of `read`
+ * they are, nulls included; the others are to be read again.
  */
 function fitting(
   read: readonly (EventView | null)[],

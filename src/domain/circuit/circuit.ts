@@ -26,8 +26,8 @@ export interface Circuit {
   readonly openUntil: Timestamp | null;
   readonly probe: Probe | null;
   /**
-   * The event of the newest probe of this outage that is over. The next probe is the oldest held event after it, and
-   * after the last one the first again: one event that always fails cannot keep the circuit open.
+   * The event of this outage's last finished probe. The next probe is the oldest held event after it, and after the
+   * newest held event the oldest of all, so that one event that always fails cannot keep the circuit open.
    */
   readonly lastProbe?: string;
   /** Until when the receiver asked, by a 429, for no new attempt; absent once that time is over. */
@@ -163,14 +163,14 @@ function pauseOf({ pausedUntil }: Circuit): Pick<Circuit, "pausedUntil"> {
   return pausedUntil === undefined ? {} : { pausedUntil };
 }
 
-/** Whether an attempt that ended is the probe. One that comes late is not: another attempt at its event may be. */
+/** Whether an attempt that ended is the probe. A late one is not: another attempt at its event may be the probe. */
 function isOfProbe(
   { probe }: Circuit, { eventId, late }: { readonly eventId: string; readonly late: boolean },
 ): boolean {
   return !late && probe?.eventId === eventId;
 }
 
-/** What a lost probe leaves for the next one. */
+/** The `lastProbe` that a lost probe leaves for the next one. */
 function lastOf(probe: Probe | null): Pick<Circuit, "lastProbe"> {
   return probe ? { lastProbe: probe.eventId } : {};
 }

@@ -108,8 +108,8 @@ function succeed(state: Webhook, command: Extract<WebhookCommand, { type: "Succe
 }
 
 /**
- * The relay's own failure is no reason to leave the receiver alone: the event is due again at once. The next such
- * failure in a row waits as any other does, since it may be this event that ends the process.
+ * After a failure by the relay's own fault the receiver needs no pause: the event is due again at once. A second such
+ * failure in a row follows the schedule, since this event itself may end the process.
  */
 function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>): WebhookEvent[] {
   const { attempt, durationMs, reason, error, requestHeaders, answer, at } = command;

@@ -13,8 +13,8 @@ export interface WrappedPlatformKeys {
   /** For signing access tokens. */
   readonly tokenKey: string;
   /**
-   * There since the keys were made: no event of this installation was named by an idempotency key's plain hash, as
-   * releases before 0.2 did. They cannot read a fact with this field, so none of them can begin to.
+   * Present since the keys were made: no event of this installation was named by the plain hash of an idempotency key,
+   * as releases before 0.2 did. Those cannot read a fact with this field, so none of them can run here.
    */
   readonly keyedEventIds?: boolean;
 }

@@ -4,21 +4,21 @@ import type { HoldAnswer } from "../memory/request-memory.ts";
 
 /** A page of up to so many characters is sent as one text; a larger one is streamed in pieces of about that size. */
 const wholeCharacters = 192 * 1024;
-/** What a streamed page takes: a part of it as read, its text, and as much in the socket. */
+/** Memory of a streamed page, bytes: a part of it as read, its text, and as much in the socket. */
 const streamedBytes = 1024 * 1024;
-/** What a page takes while it waits: what its parts are to be read from. */
+/** Memory of a page while it waits, bytes: the references from which its parts are read. */
 const waitingBytes = 128 * 1024;
 
 /**
- * The JSON of a page: a text, or for a large one a stream that reads no more of it than the client takes, once there is
- * memory for that. Throws what `hold` and the page's parts throw; what they throw later ends the stream, and so the
- * connection.
+ * The JSON of a page: a text, or for a large page a stream, once there is memory for it. The stream is read no faster
+ * than the client reads it. Throws the errors of `hold` and of the page's parts; a later error ends the stream, and so
+ * the connection.
  */
 export async function pageBody(page: PageInParts<object>, hold: HoldAnswer): Promise<string | Readable> {
   const { text } = await begun(page);
   if (text.length <= wholeCharacters) return text;
   await hold(streamedBytes, waitingBytes);
-  // Read again: while it waited, nothing of it was kept.
+  // Read again: nothing of the page was kept while it waited.
   return Readable.from(wholeOf(await begun(page)), { highWaterMark: 0 });
 }
 

@@ -20,7 +20,7 @@ export interface PlainHost {
   readonly maxBodyBytes: number;
   /** How long clients are told that a connection may stay idle between requests, milliseconds. */
   readonly keepAliveMs: number;
-  /** How long it may: longer, as a request may be on its way already. */
+  /** How long it really may, milliseconds: longer, since a request may be under way already. */
   readonly idleMs: number;
   /** How long the first bytes of a connection, or the next piece of a request, may be missing, milliseconds. */
   readonly silenceMs: number;
@@ -56,7 +56,7 @@ export class PlainConnection {
   #halfClosed = false;
   /** Since when it waits for its next request; monotonic, milliseconds. */
   #idleSince = 0;
-  /** What a large request, or its large answer, holds. */
+  /** The shared memory that a large request, or its large answer, holds. */
   #memory: RequestMemory | null = null;
 
   /** Takes a socket that nothing was read from. */
@@ -138,7 +138,7 @@ export class PlainConnection {
     else if (this.#state !== "answering") this.#socket.destroy();
   };
 
-  /** Leaves an idle connection only what is left of its time: with what came, Node's timer has begun anew. */
+  /** Sets an idle connection's timer to the rest of its time: the bytes that came have restarted Node's timer. */
   #idleOn(): void {
     if (this.#state !== "idle") return;
     const { clock, idleMs } = this.#host;
@@ -148,12 +148,12 @@ export class PlainConnection {
   }
 
   readonly #holdAnswer = async (tenantId: string, bytes: number): Promise<void> => {
-    // Of a closed connection nothing would be given back.
+    // Memory taken for a closed connection would never be given back.
     if (!this.#socket.destroyed) await this.#ownMemory().hold(tenantId, bytes);
   };
 
   #ownMemory(): RequestMemory {
-    // What a proxy says of the client is not believed before the request is whole.
+    // The client's address in a proxy's header is known only once the request is whole.
     const network = () => addressOwner(clientAddress({ socket: this.#socket, headers: {} }, 0));
     return this.#memory ??= new RequestMemory(this.#host.memory, network);
   }

@@ -4,7 +4,7 @@ import type { Api } from "../api.ts";
 import { clientAddress } from "../requests/client-address.ts";
 import { readAhead, RequestMemory, uncountedBytes } from "./request-memory.ts";
 
-/** What a request to Node's HTTP server holds of the shared memory, until its answer is taken or cannot be. */
+/** The shared memory that a request to Node's HTTP server holds, until its answer is sent or its connection closes. */
 export function memoryOf(
   { memory, trustedProxies }: Pick<Api, "memory" | "trustedProxies">,
   request: IncomingMessage,
@@ -16,8 +16,8 @@ export function memoryOf(
 }
 
 /**
- * Holds memory for what has come of a request's body before it is known whose it is. To be called before anything that
- * takes time. Rejects with a Refusal (unavailable).
+ * Holds memory for the bytes of a request's body that may have come before its caller is known. To be called before
+ * anything that takes time. Rejects with a Refusal (unavailable).
  */
 export async function holdArrived({ headers }: IncomingMessage, memory: RequestMemory): Promise<void> {
   const isChunked = headers["transfer-encoding"] !== undefined;

@@ -11,11 +11,11 @@ export interface SharedMemory {
 /** Bodies and answers of at most so many bytes are not counted: their number is bounded by that of connections. */
 export const uncountedBytes = 8 * 1024;
 
-/** What Node reads of a body before anybody asks for it, bytes: a piece of that size, or a little more in two. */
+/** Bytes of a body that Node reads before the program does: a piece of that size, or a little more in two. */
 export const readAhead = 64 * 1024;
 
 /**
- * Holds memory for an answer until it is taken. `kept`: how many bytes are in memory while it waits, all unless given.
+ * Holds memory for an answer until it is sent. `kept`: how many bytes are in memory while it waits, all unless given.
  * Rejects with a Refusal (unavailable).
  */
 export type HoldAnswer = (bytes: number, kept?: number) => Promise<void>;
@@ -27,7 +27,7 @@ export class RequestMemory {
   #claim: Claim | undefined;
   #over = false;
 
-  /** `network`: who owns what a client takes that is not signed in; asked for only then. */
+  /** `network`: returns the owner for a client that is not signed in; called only then. */
   constructor(shared: SharedMemory, network: () => string) {
     this.#shared = shared;
     this.#network = network;

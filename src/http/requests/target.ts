@@ -7,7 +7,7 @@ const origin =
   /^https?:\/\/(?:[\w\-.~!$&'()*+,;=:%]*@)?(?:\[[\da-f:.]+\]|[\w\-.~!$&'()*+,;=%]+)(?::\d*)?(?=[/?]|$)/i;
 const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
-/** What a client is told whose target is null to {@link originForm}. */
+/** The error text for a target of which {@link originForm} makes null. */
 export const illegalTarget =
   "request target: must be a path, or an http URL, of characters that RFC 3986 allows there: # and \\ are not";
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 
 const mostCharacters = 256;
 const fields = "(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}";
-/** Of version 00 just these fields; of a later one more may follow. No comma: Node joins repeated headers by one. */
+/** Version 00 has just these fields; a later one may have more. No comma: Node joins repeated headers by commas. */
 const form = new RegExp(`^(?:00-${fields}|(?!00|ff)[0-9a-f]{2}-${fields}(?:-[!-+\\--~]*)?)$`);
 
 /**

@@ -130,7 +130,7 @@ export class Lane {
   /** Nothing more is started until the destination comes back to this worker; what is under way goes on. */
   leave(): void {
     this.#tenure.leave();
-    // Attempts under way still tell the log of the pause; whoever owns the destination next has it from there.
+    // Attempts under way still record the pause in the log, where the destination's next owner reads it.
     this.#pause.unwatch();
     this.#pause = this.#newPause();
     this.#window.hold();
@@ -184,7 +184,7 @@ export class Lane {
 
   #obey(circuit: Circuit, destination: Destination): Promise<unknown> | undefined {
     const isClosed = circuit.position === "Closed";
-    // A probe's attempt may go on: it is one like any other now, and the next opening's probe must not wait for it.
+    // The probe's attempt may go on as an ordinary one. The probe of the next outage must not wait for it.
     if (isClosed) this.#probing = undefined;
     if (this.#pause.until !== null) {
       this.#window.holdForPause();
@@ -226,7 +226,7 @@ export class Lane {
     return claimed ?? (this.#window.idle ? refilled : undefined);
   }
 
-  /** Whether something holds up all attempts but a probe, as far as is known. */
+  /** Whether no attempt except a probe may begin, by the state that is known here. */
   #isHeldUp(destination: Destination | undefined, circuit: Circuit | undefined): boolean {
     const isClosed = circuit === undefined || circuit.position === "Closed";
     return !destination?.active || !isClosed || this.#pause.until !== null;

@@ -20,7 +20,7 @@ export class ReceiverPause {
     this.#resume = resume;
   }
 
-  /** Until when no new attempt may begin; null where one may. */
+  /** Until when no new attempt may begin; null without a pause. */
   get until(): Timestamp | null {
     if (this.#end && this.#end.at <= this.#clock.monotonic()) this.#end = null;
     return this.#end?.until ?? null;
@@ -35,14 +35,14 @@ export class ReceiverPause {
     this.#timer = this.#clock.schedule(ms, this.#resume);
   }
 
-  /** Follows the log, which tells of pauses that others were asked for, and of one that a person ended. */
+  /** Follows the log: it has pauses that former owners were asked for, and shows if a person ended a pause. */
   follow(pausedUntil: Timestamp | undefined): void {
     if (pausedUntil === this.#logged) return;
     const before = this.#logged;
     this.#logged = pausedUntil;
     const now = this.#clock.now();
     if (pausedUntil === undefined) {
-      // One that is over is dropped from the log; one that is not was ended.
+      // A pause that is over disappears from the log. If it is not over, a person ended it.
       if (before !== undefined && millis(before) > now) {
         this.#end = null;
         this.unwatch();
@@ -50,7 +50,7 @@ export class ReceiverPause {
     } else if (pausedUntil !== this.#end?.until) this.ask(millis(pausedUntil) - now);
   }
 
-  /** The end of the pause calls nobody. */
+  /** From now on the end of the pause does not call `resume`. */
   unwatch(): void {
     this.#timer?.cancel();
   }

@@ -103,8 +103,8 @@ export class WorkWindow {
   }
 
   /**
-   * Lets go of what is at hand for a pause, whose end is no fact of the log: when the due index is asked after it, the
-   * index must have come as far as all of this.
+   * Drops the work at hand when a pause begins. The end of a pause is no fact of the log: the next refill must wait
+   * until the due index covers the dropped work.
    */
   holdForPause(): void {
     const positions = this.#work.flatMap((work) => (work.kind === "first" ? [work.item.position] : []));
@@ -158,10 +158,10 @@ export class WorkWindow {
   }
 
   /**
-   * The event for the next probe of this circuit: of all that are due the one accepted first that comes after the last
-   * probe of this outage, or the first of all where none does. Throws when the due index is behind or away. Asked again
-   * it need come no further than it had to: an index that lags by more than anybody waits would never reach the end of
-   * a log that goes on.
+   * The event for the next probe of this circuit: of all due events the first one accepted after this outage's last
+   * probe, or the first of all if there is none after it. Throws when the due index is behind or unavailable. A
+   * repeated call waits for no later position than the first one: an index that lags for long would never reach the end
+   * of a growing log.
    */
   async oldest(circuit: Circuit): Promise<Unclaimed | undefined> {
     const { log, dueIndex } = this.#parts;
@@ -170,7 +170,7 @@ export class WorkWindow {
     const upTo = before ?? (await log.head());
     this.#searched = { openUntil, upTo };
     await dueIndex.cover(later(this.#written, upTo));
-    // A probe that stands here is lost: it is the last one by now.
+    // A probe that is still claimed here is lost, so it is the last one.
     const last = probe?.eventId ?? circuit.lastProbe;
     const next = last === undefined ? undefined : await this.#oldestDue(circuit, last);
     const eventId = next ?? (await this.#oldestDue(circuit));

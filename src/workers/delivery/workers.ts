@@ -1,6 +1,6 @@
 import type { Ids } from "../../ports/ids.ts";
 
-/** Which of the workers that claims in the log name can still be at work. */
+/** Tells which workers may still be alive, of those named in claims in the log. */
 export class Workers {
   readonly #ids: Pick<Ids, "uuid">;
   readonly #isLogShared: boolean;
@@ -20,8 +20,8 @@ export class Workers {
   }
 
   /**
-   * Whether a worker is gone for certain. A process whose log is its own holds the lock on the data folder: any worker
-   * of another process has ended with that. Elsewhere only the end of a lease tells.
+   * Whether a worker has certainly ended. A process with an embedded log holds the lock on the data folder, so workers
+   * of all other processes have ended. With a shared log only the end of a lease shows that.
    */
   isGone(worker: string): boolean {
     return !this.#isLogShared && !this.#own.has(worker);
