@@ -24,7 +24,7 @@ interface Round {
   readonly peak: number;
 }
 
-/** P19, P20, P21: what the relay takes while it has nothing, little and all it can to do. */
+/** P19, P20, P21: memory and CPU of the relay at rest, at low rates and at full speed. */
 export async function footprint(): Promise<Report> {
   // A page of a program counts by its share, so the relay runs a Node that no other process of this machine runs.
   const folder = mkdtempSync(join(tmpdir(), "relay-bench-node-"));

@@ -13,7 +13,7 @@ const bodyBytes = 262_144;
 const events = 100;
 const posts = sized(300, 1_000);
 const everyMs = 10;
-/** What a busy machine takes for a post now and then, attacked or not. */
+/** Time that a busy machine may take for a single post, with an attack or without. */
 const busyMs = 100;
 /** Destinations that are not reached are not suspended. */
 const lenient = { maxTrys: 10_000 };
@@ -78,13 +78,13 @@ describe("S11 requests that want all the memory, to a running relay", function (
     expect(attackedMs).to.be.below(2 * Math.max(calmMs, busyMs));
   };
 
-  it("for the largest pages, which nobody reads, leave the others theirs", async () => {
+  it("leave other tenants memory: the largest pages, none of which is read", async () => {
     await open(sized(100, 300), head("GET", "/api/v1/events?Qt=100", attacker.owner.headers), false);
     await isUnharmed();
     expect((await other.owner.get("/api/v1/events"))["total"]).to.be.greaterThan(posts);
   });
 
-  it("for bodies that are never finished, signed in or not, leave the others theirs", async () => {
+  it("leave other tenants memory: unfinished bodies, with a session or without", async () => {
     const count = sized(1_200, 4_000) / 4;
     const login = "/api/v1/auth/login";
     const chunked = head("POST", login, { "content-type": "application/json", "transfer-encoding": "chunked" });
@@ -98,7 +98,7 @@ describe("S11 requests that want all the memory, to a running relay", function (
     expect(await other.owner.get("/api/v1/users")).to.have.property("total", 1);
   });
 
-  it("for connections that stay idle leave the others theirs", async () => {
+  it("leave other tenants memory: idle connections", async () => {
     await open(sized(1_000, 5_000), head("GET", "/healthz", {}));
     await isUnharmed();
   });

@@ -8,7 +8,7 @@ import { openAccount, startTestRelay, type TestRelay } from "../support/relay.ts
 const atOnce = 8;
 const least = 1_000;
 
-/** What a reader of paths may take for a slash, for nothing, or for a way there and back. */
+/** Texts that a reader of paths may take for a slash, for nothing, or for a detour. */
 const slashes = [
   "//", "///", "\\", "/\\", "\\/", "%2f", "%5c", "/./", "/%2e/", "/x/../", "/x/%2e%2e/", "/x/.%2E/", "/x/..%2f", "/;/",
   "/..;/", "/x/..;/", "/x\\..\\", "/%00/", "/\t", "/\xa0", "/%c0%af", "/%252f",
@@ -88,7 +88,7 @@ for (const name of ["nginx", "haproxy"] satisfies ProxyName[]) {
     });
 
     for (const path of ["/metrics", "/readyz"]) {
-      it(`${path} is closed over every spelling`, async () => {
+      it(`${path} is closed in every spelling`, async () => {
         const targets = spellingsOf(path);
         expect(targets.size).to.be.at.least(least);
         expect(await passed(proxy!, "GET", targets, "")).to.deep.equal([]);
@@ -96,7 +96,7 @@ for (const name of ["nginx", "haproxy"] satisfies ProxyName[]) {
       });
     }
 
-    it("/api/v1/tenants is closed over every spelling: no tenant is made", async () => {
+    it("/api/v1/tenants is closed in every spelling: no tenant is made", async () => {
       const tenant = { name: "closed", ownerEmail: "owner@closed.example", ownerPassword: "correct horse" };
       const targets = spellingsOf("/api/v1/tenants");
       expect(targets.size).to.be.at.least(least);

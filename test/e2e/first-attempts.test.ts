@@ -80,7 +80,7 @@ describe("first attempts, claimed by the append that accepts their event", () =>
     expect(refused).to.include(": 413 ");
   });
 
-  it("have a salt each, as all entries of the log have, which with the producer's trace no history shows", async () => {
+  it("have a salt each and the producer's trace in the log, and histories show neither", async () => {
     const { ingest } = await account.destination({ url: receiver.url("/salt") });
     const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     const history = JSON.stringify(await delivered(ingest, { traceparent }, "salted"));

@@ -4,10 +4,10 @@ import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 
-/** From the readiness of a process to the last redelivery of what the one before it had under way. */
+/** From the readiness of a process to the last redelivery of attempts that its predecessor had under way. */
 const redeliveredWithinMs = 3_000;
 
-describe("a receiver that is well", function () {
+describe("a healthy receiver", function () {
   this.timeout(120_000);
   let receiver: Receiver;
   let relay: RelayProcess;
@@ -63,7 +63,7 @@ describe("a receiver that is well", function () {
     }
   });
 
-  it("is probed on where its probe was under way at a kill -9", async () => {
+  it("is probed again if a probe was under way at a kill -9", async () => {
     const timerMs = 1_000;
     await begin({ RELAY_RETRY_SCHEDULE: "50ms", RELAY_DELIVERY_TIMEOUT: "15s" }, {
       maxTrys: 3, circuitBreakerTimer: timerMs / 1_000,
@@ -86,7 +86,7 @@ describe("a receiver that is well", function () {
     expect(Date.parse(String(closed?.["time"])) - readyAt).to.be.at.most(redeliveredWithinMs);
   });
 
-  it("and asks for a slower pace by 429 is not suspended, and gets nothing new before its Retry-After", async () => {
+  it("is not suspended for answers of 429, and gets nothing new before its Retry-After", async () => {
     await begin({ RELAY_RETRY_SCHEDULE: "100ms", RELAY_DELIVERY_TIMEOUT: "15s" }, { maxTrys: 8 });
     const perSecond = 8;
     let taken: number[] = [];

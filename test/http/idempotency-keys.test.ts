@@ -122,7 +122,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
     });
     after(closing);
 
-    it("name one event in every process, by nothing that anybody without the platform's key can compute", async () => {
+    it("name the same event in every process, by an id that takes the platform's key to compute", async () => {
       const key = unique("order");
       const first = await world.post(key);
       expect(first.status).to.equal(202);
@@ -133,7 +133,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
       expect(keyOfEvent(eventId)).to.not.equal(unkeyedEventKey(world.one.tenantId, key));
     });
 
-    it("cost no read of the log, nor does anything by the name of an earlier release count", async () => {
+    it("cost no read of the log, and events under names of an earlier release do not count", async () => {
       const key = unique("order");
       await world.post(unique("first"));
       await world.plant(unkeyedEventKey(world.one.tenantId, key), key);
@@ -146,7 +146,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
       ["another tenant's", (name: string, key: string) => world.plant(name, key, world.other, world.theirs)],
       ["the tenant's own", (name: string) => world.plant(name, unique("another"))],
     ] as const) {
-      it(`that have the name of ${whose} event get 409 and see nothing of it, until it is purged`, async () => {
+      it(`that give the id of ${whose} event get 409 and see nothing of it, until it is purged`, async () => {
         const key = unique("collides");
         const eventId = await plant(await world.nameOf(world.one.tenantId, key), key);
         for (const process of world.processes) {
@@ -178,7 +178,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
     /** An event that the earlier release accepted under this key. */
     const plantEarlier = (key: string) => world.plant(unkeyedEventKey(world.one.tenantId, key), key);
 
-    it("answer their events, in any number of requests at once, and where the destination takes no more", async () => {
+    it("answer with their events, also to requests at once, and while the destination refuses new events", async () => {
       const key = unique("earlier");
       const eventId = await plantEarlier(key);
       const post = () => Promise.all(Array.from({ length: 20 }, (_, n) =>
@@ -203,7 +203,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
       expect((await client.get(`/api/v1/events/${eventId}/history`)).json["total"]).to.equal(3);
     });
 
-    it("are free once their events are purged, and then name new ones under the key", async () => {
+    it("can be used again once their events are purged, and then name new events under the key", async () => {
       const key = unique("earlier");
       const eventId = await plantEarlier(key);
       await world.succeed(eventId);
@@ -235,7 +235,7 @@ describeOnEngines("idempotency keys", (freshEngines) => {
       expect((await world.post(key)).status).to.equal(200);
     });
 
-    it("are not accepted with a key that is revoked while their earlier events are looked for", async () => {
+    it("are refused if the API key is revoked during the look-up of an earlier event", async () => {
       const { owner: { client }, tenantId } = world.one;
       const ingest = await openIngest(client, tenantId);
       await world.post(unique("first"), ingest);

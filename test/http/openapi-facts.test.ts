@@ -46,7 +46,7 @@ describe("facts in the OpenAPI document", () => {
     }
   });
 
-  it("may be of any other type, which later versions may add, and may have fields that they add", () => {
+  it("may be of a type, and have fields, that a later version adds", () => {
     const later = fact("EventMended", { eventId: "any", how: { thoroughly: true } });
     expect(check("open", "HistoryItem", later)).to.equal(undefined);
     expect(check("open", "AuditItem", later)).to.equal(undefined);

@@ -162,7 +162,7 @@ describe("the OpenAPI document", () => {
     expect(titled.map(([name]) => name)).to.deep.equal([]);
   });
 
-  it("gives every enumeration its type, without which generated clients take anything for it", () => {
+  it("gives every enumeration its type: without it generated clients accept any value", () => {
     const untyped = [...within(apiDocument)].filter(([place, value]) => {
       const { type, enum: values } = (value ?? {}) as Schema;
       return !place.includes("examples") && place.at(-1) !== "not" && values !== undefined && type === undefined;

@@ -97,7 +97,7 @@ describe("a plain request to ingest", () => {
     }
   });
 
-  it("has a valid traceparent kept with its acceptance alone, whoever reads the request", async () => {
+  it("has a valid traceparent kept with its acceptance alone, by either reader of HTTP", async () => {
     const trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     const other = `01-${"a".repeat(32)}-${"b".repeat(16)}-00`;
     const table: readonly [headers: readonly string[], kept: string | undefined][] = [

@@ -97,7 +97,7 @@ describe("memory that requests share", function () {
   };
 
   describe("for answers", () => {
-    it("is held by a large page until its client takes it: the tenant's next one waits, then is 503", async () => {
+    it("is held by a large page until its client has read it: the tenant's next one waits, then gets 503", async () => {
       expect((await answerOf(page(one))).statusCode).to.equal(200);
       const next = page(one);
       await waits(next);
@@ -144,7 +144,7 @@ describe("memory that requests share", function () {
   });
 
   describe("for bodies", () => {
-    it("is held by a body that is still coming: the network's next large one waits, then is 503", async () => {
+    it("is held by an incomplete body: the network's next large one waits, then gets 503", async () => {
       await once(login("192.0.2.1"), "continue");
       const next = login("192.0.2.1");
       await waits(next);
@@ -188,7 +188,7 @@ describe("memory that requests share", function () {
       await isRefused(last);
     });
 
-    it("is the tenant's where it is known: stuck events leave it to other tenants, and to small events", async () => {
+    it("counts for a known tenant: unfinished events leave memory to other tenants, and to small events", async () => {
       const stuck = Array.from({ length: 4 }, () => event(ingest));
       for (const sent of stuck) await once(sent, "continue");
       const next = event(ingest);

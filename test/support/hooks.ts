@@ -17,7 +17,7 @@ function rethrow(reason: unknown): never {
 
 let begins: ((title: string) => void) | undefined;
 
-/** Once, before every test file: what tests start as a process is what users start. */
+/** Builds once, before every test file: tests start the same program as users do. */
 export function mochaGlobalSetup(): void {
   execFileSync(process.execPath, [fileURLToPath(new URL("../../scripts/build.js", import.meta.url))]);
 }

@@ -1,4 +1,4 @@
-/** An answer that is not quite HTTP/1.1, and what it is taken for. */
+/** An answer that is not quite HTTP/1.1, and the result of reading it. */
 export interface OddAnswer {
   readonly name: string;
   /** Latin-1. */

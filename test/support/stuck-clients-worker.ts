@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { parentPort } from "node:worker_threads";
 import type { StuckClients } from "./stuck-clients.ts";
 
-/** Entry of a thread whose connections send what they are told, and then nothing. */
+/** Entry of a thread whose connections send given bytes, and then nothing. */
 const port = parentPort!;
 
 port.on("message", ({ port: to, count, sends, reads }: StuckClients) => {

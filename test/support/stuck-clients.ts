@@ -6,7 +6,7 @@ export interface StuckClients {
   readonly port: number;
   readonly count: number;
   readonly sends: string;
-  /** Whether they take what they are answered. */
+  /** Whether they read the answers. */
   readonly reads: boolean;
 }
 

@@ -56,7 +56,7 @@ export function readingContract(bench: () => Bench): void {
       }
     });
 
-    it("sees an append at once that begins a deleted stream again, another client's too", async () => {
+    it("lets every client read an append to a deleted stream as soon as it is answered", async () => {
       const reader = await bench().engine.store();
       for (let round = 0; round < 20; round++) {
         const stream = freshStream();

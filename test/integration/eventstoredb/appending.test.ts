@@ -28,7 +28,7 @@ describe("appends to EventStoreDB", () => {
     expect(entries.at(-1)).to.include({ revision, position });
   });
 
-  it("is answered as soon as the server has done it where the call broke meanwhile", async () => {
+  it("is answered as soon as the server has committed it, although the call broke", async () => {
     const store = await bench.client({ tuning: { stallMs: 5000 } });
     const stream = freshStream();
     await store.append(stream, noStream, [note("a")]);

@@ -54,7 +54,7 @@ describe("following the log of EventStoreDB", () => {
     }
   });
 
-  it("takes no checkpoint for a position that cannot be one", async () => {
+  it("ignores a checkpoint that cannot be a position", async () => {
     await bench.stop();
     bench = await OwnBench.start("24.10");
     const store = await bench.client();
@@ -72,7 +72,7 @@ describe("following the log of EventStoreDB", () => {
     expect(() => store.subscribe({ after: impossible }, () => undefined)).to.throw("no position");
   });
 
-  it("leaves what other applications write on the server", async () => {
+  it("does not receive the events of other applications", async () => {
     const [store, stranger] = [await bench.client(), bench.stranger()];
     const recorder = new Recorder(store, { after: "" });
     await until("it is live", () => bench.server.openSubscriptions === 1);
@@ -87,7 +87,7 @@ describe("following the log of EventStoreDB", () => {
     expect(bench.server.faults.followed).to.equal(1);
   });
 
-  it("subscribes again without trouble where it was cut off for taking events too slowly", async () => {
+  it("subscribes again without a warning after the server cut it off for taking events too slowly", async () => {
     bench.server.faults.slowConsumerMs = 50;
     const store = await bench.client({ tuning: { bufferEntries: 5, stallMs: 5000 } });
     const stream = freshStream();
@@ -104,7 +104,7 @@ describe("following the log of EventStoreDB", () => {
     expect(bench.troubles).to.deep.equal([]);
   });
 
-  it("says what an operator has to mend where access is denied", async () => {
+  it("names the missing right if access is denied", async () => {
     const store = await bench.client();
     await store.ping();
     for (const [code, text] of [[7, "may not read $all"], [16, "user or the password"]] as const) {

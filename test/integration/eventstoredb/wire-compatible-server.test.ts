@@ -126,7 +126,7 @@ describe("the wire-compatible EventStoreDB", () => {
   });
 
   for (const release of ["23.10", "24.10"] as const) {
-    it(`differs in what the releases differ: ${release}`, async () => {
+    it(`behaves as its release: ${release}`, async () => {
       await client.dispose();
       await server.close();
       server = await EventStoreDbServer.start({ release });

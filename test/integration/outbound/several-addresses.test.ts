@@ -51,7 +51,7 @@ describe("a host of several addresses", () => {
     }
   };
 
-  it("is reached though the first packet to one is lost and the other never answers", async () => {
+  it("is reached although the first packet to one is lost and the other never answers", async () => {
     for (const addresses of [["127.0.0.2", "127.0.0.3"], ["127.0.0.3", "127.0.0.2"]]) {
       const [lossy] = [await deaf("127.0.0.2"), await deaf("127.0.0.3")];
       const calling = call(addresses);
@@ -103,7 +103,7 @@ describe("a host of several addresses", () => {
     expect(sockets.map(({ host }) => host)).to.deep.equal(["::1", "127.0.1.1", "ff0e::1", "127.0.1.2", "ff0e::2"]);
   });
 
-  it("leaves no socket open but the one that won", async () => {
+  it("leaves only the winner's socket open", async () => {
     await deaf("127.0.0.2");
     const { sockets } = await call(["127.0.0.2", "127.0.1.1", "127.0.0.2", "127.0.0.1"]);
     const left = sockets.filter(({ socket }) => !socket.destroyed);
@@ -114,7 +114,7 @@ describe("a host of several addresses", () => {
     expect(all.every(({ socket }) => socket.destroyed)).to.equal(true);
   });
 
-  it("is named by what says most where none can be connected to, and has 32 called at most", async () => {
+  it("gives the most telling error if no address can be connected to, and has at most 32 tried", async () => {
     await receiver.close();
     for (const addresses of [["127.0.1.1", "ff0e::1"], ["ff0e::1", "127.0.1.1"]]) {
       expect((await call(addresses)).outcome).to.include({ error: "the connection was refused", connected: false });
@@ -124,7 +124,7 @@ describe("a host of several addresses", () => {
     expect(sockets).to.have.length(32);
   });
 
-  it("has answered for good with a certificate that is none: no other address is asked", async () => {
+  it("is not tried at another address after a TLS handshake that failed", async () => {
     const impostor = await startReceiver({
       host: "127.0.0.2", port: receiver.port, authority: { ...authority, issue: () => makeSelfSigned() },
     });

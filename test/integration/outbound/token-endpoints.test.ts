@@ -45,7 +45,7 @@ describe("token endpoints", () => {
     });
   }
 
-  it("are left alone for the longest of the times that they ask for", async () => {
+  it("get no request before the longest Retry-After that they sent", async () => {
     receiver.on("/busy", () => ({ status: 429, headers: { "retry-after": ["60", "120"] } }));
     const { clock, token } = setUp("/busy");
     expect(await token()).to.include({ retryAfterMs: 120_000 });

@@ -3,7 +3,7 @@ export const releases = ["23.10", "24.10"] as const;
 /** One of {@link releases}. */
 export type Release = (typeof releases)[number];
 
-/** In what the releases differ, as far as a client of the log can tell. */
+/** The differences of the releases that a client of the log can see. */
 export interface Behaviour {
   readonly version: string;
   /** A live subscription whose client is too slow is cut off; else it catches up from the log. */

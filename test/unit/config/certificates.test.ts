@@ -57,7 +57,7 @@ describe("a file of certificates", () => {
     });
   }
 
-  it("is named in a warning for each certificate that cannot be trusted, and each block that is none", () => {
+  it("is named in a warning for each certificate that cannot be trusted, and each block that is no certificate", () => {
     const now = Date.now();
     expect(warnings(good, now)).to.deep.equal([]);
     expect(warnings(good + good, now + 40 * dayMs)).to.have.length(2);

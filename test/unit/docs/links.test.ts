@@ -20,7 +20,7 @@ function anchorsOf(path: string): readonly string[] {
 
 describe("the documents", () => {
   for (const document of documents) {
-    it(`${document} links to files and headings that there are`, () => {
+    it(`${document} links to files and headings that exist`, () => {
       for (const [, target = ""] of proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)) {
         if (/^[a-z]+:/.test(target)) continue;
         const [file = "", anchor] = target.split("#");

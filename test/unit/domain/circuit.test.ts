@@ -90,7 +90,7 @@ describe("circuit", () => {
   describe("an outcome that comes late, after its attempt was given up", () => {
     const late = (ok: boolean, eventId: string) => ({ ...record(ok, eventId, 5), late: true }) as CircuitCommand;
 
-    it("counts when it is a failure, since that the attempt was given up did not", () => {
+    it("counts if it is a failure, since giving the attempt up did not count", () => {
       given([fact("CircuitCounted", { failures: 1 }, 0)]).when(late(false, e2))
         .gives(fact("CircuitCounted", { failures: 2 }, 5, e2));
     });
@@ -127,7 +127,7 @@ describe("circuit", () => {
       }
     });
 
-    it("has its receiver's pause known whatever the circuit is, and the longest holds", () => {
+    it("records its receiver's pause in every position of the circuit, and the longest pause holds", () => {
       for (const past of [fact("CircuitClosed", {}, 1), opened, half, halfClaimed]) {
         const paused = decide(folded(circuit, [past]), uncounted(e2, 311, 320));
         expect(paused.map(({ data }) => data)).to.deep.equal(

@@ -141,7 +141,7 @@ describe("webhook event", () => {
       ).to.include({ nextAttemptAt: t(61) });
     });
 
-    it("plans by the same rule whatever the reason, but for the relay's own: then the event is due at once", () => {
+    it("plans by the same rule whatever the reason, but makes the event due at once after the relay's own", () => {
       for (const reason of failureReasons) {
         const spec = given(processing).when(fail(1, 1, { reason, answer: null }));
         spec.givesTypes("DeliveryFailed", "RetryScheduled");
@@ -150,7 +150,7 @@ describe("webhook event", () => {
       }
     });
 
-    it("of the relay's own waits by the schedule where the one before was so, too", () => {
+    it("of the relay's own follows the schedule if the one before was the relay's own, too", () => {
       const own = [unknown, { reason: "not sent", answer: null }] as const;
       for (const [first, second] of [own, [own[1], own[0]]]) {
         const again = lived(start(0), fail(1, 1, first), start(1));

@@ -64,7 +64,7 @@ describe("a connection to Node's HTTP server that is idle after an answer", () =
     await connection.ended();
   });
 
-  it("is not one whose request is not answered yet", async () => {
+  it("does not count as idle before its request is answered", async () => {
     const connection = await opened();
     connection.socket.write(asked("/") + asked("/later"));
     await connection.answers(1);

@@ -64,7 +64,7 @@ describe("the build", () => {
     expect(stderr).to.contain(`at fail (${new URL(`file://${built("src/main.js")}`).href}:5:${column})`);
   });
 
-  it("follows the source: what changed is replaced, what is gone is removed", () => {
+  it("follows the source: changed files are replaced, deleted ones removed", () => {
     source("src/old.ts", "export {};\n");
     build();
     rmSync(join(project, "src/old.ts"));
@@ -76,7 +76,7 @@ describe("the build", () => {
     expect(readFileSync(built("schemas/fact.json"), "utf8")).to.equal("{}");
   });
 
-  it("writes nothing where nothing changed, so that a checkout may be read-only", () => {
+  it("writes nothing if nothing changed, so that a checkout may be read-only", () => {
     source("src/main.ts", "export {};\n");
     build();
     const files = ["src/main.js", "projections/one.js", "schemas/fact.json", "package.json"];
@@ -85,7 +85,7 @@ describe("the build", () => {
     expect(files.map((file) => statSync(built(file)).ino)).to.deep.equal(before);
   });
 
-  it("says what is missing where Node cannot read TypeScript", () => {
+  it("names the missing program if Node cannot read TypeScript", () => {
     source("src/main.ts", "export {};\n");
     source("scripts/old-node.mjs", [
       'import * as module from "node:module";',

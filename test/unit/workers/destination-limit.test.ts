@@ -174,15 +174,15 @@ describe("a delivery worker keeps to a destination's limit, and", () => {
       return written[1];
     };
 
-    it("with others where the destination has room", async () => {
+    it("with others if the destination has room", async () => {
       expect(await outcomesOf(await stage(relay), 2)).to.equal(true);
     });
 
-    it("at once where its place may be wanted", async () => {
+    it("at once if its place may be needed", async () => {
       expect(await outcomesOf(await stage(relay), 1)).to.equal(false);
     });
 
-    it("at once where it is a failure", async () => {
+    it("at once if it is a failure", async () => {
       expect(await outcomesOf(await stage(relay, undefined, refusal), 2)).to.equal(false);
     });
   });

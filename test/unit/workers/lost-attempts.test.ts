@@ -89,7 +89,7 @@ describe("an attempt that is held for lost", () => {
     return { held, release: resolve };
   };
 
-  it("is given up once, by however many look for it, and does not count for its circuit", async () => {
+  it("is given up once, by however many processes, and does not count for its circuit", async () => {
     const { eventId } = await underWay();
     const all = [await watching(), await watching(), await watching()];
     const { held, release } = holdAppends(streams.event(eventId));
@@ -221,7 +221,7 @@ describe("an attempt that is held for lost", () => {
     expect(await circuit()).to.equal(undefined);
   });
 
-  it("is given up at first sight where its worker is gone for certain, and due again at once", async () => {
+  it("is given up at first sight if its worker has certainly ended, and its event is due again at once", async () => {
     const { eventId } = await underWay(20_000);
     await relay.drained();
     await watching((worker) => worker !== "test");
@@ -260,7 +260,7 @@ describe("an attempt that is held for lost", () => {
     expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
   });
 
-  it("is left alone where the log went out of reach while its event was read", async () => {
+  it("is not given up if the log went out of reach while its event was read", async () => {
     const { eventId } = await underWay(10_000);
     const giveUp = await watching();
     const readStream = relay.store.readStream.bind(relay.store);

@@ -24,7 +24,7 @@ describe("a receiver's pause", () => {
     return { clock, pause, resumed };
   };
 
-  it("lasts as long as the longest that was asked for, and goes on once", () => {
+  it("lasts as long as the longest one asked for, and resumes once", () => {
     const { clock, pause, resumed } = begin();
     expect(pause.until).to.equal(null);
     const end = after(clock, 2_000);
@@ -39,7 +39,7 @@ describe("a receiver's pause", () => {
     expect([pause.until, resumed]).to.deep.equal([null, [clock.now()]]);
   });
 
-  it("is what the log says, where that is longer", () => {
+  it("is the one in the log, if that is longer", () => {
     const { clock, pause } = begin();
     pause.follow(after(clock, 2_000));
     pause.ask(1_000);
@@ -50,7 +50,7 @@ describe("a receiver's pause", () => {
     expect(pause.until).to.equal(after(clock, 3_000));
   });
 
-  it("ends when the log no longer has it, unless that is because it is over by the wall's clock", () => {
+  it("ends when the log no longer has it, unless it is over by the wall clock", () => {
     const { clock, pause, resumed } = begin();
     pause.follow(after(clock, 2_000));
     pause.follow(undefined);
@@ -130,7 +130,7 @@ describe("after a 429, a delivery worker", () => {
     expect((await staged.answered(6)).length).to.equal(6);
   });
 
-  it("leaves a receiver that does not say how long alone for a second", async () => {
+  it("pauses for a second if the receiver sent no Retry-After", async () => {
     const { clock, sent, post } = staged;
     const ids = await underWay(1);
     sent[0]?.answer(tooMany());
@@ -145,7 +145,7 @@ describe("after a 429, a delivery worker", () => {
     await until(() => sent.length === 2);
   });
 
-  it("neither counts it nor forgets failures for it, and writes one fact for many", async () => {
+  it("neither counts the attempt nor resets the count, and writes one fact for many", async () => {
     const { sent, tell } = staged;
     await tell(attemptEnded(another, false, 3));
     const ids = await underWay(10);
@@ -196,7 +196,7 @@ describe("after a 429, a delivery worker", () => {
     expect(sent[1]?.eventId).to.equal(ids[1]);
   });
 
-  it("to its probe, probes again after the pause, with the event that comes next", async () => {
+  it("that answers a probe, probes again after the pause, with the next event", async () => {
     const { clock, sent, tell, post } = staged;
     await tell(attemptEnded(another, false));
     relay.clock.advance(301_000);
@@ -221,7 +221,7 @@ describe("after a 429, a delivery worker", () => {
     await eventually(circuit, ({ position }) => position === "Closed");
   });
 
-  it("or not: probes with one event after the other, so that one that always fails holds up no other", async () => {
+  it("or another failure of a probe, probes with the next event: one that always fails holds up no other", async () => {
     const { clock, sent, tell, post } = staged;
     const ids = [await post(), await post(), await post()];
     await tell(attemptEnded(another, false));

@@ -213,7 +213,7 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal(named.slice(0, windowSize));
   });
 
-  it("after a pause waits for a due index that knows what came before and during it", async () => {
+  it("after a pause waits until the due index covers the events of before and during it", async () => {
     const first = (position: string) => window.offer({ ...item(Number(position)), position });
     for (const position of ["3", "5", "4"]) first(position);
     window.holdForPause();

@@ -160,7 +160,7 @@ describe("appends on their way to the log", () => {
       await idle;
     });
 
-    it("leave nothing behind where the log failed meanwhile", async () => {
+    it("leave nothing behind if the log failed meanwhile", async () => {
       const held = await patient("held");
       queue.fail(new LogUnavailable("gone"));
       expect(await held.appended).to.equal("LogUnavailable: gone");

@@ -91,7 +91,7 @@ describe("housekeeping", () => {
     housekeeping.afterCommit();
   };
 
-  it("makes its thread for the first work, and asks again where the system gives none", async () => {
+  it("makes its thread for the first job, and tries again if the system gives none", async () => {
     const tasks = "/proc/self/task";
     const threads = () => readdirSync(tasks).map((task) => readFileSync(join(tasks, task, "comm"), "utf8").trim());
     expect(threads()).not.to.include("housekeeping");

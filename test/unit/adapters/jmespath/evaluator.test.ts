@@ -106,7 +106,7 @@ describe("mapping expressions", () => {
     expect(evaluated("to_string(a)", payload)).to.equal("1234567890123456.8");
   });
 
-  it("write a number with no digits of another that is the same double", () => {
+  it("never write the digits of another number that has the same double", () => {
     const spellings = ["0.1", "0.10000000000000000555", "0.1000000000000000055"];
     for (const one of spellings) {
       for (const other of spellings.filter((spelling) => spelling !== one)) {

@@ -62,7 +62,7 @@ describe("a memory budget", () => {
       expect(all).to.be.at.most(2 * total);
     });
 
-    it("what is larger than an owner's share to one at a time", async () => {
+    it("claims larger than an owner's share to one owner at a time", async () => {
       const claim = budget.take("a", 100 * total);
       const next = claimed("a", { bytes: 100 * total });
       await turn();
@@ -86,7 +86,7 @@ describe("a memory budget", () => {
       expect(waiting.map(({ outcome }) => outcome)).to.deep.equal(["granted", "granted"]);
     });
 
-    it("without another owner's having to wait", () => {
+    it("without delay for other owners", () => {
       fill("a");
       claimed("a");
       expect(budget.take("b", large)).not.to.equal(undefined);
@@ -124,7 +124,7 @@ describe("a memory budget", () => {
         .to.deep.equal(["waits", "waits", "refused", "refused", "waits", "waits"]);
     });
 
-    it("of which a small one does not wait behind a large one of its owner", async () => {
+    it("so that a small one does not wait behind a large one of its owner", async () => {
       const small = fill("a", smallBytes);
       const waiting = [claimed("a"), claimed("a", { bytes: smallBytes })];
       small[0]?.release();

@@ -107,7 +107,7 @@ describe("S1 address rules", () => {
     expect(open("10.0.0.1")).to.be.true;
   });
 
-  it("never open what a translator, a tunnel or a mapping makes of such an address, whatever is allowed", () => {
+  it("never open such an address inside a translator's, a tunnel's or a mapped one, whatever is allowed", () => {
     const open = ["0.0.0.0/0", "::/0", "64:ff9b:1::/48", "64:ff9b::/96", "2002::/16", "2001::/32", "::/96"];
     const rules = [["::/0"], ["64:ff9b:1::/48"], open].map(createAddressRules);
     const random = randomFrom(0xface);
@@ -118,7 +118,7 @@ describe("S1 address rules", () => {
     }
   });
 
-  it("let a translator's other addresses through where its network is allowed", () => {
+  it("let a translator's other addresses through if its network is allowed", () => {
     const rules = createAddressRules(["64:ff9b:1::/48"]);
     for (const address of ["64:ff9b:1::a00:1", "64:ff9b:1:a00:0:100::", "64:ff9b:1:808:8:800::"]) {
       expect(rules(address), address).to.be.true;

@@ -6,7 +6,7 @@ const head = (status: string, ...lines: readonly string[]) => `HTTP/1.1 ${[statu
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `a${index}:b`);
 const inChunks = head("200 OK", "Transfer-Encoding: chunked");
 
-/** What the reader hands on, the text coming in pieces of `size`, all in answer to one request. */
+/** The output of the reader for a text in pieces of `size`, all in answer to one request. */
 function handedOn(text: string, size: number, reader = new AnswerReader(), written = 1): string {
   const bytes = Buffer.from(text, "latin1");
   const pieces: Buffer[] = [];
@@ -63,7 +63,7 @@ describe("answer reader", () => {
     }
   });
 
-  it("keeps a tidy head as it is, and no untidy one", () => {
+  it("keeps a regular head as it is, and rewrites an irregular one", () => {
     for (const { name, text } of oddAnswers) {
       const handed = handedOn(text, 1_000_000);
       if (handed === "") continue;
@@ -73,7 +73,7 @@ describe("answer reader", () => {
     }
   });
 
-  it("does not use a connection again where the length of an answer is in doubt", () => {
+  it("does not use a connection again if the length of an answer is in doubt", () => {
     const closing = (...headers: readonly string[]) =>
       /\r\nConnection: close\r\n/.test(handedOn(head("200 OK", ...headers), 1_000_000));
     expect(closing("Content-Length: 2", "Content-Length: 3")).to.equal(true);

@@ -28,7 +28,7 @@ describe("the lock on the data folder", () => {
     lockDataFolder(dataDir)();
   });
 
-  it("is not taken for held where its file is damaged", () => {
+  it("does not count as held if its file is damaged", () => {
     const lock = join(dataDir, "log.lock");
     mkdirSync(dataDir);
     writeFileSync(lock, "nonsense".repeat(1000));

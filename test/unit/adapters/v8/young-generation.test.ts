@@ -4,7 +4,7 @@ import { expect } from "chai";
 
 const mebibyte = 2 ** 20;
 
-describe("the young generation of a thread that came to rest", () => {
+describe("the young generation of an idle thread", () => {
   let thread: Worker;
   afterEach(() => thread.terminate());
 

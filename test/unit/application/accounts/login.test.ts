@@ -182,7 +182,7 @@ describe("logins", () => {
       expect(ms, "a good one").to.be.within(390, failedMs - 1);
     });
 
-    it("where no password could be checked, too", async () => {
+    it("also if no password could be checked", async () => {
       const { owner, ...refused } = await failures();
       const { passwords } = api.world;
       passwords.matches = () => Promise.reject(new Refusal("unavailable", "too many passwords wait"));
@@ -191,7 +191,7 @@ describe("logins", () => {
       }
     });
 
-    it("and no longer than they take where that is more", async () => {
+    it("and no longer, if they take more by themselves", async () => {
       const { enter } = started({ readMs: 0, checkMs: failedMs + 7 });
       expect(await enter(freshEmail(), password)).to.deep.equal(["unauthenticated", failedMs + 7]);
     });

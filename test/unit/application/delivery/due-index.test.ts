@@ -111,7 +111,7 @@ describe("the due index", () => {
     );
   });
 
-  it("has the events accepted first among what is due, of all or after one of them", async () => {
+  it("gives the events accepted first among those due, of all or after a given one", async () => {
     const limits = fc.integer({ min: 1, max: 9 });
     await fc.assert(
       fc.asyncProperty(someEvents, fc.nat(13), limits, fc.option(fc.nat(29)), async (events, now, limit, nth) => {

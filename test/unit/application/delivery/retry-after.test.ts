@@ -54,7 +54,7 @@ describe("Retry-After", () => {
     expect(asked("Fri, 02 Jan 2026 03:05:05 GMT, Fri, 02 Jan 2026 03:04:35 GMT")).to.equal(60_000);
   });
 
-  it("is a day at most, and nothing left to wait where the date is past", () => {
+  it("is a day at most, and 0 for a date in the past", () => {
     for (const long of ["86401", "9".repeat(11), "9".repeat(400), "Sun, 06 Nov 2095 08:49:37 GMT"]) {
       expect(asked(long), long).to.equal(dayMs);
     }
@@ -62,7 +62,7 @@ describe("Retry-After", () => {
     for (const past of ["0", "000", ...dates]) expect(asked(past), past).to.equal(0);
   });
 
-  it("takes a year of two digits for the last one that is not more than 50 years ahead", () => {
+  it("reads a year of two digits as the last one at most 50 years ahead", () => {
     const at = (value: string, from: string) => asked(value, 503, Date.parse(from));
     expect(at("Friday, 01-Jan-00 00:00:30 GMT", "2099-12-31T23:59:30Z")).to.equal(60_000);
     expect(at("Friday, 31-Dec-99 23:59:59 GMT", "2100-01-01T00:00:00Z")).to.equal(0);
@@ -71,7 +71,7 @@ describe("Retry-After", () => {
     expect(at("Sunday, 06-Nov-94 08:49:37 GMT", "2026-01-02T03:04:05Z")).to.equal(0);
   });
 
-  it("knows days that are, and a leap second", () => {
+  it("accepts days that exist only, and a leap second", () => {
     expect(asked("Thu, 29 Feb 2024 00:00:00 GMT")).to.equal(0);
     expect(asked("Fri, 02 Jan 2026 03:04:60 GMT")).to.equal(55_000);
     expect(asked("Fri, 2 Jan 2026 03:05:05 GMT")).to.equal(60_000);
@@ -84,7 +84,7 @@ describe("Retry-After", () => {
     for (const value of impossible) expect(asked(value), value).to.be.null;
   });
 
-  it("is nothing in other forms and on other answers", () => {
+  it("is ignored in other forms and on other answers", () => {
     const others = [
       "", " ", ",", "-5", "+60", "1.5", "1e3", "0x10", "60;foo", "60 s", "6 0", "\"60\"", "soon", "infinity", "NaN",
       "2026-01-02T03:05:05Z", "Fri, 02 Jan 2026 03:05:05", "Fri, 02 Jan 2026 03:05:05 CET", "02 Jan 2026 03:05:05 GMT",

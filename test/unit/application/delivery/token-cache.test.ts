@@ -90,7 +90,7 @@ describe("token cache", () => {
     });
   }
 
-  it("asks once where the endpoint is overloaded, away, or may not be called", async () => {
+  it("asks once if the endpoint is overloaded, unavailable, or may not be called", async () => {
     const failure: OutboundFailure = { answered: false, reason: "timeout", error: "no answer", connected: true };
     for (const outcome of [...[429, 502, 503, 504].map((status) => json({}, status)), failure]) {
       const { cache, requests } = setUp(() => outcome);
@@ -99,7 +99,7 @@ describe("token cache", () => {
     }
   });
 
-  it("proves the client as it last worked, and otherwise where that is refused", async () => {
+  it("uses the proof that last worked, and the other one if that is refused", async () => {
     let accepts = false;
     const { cache, requests, advance } = setUp((request, count) =>
       isBasic(request) === accepts ? numbered(request, count) : json({}, 401));
@@ -120,7 +120,7 @@ describe("token cache", () => {
     expect(await proofs()).to.deep.equal([true]);
   });
 
-  it("remembers the proof where no token lives long enough to be kept, and after a failure", async () => {
+  it("remembers the proof although no token lives long enough to be kept, and after a failure", async () => {
     let fails = false;
     const { cache, requests } = setUp((request) =>
       (fails ? json({}, 503) : isBasic(request) ? json({}, 403) : json({ access_token: "short", expires_in: 1 })));
@@ -133,7 +133,7 @@ describe("token cache", () => {
     expect(requests.map(isBasic)).to.deep.equal([true, false, false, false, false]);
   });
 
-  it("tells both answers where they differ", async () => {
+  it("reports both answers if they differ", async () => {
     const { cache } = setUp((request) =>
       (isBasic(request) ? json({ error: "invalid_client" }, 401) : json({ error: "invalid_scope" }, 400)));
     expect(await tokenOf(cache)).to.equal(
@@ -160,7 +160,7 @@ describe("token cache", () => {
     }
   });
 
-  it("waits for a Retry-After of the second answer, a day at most, and for none of 0 or of other answers", async () => {
+  it("waits for a Retry-After of the second answer, a day at most; not for one of 0, or of other answers", async () => {
     const answerBy = async (first: OutboundAnswer, second: OutboundAnswer) =>
       setUp((request) => (isBasic(request) ? first : second)).cache.token(grant);
     const long = json({}, 429, { "retry-after": "Sun, 06 Nov 2095 08:49:37 GMT" });

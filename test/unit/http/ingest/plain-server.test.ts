@@ -171,14 +171,14 @@ describe("a connection to ingest", () => {
       expect([plain.length, byNode]).to.deep.equal([1, []]);
     });
 
-    it("gives it back where the connection closes in the midst of one", async () => {
+    it("gives the memory back if the connection closes in the middle of a request", async () => {
       const before = room(80_000);
       const { socket } = await begun();
       socket.destroy();
       while (room(80_000) < before) await turn();
     });
 
-    it("is Node's where its network has no memory left", async () => {
+    it("is handed over to Node if its network has no memory left", async () => {
       const stuck = [await begun(), await begun()];
       const connection = await begun();
       connection.socket.write(large.slice(-rest));

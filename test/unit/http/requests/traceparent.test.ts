@@ -7,7 +7,7 @@ const parent = "00f067aa0ba902b7";
 const valid = `00-${trace}-${parent}-01`;
 
 describe("a traceparent", () => {
-  it("is kept as it was sent where W3C Trace Context calls it valid", () => {
+  it("is kept as it was sent if it is valid by W3C Trace Context", () => {
     for (const traceparent of [
       valid, `00-${trace}-${parent}-00`, `00-${trace}-${parent}-ff`, `01-${trace}-${parent}-01`,
       `fe-${trace}-${parent}-01`, `01-${trace}-${parent}-01-`, `01-${trace}-${parent}-01-what.the=future(brings)`,
@@ -17,7 +17,7 @@ describe("a traceparent", () => {
     }
   });
 
-  it("is none where it is missing, or not valid", () => {
+  it("is left out if it is missing or not valid", () => {
     for (const traceparent of [
       "", "00", valid.slice(0, -1), `${valid}0`, `${valid}-`, `${valid}-00`, ` ${valid}`, `${valid} `, `${valid}\n`,
       valid.toUpperCase(), `0-${trace}-${parent}-01`, `ff-${trace}-${parent}-01`, `00-${"0".repeat(32)}-${parent}-01`,
