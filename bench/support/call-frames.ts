@@ -61,7 +61,7 @@ export function placeOf({ functionName, url, lineNumber }: CallFrame): string {
 
 /** A worker's own script is the one whose name says so. */
 function threadOf(frames: readonly CallFrame[]): string {
-  const scripts = frames.map(({ url }) => url).filter((url) => /\/src\/.*(main|thread|worker)\.ts$/.test(url));
-  const own = scripts.find((url) => url.endsWith("/src/main.ts")) ?? scripts.find((url) => /(-thread|\/worker)\.ts$/.test(url));
+  const scripts = frames.map(({ url }) => url).filter((url) => /\/src\/.*(main|thread|worker)\.js$/.test(url));
+  const own = scripts.find((url) => url.endsWith("/src/main.js")) ?? scripts.find((url) => /(-thread|\/worker)\.js$/.test(url));
   return own?.replace(/^.*\/src\//, "src/") ?? "?";
 }
