@@ -4,6 +4,7 @@ import type { ClaimOutcome, FirstClaim } from "../../application/delivery/first-
 import { mayProbe, newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
+import type { Timestamp } from "../../domain/time.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { logStart, type NewEntry } from "../../ports/event-store.ts";
 import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
@@ -53,6 +54,8 @@ export class Lane {
   #sending = 0;
   /** The probe from the search for it to its end, while there is one and the circuit is not closed. */
   #probing: Promise<void> | undefined;
+  /** The end of the pause in which an open circuit's destination was found to have events that are held. */
+  #heldInPause: Timestamp | undefined;
   #loading = false;
   /** A fact called for work. It may be newer than what is known of the destination: the queue and the feed race. */
   #told = false;
@@ -186,7 +189,8 @@ export class Lane {
     const isClosed = circuit.position === "Closed";
     // The probe's attempt may go on as an ordinary one. The probe of the next outage must not wait for it.
     if (isClosed) this.#probing = undefined;
-    if (this.#pause.until !== null) {
+    const pausedUntil = this.#pause.until;
+    if (pausedUntil !== null && circuit.position !== "Open") {
       this.#window.holdForPause();
       return undefined;
     }
@@ -197,6 +201,7 @@ export class Lane {
     }
     if (this.#probing) return undefined;
     this.#window.hold();
+    if (pausedUntil !== null && pausedUntil === this.#heldInPause) return undefined;
     if (!mayProbe(circuit, timestampNow(this.#parts.clock))) return undefined;
     // What was under way when the circuit opened may outlast its timer.
     if (this.#room(destination.serverRateLimit) <= 0) return undefined;
@@ -290,8 +295,8 @@ export class Lane {
   }
 
   /**
-   * Tries the destination with one event, the oldest held; with nothing held it becomes Active, still
-   * half-open. Resolves false when there was nothing to be done now.
+   * Tries the destination with one event, the oldest held, but not during a pause; with nothing held it becomes Active,
+   * still half-open. Resolves false when there was nothing to be done now.
    */
   async #probe(circuit: Circuit, onClaimed: () => void): Promise<boolean> {
     if (this.#probes.stands(circuit)) return false;
@@ -299,7 +304,11 @@ export class Lane {
     const work = await this.#window.oldest(circuit);
     // The search may have outlasted the membership: then the destination's new owner probes it.
     if (this.#tenure.session !== session || !session?.alive) return true;
-    return work ? this.#probeWith(work, circuit, onClaimed) : this.#probes.idle(circuit);
+    if (!work) return this.#probes.idle(circuit);
+    const pausedUntil = this.#pause.until;
+    if (pausedUntil === null) return this.#probeWith(work, circuit, onClaimed);
+    this.#heldInPause = pausedUntil;
+    return false;
   }
 
   async #probeWith(work: Unclaimed, circuit: Circuit, onClaimed: () => void): Promise<boolean> {

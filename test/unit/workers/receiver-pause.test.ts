@@ -221,6 +221,52 @@ describe("after a 429, a delivery worker", () => {
     await eventually(circuit, ({ position }) => position === "Closed");
   });
 
+  it("to the only event that was held, has its open circuit half-open at once, since nothing could probe", async () => {
+    const { clock, sent, tell, post } = staged;
+    await post();
+    await tell(attemptEnded(another, false));
+    const pass = (ms: number) => {
+      relay.clock.advance(ms);
+      clock.advance(ms);
+    };
+    pass(301_000);
+    woken();
+    await until(() => sent.length === 1);
+    sent[0]?.answer(tooMany(3_600_000));
+    await eventually(circuit, ({ position }) => position === "HalfOpen");
+    const later = await post();
+    woken();
+    await turns();
+    expect(sent, "during the pause").to.have.length(1);
+    pass(3_600_001);
+    woken();
+    await until(() => sent.length === 2);
+    expect((await circuit()).probe?.eventId).to.equal(sent[1]?.eventId);
+    expect([later, sent[0]?.eventId]).to.include(sent[1]?.eventId);
+  });
+
+  it("to a probe, leaves its circuit open while others are held", async () => {
+    const { clock, sent, tell, post } = staged;
+    await post();
+    const held = await post();
+    await tell(attemptEnded(another, false));
+    relay.clock.advance(301_000);
+    clock.advance(301_000);
+    woken();
+    await until(() => sent.length === 1);
+    sent[0]?.answer(tooMany(20_000));
+    await eventually(circuit, ({ probe, lastProbe }) => probe === null && lastProbe !== undefined);
+    await relay.drained();
+    for (let wake = 0; wake < 3; wake += 1) {
+      woken();
+      await turns();
+    }
+    expect([sent.length, (await circuit()).position]).to.deep.equal([1, "Open"]);
+    clock.advance(20_000);
+    await until(() => sent.length === 2);
+    expect(sent[1]?.eventId).to.equal(held);
+  });
+
   it("or another failure of a probe, probes with the next event: one that always fails holds up no other", async () => {
     const { clock, sent, tell, post } = staged;
     const ids = [await post(), await post(), await post()];
