@@ -28,7 +28,7 @@ export interface OutboundAnswer {
 export interface OutboundFailure {
   readonly answered: false;
   /** Of the reasons of a failed attempt, those that a call by itself can have. */
-  readonly reason: Exclude<FailureReason, "status" | "token" | "not sent" | "outcome unknown">;
+  readonly reason: Exclude<FailureReason, "status" | "token" | "outcome unknown">;
   /** For the log and the API: no secret in it. */
   readonly error: string;
   /** False where no connection came of it: the receiver saw nothing of the request. */

@@ -23,10 +23,11 @@ const known: Readonly<Record<string, string>> = {
   EAFNOSUPPORT: "the network cannot be reached",
   EADDRNOTAVAIL: "the address cannot be connected to",
   UND_ERR_SOCKET: "the connection was closed before an answer",
-  UND_ERR_CLOSED: "the service is shutting down",
-  UND_ERR_DESTROYED: "the service is shutting down",
   UND_ERR_INVALID_ARG: "the request cannot be sent: a header or the address is malformed",
 };
+
+/** undici's codes of a call that was made after the client was closed. */
+const closed: ReadonlySet<string> = new Set(["UND_ERR_CLOSED", "UND_ERR_DESTROYED"]);
 
 /** The code of an error, where it is one fit to be shown. */
 function codeOf(error: unknown): string {
@@ -39,6 +40,7 @@ export function connectionFailure(error: unknown): CallFailure {
   if (error instanceof CallFailure) return error;
   if (error instanceof errors.HTTPParserError) return new CallFailure("connection", "the answer is not HTTP/1.1");
   const code = codeOf(error);
+  if (closed.has(code)) return new CallFailure("not sent", "nothing was sent: the service is shutting down");
   return new CallFailure("connection", known[code] ?? `the connection failed${code === "" ? "" : ` (${code})`}`);
 }
 

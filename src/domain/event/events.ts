@@ -34,8 +34,8 @@ export interface Moved {
 }
 
 /**
- * Why an attempt failed. `not sent`: its claim took so long that another worker might have given it up as lost;
- * `outcome unknown`: its worker was lost, the receiver may have seen it.
+ * Why an attempt failed. `not sent`: its claim took so long that another worker might have given it up as lost, or its
+ * process was ending; `outcome unknown`: its worker was lost, the receiver may have seen it.
  */
 export const failureReasons = [
   "status",
