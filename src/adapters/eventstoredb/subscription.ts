@@ -37,16 +37,19 @@ export class LogSubscription implements Subscription {
 
   async #run(): Promise<void> {
     for (let failures = 0; !this.#stopped;) {
+      let isMoving = false;
       try {
         const options = this.#options;
         const feed = new Feed(this.#context, this.#handled, filterOf(options), (record) => isWanted(record, options));
         this.#feed = feed;
         for (let batch = await feed.next(); batch && !this.#isStopped(); batch = await feed.next()) {
           failures = 0;
+          isMoving = true;
           await this.#take(batch);
         }
       } catch (error) {
-        if (isTooSlow(error)) continue;
+        // One that is cut off again and again before it gave anything must not ask without a pause.
+        if (isMoving && isTooSlow(error)) continue;
         this.#context.onTrouble(error);
         await this.#rest(failures++);
       } finally {

@@ -104,6 +104,18 @@ describe("following the log of EventStoreDB", () => {
     expect(bench.troubles).to.deep.equal([]);
   });
 
+  it("pauses, and tells of it, where each subscription is cut off before it gave anything", async () => {
+    const store = await bench.client();
+    bench.server.faults.refusedReads = { code: 10, details: "Consumer too slow" };
+    const recorder = new Recorder(store, { after: "" });
+    await until("it is told", () => bench.troubles.length > 1);
+    bench.server.faults.refusedReads = undefined;
+    const { position } = await store.append(freshStream(), noStream, [note("a")]);
+    await recorder.reaches(position);
+    await recorder.stop();
+    expect(texts(recorder.entries)).to.deep.equal(["a"]);
+  });
+
   it("names the missing right if access is denied", async () => {
     const store = await bench.client();
     await store.ping();
