@@ -9,7 +9,7 @@ import { createAnswerIngest, type AnswerIngest } from "./ingest/answer.ts";
 import { createIngestHandler } from "./ingest/handler.ts";
 import { ingestOperation, ingestPath } from "./ingest/operation.ts";
 import { holdArrived, memoryOf } from "./memory/memory-of.ts";
-import type { HoldAnswer } from "./memory/request-memory.ts";
+import { uncountedBytes, type HoldAnswer } from "./memory/request-memory.ts";
 import { authenticate } from "./requests/authenticate.ts";
 import { clientAddress } from "./requests/client-address.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
@@ -28,6 +28,9 @@ import { senderRoutes } from "./routes/senders.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { tenantRoutes } from "./routes/tenants.ts";
 import { userRoutes } from "./routes/users.ts";
+
+/** How much longer a command may make the answer for which memory was held before. */
+const changedBytes = 1_024;
 
 /** The whole API as a request listener, and its ingest for requests that came another way. */
 export function createApp(api: Api): { readonly app: RequestListener; readonly answerIngest: AnswerIngest } {
@@ -128,6 +131,10 @@ async function begun(
   await holdArrived(request, memory);
   let tenantId: string | undefined;
   const hold = (bytes: number, kept?: number) => memory.hold(tenantId, bytes, kept);
+  let heldAhead = 0;
+  const holdAnswer = async (bytes: number, kept?: number) => {
+    if (bytes > heldAhead) await hold(bytes, kept);
+  };
   const exchange = {
     params: params as Exchange["params"], query, requestId,
     address: clientAddress(request, api.trustedProxies),
@@ -137,8 +144,14 @@ async function begun(
       return session;
     },
     body: () => readJsonObject(request, response, api.maxBodyBytes, hold),
+    holdAnswer: async (like: object) => {
+      const bytes = Buffer.byteLength(JSON.stringify(like)) + changedBytes;
+      if (bytes <= uncountedBytes) return;
+      await hold(bytes);
+      heldAhead = bytes;
+    },
   };
-  return { exchange, holdAnswer: hold };
+  return { exchange, holdAnswer };
 }
 
 function answer(context: Context, { status, body, page, type, headers }: Answer, content?: Content): void {

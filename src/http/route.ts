@@ -33,6 +33,11 @@ export interface Exchange {
   authenticate(): Promise<Session>;
   /** The JSON object in the body. Throws a Refusal (invalid, too-large, wrong-type). */
   body(): Promise<JsonObject>;
+  /**
+   * Holds memory for an answer like this one, for a command that must change nothing where it could not be answered.
+   * Rejects with a Refusal (unavailable).
+   */
+  readonly holdAnswer: (like: object) => Promise<void>;
 }
 
 /** The methods that routes have; HEAD, OPTIONS and 405 follow from them (docs/api.md). */

@@ -143,6 +143,24 @@ describe("memory that requests share", function () {
     });
   });
 
+  describe("for the answers of commands", () => {
+    it("is held before anything is changed: an event whose cancellation is answered 503 is not cancelled", async () => {
+      const { client } = one.owner;
+      const headers = { "x-api-key": ingest.apiKey };
+      const { json } = await http("POST", api.url + ingest.path, { json: large(0), headers });
+      const path = `/api/v1/events/${String(json["eventId"])}`;
+      const first = page(one);
+      await answerOf(first);
+      const cancelled = client.post(`${path}/cancel`, {});
+      await waits(page(one));
+      clock.advance(patienceMs);
+      expect((await cancelled).status).to.equal(503);
+      await gone(first);
+      expect((await client.get(path)).json["status"]).to.equal("Pending");
+      expect((await client.post(`${path}/cancel`, {})).json["status"]).to.equal("Cancelled");
+    });
+  });
+
   describe("for bodies", () => {
     it("is held by an incomplete body: the network's next large one waits, then gets 503", async () => {
       await once(login("192.0.2.1"), "continue");

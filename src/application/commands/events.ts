@@ -24,7 +24,10 @@ interface EventCommandParts {
   readonly metrics: Pick<Metrics, "finished" | "replayed">;
 }
 
-/** Commands on accepted events. */
+/** Makes room for the answer, before anything is changed. Rejects with a Refusal (unavailable). */
+type MakeRoom = (view: EventView) => Promise<void>;
+
+/** Commands on accepted events; `makeRoom` is asked right before an event is changed. */
 export class EventCommands {
   readonly #parts: EventCommandParts;
 
@@ -33,11 +36,12 @@ export class EventCommands {
   }
 
   /** Puts an event that was given up back to work. Throws a Refusal (not-found, forbidden, invalid, rejected). */
-  async replay(caller: Caller, id: string, origin: Origin): Promise<EventView> {
+  async replay(caller: Caller, id: string, origin: Origin, makeRoom?: MakeRoom): Promise<EventView> {
     const command = { type: "Replay", at: timestampNow(this.#parts.clock) } as const;
     const view = await this.#change(caller, id, origin, "replay events", async (event) => {
       const facts = decide(event, command);
       await this.#requireDestination(event);
+      await makeRoom?.(eventView(event));
       return facts;
     });
     this.#parts.metrics.replayed();
@@ -45,9 +49,13 @@ export class EventCommands {
   }
 
   /** Cancels an event that waits for an attempt, for good. Throws a Refusal (not-found, forbidden, invalid). */
-  async cancel(caller: Caller, id: string, origin: Origin): Promise<EventView> {
+  async cancel(caller: Caller, id: string, origin: Origin, makeRoom?: MakeRoom): Promise<EventView> {
     const command = { type: "Cancel", reason: "requested", at: timestampNow(this.#parts.clock) } as const;
-    return this.#change(caller, id, origin, "cancel events", (event) => decide(event, command));
+    return this.#change(caller, id, origin, "cancel events", async (event) => {
+      const facts = decide(event, command);
+      await makeRoom?.(eventView(event));
+      return facts;
+    });
   }
 
   async #change(caller: Caller, id: string, origin: Origin, to: string, decision: Decision): Promise<EventView> {

@@ -29,11 +29,11 @@ export function eventRoutes({ commands, queries }: Services): Route[] {
     })),
     signedIn("POST", "/api/v1/events/:id/replay", async (call) => ({
       status: 200,
-      body: await commands.events.replay(call.caller, pathId(call), call.origin),
+      body: await commands.events.replay(call.caller, pathId(call), call.origin, call.holdAnswer),
     })),
     signedIn("POST", "/api/v1/events/:id/cancel", async (call) => ({
       status: 200,
-      body: await commands.events.cancel(call.caller, pathId(call), call.origin),
+      body: await commands.events.cancel(call.caller, pathId(call), call.origin, call.holdAnswer),
     })),
   ];
 }
