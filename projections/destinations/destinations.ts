@@ -93,8 +93,12 @@ export function destinationsSelected({ tenantId, status }: DestinationFilter): S
   return { collection: destinations.name, where: { tenantId, active }, anyOf: { field: "circuit", values } };
 }
 
-function circuitMoved({ destinationId, position, openUntil, probe, pausedUntil }: CircuitEvent["data"]): Change[] {
-  const probeAt = openUntil !== null && pausedUntil !== undefined && pausedUntil > openUntil ? pausedUntil : openUntil;
+function circuitMoved(
+  { destinationId, position, openUntil, probe, pausedUntil = "", at }: CircuitEvent["data"],
+): Change[] {
+  // At the end of its time it is looked at, though no probe may go: with nothing held it becomes half-open.
+  const isLookedAt = openUntil !== null && openUntil <= at;
+  const probeAt = isLookedAt && pausedUntil > openUntil ? pausedUntil : openUntil;
   const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? probeAt);
   return [set(destinations, destinationId, { circuit: position, openUntil, wakeAt })];
 }

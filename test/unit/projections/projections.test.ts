@@ -412,9 +412,14 @@ describe("projections", () => {
       expect(await wakeAt(opened)).to.equal(at(9));
       expect(await wakeAt(opened, claimed)).to.equal(at(11));
       expect(await wakeAt(opened, claimed, circuit("CircuitProbeReleased", open))).to.equal(at(9));
-      const paused = (seconds: number) => circuit("CircuitProbeReleased", { ...open, pausedUntil: at(seconds) });
+      const paused = (minutes: number) => {
+        const { type, data } = circuit("CircuitProbeReleased", { ...open, pausedUntil: at(minutes) });
+        return { type, data: { ...data, at: at(10) } } as CircuitEvent;
+      };
       expect(await wakeAt(opened, claimed, paused(15))).to.equal(at(15));
       expect(await wakeAt(opened, claimed, paused(8))).to.equal(at(9));
+      const openedInPause = circuit("CircuitOpened", { ...open, pausedUntil: at(15) });
+      expect(await wakeAt(openedInPause), "with nothing held it becomes half-open then").to.equal(at(9));
       expect(await wakeAt(opened, circuit("CircuitHalfOpened", { position: "HalfOpen" }))).to.equal(null);
       expect(await wakeAt(opened, circuit("CircuitClosed", {}))).to.equal(null);
       expect(await wakeAt(circuit("CircuitCounted", { failures: 1 }))).to.equal(null);

@@ -245,6 +245,23 @@ describe("after a 429, a delivery worker", () => {
     expect([later, sent[0]?.eventId]).to.include(sent[1]?.eventId);
   });
 
+  it("to an attempt under way as its circuit opened, has that half-open once its time is over", async () => {
+    const { clock, sent, tell } = staged;
+    const ids = await underWay(1);
+    await tell(attemptEnded(another, false));
+    sent[0]?.answer(tooMany(3_600_000));
+    await waits(ids[0]!);
+    await eventually(circuit, ({ pausedUntil }) => pausedUntil !== undefined);
+    woken();
+    await turns();
+    expect((await circuit()).position).to.equal("Open");
+    relay.clock.advance(301_000);
+    clock.advance(301_000);
+    woken();
+    await eventually(circuit, ({ position }) => position === "HalfOpen");
+    expect(sent).to.have.length(1);
+  });
+
   it("to a probe, leaves its circuit open while others are held", async () => {
     const { clock, sent, tell, post } = staged;
     await post();
