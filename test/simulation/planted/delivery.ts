@@ -334,9 +334,9 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a lane goes on through a pause",
     breaks: "who asks for a pause is left alone",
-    file: lane,
-    from: "    if (this.#pause.until !== null) {",
-    to: "    if (this.#pause.until === \"\") {",
+    file: "src/workers/delivery/receiver-pause.ts",
+    from: "return this.#end?.until ?? null;",
+    to: "return null;",
   },
   {
     name: "the oldest event is the probe, again and again",
