@@ -10,12 +10,18 @@ export interface EncodedEvent {
   readonly metadata: string;
 }
 
+/** Why an entry is no fact to this release, see UnreadableEntry. */
+export interface Unreadable {
+  readonly unreadable: string;
+  readonly newer: boolean;
+}
+
 /** Converts facts to and from their stored form: validates both ways, and brings old versions up to date. */
 export interface EventCodec {
   /** Throws UnacceptableEntry (see event-store) when the fact does not satisfy its schema. */
   encode(event: DomainEvent, metadata: Metadata): EncodedEvent;
-  /** The fact, or why it cannot be read. Never throws. */
-  decode(encoded: EncodedEvent): { event: DomainEvent; metadata: Metadata } | { unreadable: string };
+  /** The fact without fields that this release does not know, or why it cannot be read. Never throws. */
+  decode(encoded: EncodedEvent): { event: DomainEvent; metadata: Metadata } | Unreadable;
 }
 
 /** An entry as engines keep it. */
@@ -25,6 +31,6 @@ export type EncodedEntry = EntryHead & EncodedEvent;
 export function entryOf(codec: EventCodec, encoded: EncodedEntry): LogEntry {
   const { stream, revision, position, id } = encoded;
   const read = codec.decode(encoded);
-  if ("unreadable" in read) return { stream, revision, position, id, type: encoded.type, unreadable: read.unreadable };
+  if ("unreadable" in read) return { stream, revision, position, id, type: encoded.type, ...read };
   return { stream, revision, position, id, type: read.event.type, data: read.event.data, metadata: read.metadata };
 }

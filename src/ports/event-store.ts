@@ -35,11 +35,13 @@ export interface EntryHead {
 export type RecordedEvent<Event extends DomainEvent = DomainEvent> =
   EntryHead & Event & { readonly metadata: Metadata; readonly unreadable?: undefined };
 
-/** An entry that cannot be read as a fact; whoever meets one sets its stream aside from there on. */
+/** An entry that cannot be read as a fact. Its stream is left alone from there on. */
 export interface UnreadableEntry extends EntryHead {
   readonly type: string;
   /** Why, without any of the content. */
   readonly unreadable: string;
+  /** True: a newer release can read it, and its stream waits for that one. False: it is damaged, nobody can. */
+  readonly newer: boolean;
 }
 
 /** An entry of a stream or of the whole log; `unreadable` tells the two kinds apart. */

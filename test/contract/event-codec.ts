@@ -28,6 +28,10 @@ export function eventCodecContract(make: () => EventCodec): void {
       if (!("unreadable" in decoded)) throw new Error("it was read");
       return decoded.unreadable;
     };
+    const isNewer = (change: Partial<typeof encoded>) => {
+      const decoded = codec.decode({ ...encoded, ...change });
+      return "unreadable" in decoded && decoded.newer;
+    };
 
     it("reads what it wrote", () => {
       expect(codec.decode(encoded)).to.deep.equal({ event, metadata });
@@ -94,13 +98,44 @@ export function eventCodecContract(make: () => EventCodec): void {
       ["data that is no object", { data: "null" }],
       ["data that is a list", { data: "[]" }],
       ["data with a field of the wrong type", { data: JSON.stringify({ ...event.data, userId: "s3cret" }) }],
-      ["data with a field that is not known", { data: JSON.stringify({ ...event.data, s3cret: 1 }) }],
     ];
     for (const [what, change] of unreadable) {
       it(`calls ${what} unreadable, without quoting it`, () => {
         expect(reasonFor(change)).to.match(/\w/).and.not.include("s3cret");
       });
     }
+
+    const versioned = (schemaVersion: unknown) => ({ metadata: JSON.stringify({ ...metadata, schemaVersion }) });
+    const newer: readonly (readonly [what: string, change: Partial<typeof encoded>, newer: boolean])[] = [
+      ["an unknown type", { type: "UserEnchanted" }, true],
+      ["an unknown version", versioned(2), true],
+      ["an unknown version whose data has another shape", { data: "[1]", ...versioned(2) }, true],
+      ["an unknown type whose data is not JSON", { type: "UserEnchanted", data: "{" }, false],
+      ["an unknown type whose metadata is not JSON", { type: "UserEnchanted", metadata: "{" }, false],
+      ["an unknown type that does not say its version", { type: "UserEnchanted", ...versioned(undefined) }, false],
+      ["an unknown version whose data is not JSON", { data: "{", ...versioned(2) }, false],
+      ["a known version that violates its schema", { data: "{}" }, false],
+      ["a known type that does not say its version", versioned("2"), false],
+    ];
+    for (const [what, change, expected] of newer) {
+      it(`takes ${what} for ${expected ? "a newer release's" : "damaged"}`, () => {
+        expect(reasonFor(change)).to.match(/\w/);
+        expect(isNewer(change)).to.equal(expected);
+      });
+    }
+
+    it("leaves out a field that a later release added to a version, and writes the rest again", () => {
+      const data = JSON.stringify({ ...event.data, mood: "fine", more: { deep: [1] } });
+      const decoded = codec.decode({ ...encoded, data });
+      expect(decoded).to.deep.equal({ event, metadata });
+      expect(codec.encode("event" in decoded ? decoded.event : event, metadata)).to.deep.equal(encoded);
+    });
+
+    it("does not let an added field hide one that is missing or wrong", () => {
+      for (const change of [{ userId: undefined }, { userId: 5 }]) {
+        expect(reasonFor({ data: JSON.stringify({ ...event.data, ...change, mood: "fine" }) })).to.match(/\w/);
+      }
+    });
 
     it("passes over metadata that a later release added", () => {
       const stored = JSON.stringify({ ...JSON.parse(encoded.metadata) as object, region: "eu" });

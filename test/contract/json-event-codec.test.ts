@@ -47,10 +47,10 @@ describe("facts as JSON", () => {
     });
 
     it("are unreadable when an upcaster fails or is missing", () => {
-      expect(decode(1, null)).to.deep.equal({ unreadable: "could not be brought up to date" });
+      expect(decode(1, null)).to.deep.equal({ unreadable: "could not be brought up to date", newer: false });
       const without = new JsonEventCodec({ ...madeUp, upcasters: {} });
       const encoded = { type: "PersonNamed", data: "{}", metadata: JSON.stringify({ ...metadata, schemaVersion: 2 }) };
-      expect(without.decode(encoded)).to.deep.equal({ unreadable: "could not be brought up to date" });
+      expect(without.decode(encoded)).to.deep.equal({ unreadable: "could not be brought up to date", newer: false });
     });
 
     it("are never written", () => {

@@ -201,7 +201,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
     const id = await registered();
     await tell(id, failure, success);
     const spoil = (entries: readonly LogEntry[]): readonly LogEntry[] => entries.map((entry) =>
-      (entry.revision === 0 ? { ...entry, unreadable: "a detail" } : entry));
+      (entry.revision === 0 ? { ...entry, unreadable: "a detail", newer: false } : entry));
     await whileRead(streams.circuit(id), spoil, async () => {
       const answer = await one.owner.client.get(path(id, "/circuit/history"));
       expect([answer.status, answer.text]).to.deep.equal([503, "a fact of this history cannot be read"]);

@@ -14,9 +14,9 @@ export const plainCodec: EventCodec = {
     return { type, data: JSON.stringify(data), metadata: JSON.stringify(metadata) };
   },
   decode({ type, data, metadata }: EncodedEvent) {
-    if (type === unreadableType) return { unreadable: `unknown type ${type}` };
+    if (type === unreadableType) return { unreadable: `unknown type ${type}`, newer: true };
     // Another application wrote it into a stream of this name.
-    if (metadata === "") return { unreadable: "no metadata" };
+    if (metadata === "") return { unreadable: "no metadata", newer: false };
     return { event: { type, data: JSON.parse(data) as object }, metadata: JSON.parse(metadata) as Metadata };
   },
 };

@@ -2,7 +2,7 @@ import type { EventStore, LogEntry, UnreadableEntry } from "../../src/ports/even
 
 /** The entry as a log shows it that can no longer read what it says. */
 export function spoiled({ stream, revision, position, id, type }: LogEntry): UnreadableEntry {
-  return { stream, revision, position, id, type, unreadable: "spoiled" };
+  return { stream, revision, position, id, type, unreadable: "spoiled", newer: false };
 }
 
 /** Has a store read the entries that it is told of as {@link spoiled}, until what is answered is called. */

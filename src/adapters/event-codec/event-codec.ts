@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import type { DomainEvent, Metadata } from "../../domain/domain-event.ts";
 import { uuidForm } from "../../domain/uuid.ts";
-import type { EncodedEvent, EventCodec } from "../../ports/event-codec.ts";
+import type { EncodedEvent, EventCodec, Unreadable } from "../../ports/event-codec.ts";
 import { UnacceptableEntry } from "../../ports/event-store.ts";
 import { catalogue, type Catalogue, type Upcaster } from "./catalogue.ts";
 
@@ -16,18 +16,27 @@ const formats = {
 
 type StoredMetadata = Metadata & { readonly schemaVersion: number };
 
-/** One type of fact. The check of its data is compiled when it is first needed: all at once would slow the start. */
+/** One type of fact. The checks of its data are compiled when they are first needed: all at once would slow the start. */
 interface Kind {
   readonly type: string;
   readonly version: number;
   readonly schema: object;
   readonly upcasters: Readonly<Record<number, Upcaster>>;
-  check: ValidateFunction<object> | undefined;
+  /** Refuses fields that the schema does not have. */
+  strict: ValidateFunction<object> | undefined;
+  /** Removes them instead: a newer release may have added them. */
+  lenient: ValidateFunction<object> | undefined;
 }
 
-/** Facts as JSON, checked against `schemas/events` both ways. */
+const options = { allowUnionTypes: true, discriminator: true, formats };
+
+/**
+ * Facts as JSON, checked against `schemas/events` both ways. A field that a newer release added to a schema is left out
+ * of what is read: states made of it satisfy the schema of this release when they are written again.
+ */
 export class JsonEventCodec implements EventCodec {
-  readonly #ajv = new Ajv2020({ allowUnionTypes: true, discriminator: true, formats });
+  readonly #strict = new Ajv2020(options);
+  readonly #lenient = new Ajv2020({ ...options, removeAdditional: true });
   readonly #kinds: ReadonlyMap<string, Kind>;
   readonly #isMetadata: ValidateFunction<StoredMetadata>;
 
@@ -35,15 +44,18 @@ export class JsonEventCodec implements EventCodec {
   constructor({ versions, upcasters, schema }: Catalogue = catalogue) {
     this.#kinds = new Map(Object.entries(versions).map(([type, version]) => [
       type,
-      { type, version, schema: schema(`${type}.v${version}`), upcasters: upcasters[type] ?? {}, check: undefined },
+      {
+        type, version, schema: schema(`${type}.v${version}`), upcasters: upcasters[type] ?? {},
+        strict: undefined, lenient: undefined,
+      },
     ]));
-    this.#isMetadata = this.#ajv.compile<StoredMetadata>(schema("metadata"));
+    this.#isMetadata = this.#strict.compile<StoredMetadata>(schema("metadata"));
   }
 
   encode({ type, data }: DomainEvent, metadata: Metadata): EncodedEvent {
     const kind = this.#kinds.get(type);
     if (!kind) throw new UnacceptableEntry(`${type} is not a known type of event`);
-    const isData = this.#checkOf(kind);
+    const isData = this.#strictOf(kind);
     if (!isData(data)) throw new UnacceptableEntry(`${type}: data violates ${violated(isData)}`);
     const stored: StoredMetadata = { ...metadata, schemaVersion: kind.version };
     if (!this.#isMetadata(stored)) {
@@ -52,28 +64,40 @@ export class JsonEventCodec implements EventCodec {
     return { type, data: JSON.stringify(data), metadata: JSON.stringify(stored) };
   }
 
-  decode(encoded: EncodedEvent): ReturnType<EventCodec["decode"]> {
-    const kind = this.#kinds.get(encoded.type);
-    if (!kind) return { unreadable: "unknown type" };
+  decode({ type, data: text, metadata: metadataText }: EncodedEvent): ReturnType<EventCodec["decode"]> {
+    const kind = this.#kinds.get(type);
     try {
-      const stored: unknown = JSON.parse(encoded.metadata);
-      if (!this.#isMetadata(stored)) return { unreadable: `metadata violates ${violated(this.#isMetadata)}` };
+      const stored: unknown = JSON.parse(metadataText);
+      if (!this.#isMetadata(stored)) return damaged(`metadata violates ${violated(this.#isMetadata)}`);
       const { schemaVersion, ...metadata } = stored;
-      if (schemaVersion > kind.version) return { unreadable: `unknown version ${schemaVersion}` };
-      const data = upcast(kind, schemaVersion, JSON.parse(encoded.data));
-      const isData = this.#checkOf(kind);
-      if (!isData(data)) return { unreadable: `data violates ${violated(isData)}` };
-      return { event: { type: kind.type, data }, metadata };
+      const written: unknown = JSON.parse(text);
+      if (!kind) return { unreadable: "unknown type", newer: true };
+      if (schemaVersion > kind.version) return { unreadable: `unknown version ${schemaVersion}`, newer: true };
+      const data = upcast(kind, schemaVersion, written);
+      if (!this.#strictOf(kind)(data)) {
+        const isData = this.#lenientOf(kind);
+        if (!isData(data)) return damaged(`data violates ${violated(isData)}`);
+      }
+      return { event: { type: kind.type, data: data as object }, metadata };
     } catch (error) {
       // The parser's own message quotes what it read.
-      return { unreadable: error instanceof SyntaxError ? "not JSON" : "could not be brought up to date" };
+      return damaged(error instanceof SyntaxError ? "not JSON" : "could not be brought up to date");
     }
   }
 
-  #checkOf(kind: Kind): ValidateFunction<object> {
-    kind.check ??= this.#ajv.compile<object>(kind.schema);
-    return kind.check;
+  #strictOf(kind: Kind): ValidateFunction<object> {
+    kind.strict ??= this.#strict.compile<object>(kind.schema);
+    return kind.strict;
   }
+
+  #lenientOf(kind: Kind): ValidateFunction<object> {
+    kind.lenient ??= this.#lenient.compile<object>(kind.schema);
+    return kind.lenient;
+  }
+}
+
+function damaged(unreadable: string): Unreadable {
+  return { unreadable, newer: false };
 }
 
 function upcast(kind: Kind, version: number, data: unknown): unknown {

@@ -56,7 +56,7 @@ export class EmailOpener {
       if (!(error instanceof Unsealable)) throw error;
       if (tenant && (await this.#isAway(masterKeyIdOf(tenant.dataKey)))) throw error;
       const { stream, revision, position, id, type } = entry;
-      return { stream, revision, position, id, type, unreadable: "its address cannot be opened" };
+      return { stream, revision, position, id, type, unreadable: "its address cannot be opened", newer: false };
     }
     return { ...entry, data: { ...entry.data, email } };
   }

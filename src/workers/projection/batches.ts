@@ -112,6 +112,6 @@ function changesOf(entry: LogEntry): readonly Change[] | UnreadableEntry {
     return project(entry);
   } catch (error) {
     const { stream, revision, position, id, type } = entry;
-    return { stream, revision, position, id, type, unreadable: `not projected: ${String(error)}` };
+    return { stream, revision, position, id, type, unreadable: `not projected: ${String(error)}`, newer: false };
   }
 }

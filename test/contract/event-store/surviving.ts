@@ -20,7 +20,7 @@ export function survivingContract(bench: () => Bench, can: EventStoreCapabilitie
       for (const entries of [live.seen, catchingUp.seen, logged, await bench().store.readStream(stream)]) {
         expect(entries.map(({ revision }) => revision)).to.deep.equal([0, 1, 2]);
         expect(texts(entries)).to.deep.equal(["a", "unreadable", "c"]);
-        expect(entries[1]).to.have.keys("stream", "revision", "position", "id", "type", "unreadable");
+        expect(entries[1]).to.have.keys("stream", "revision", "position", "id", "type", "unreadable", "newer");
       }
     });
   });

@@ -242,6 +242,13 @@ describe("event schemas", () => {
           expect(() => encode({ ...example, data: { ...data, extra: 1 } })).to.throw("violates");
         }
       });
+
+      it("is read without a field that a later release added", () => {
+        for (const example of examples) {
+          const added = { ...example, data: { ...example.data, extra: { deep: 1 } } };
+          expect(decode(added)).to.deep.equal(decode(example));
+        }
+      });
     });
   }
 

@@ -108,7 +108,7 @@ describe("a delivery worker", () => {
     relay.store.readStream = async (stream, options) => {
       const entries = await readStream(stream, options);
       if (stream !== streams.event(spoiled)) return entries;
-      return entries.map((entry) => ({ ...entry, unreadable: "spoiled" }));
+      return entries.map((entry) => ({ ...entry, unreadable: "spoiled", newer: false }));
     };
     relay.store.beforeAppend = (stream, entries) => {
       if (stream === streams.event(spoiled)) throw new RevisionConflict(stream, 1, 1 + entries.length);

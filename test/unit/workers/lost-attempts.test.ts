@@ -239,7 +239,7 @@ describe("an attempt that is held for lost", () => {
       const entries = await readStream(stream, options);
       if (stream !== streams.event(eventId)) return entries;
       looks += 1;
-      return entries.map((entry) => ({ ...entry, unreadable: "spoiled" }));
+      return entries.map((entry) => ({ ...entry, unreadable: "spoiled", newer: false }));
     };
     const giveUp = await watching(() => true);
     await giveUp(999);
@@ -282,7 +282,7 @@ describe("an attempt that is held for lost", () => {
       const entries = await readStream(stream, options);
       if (stream !== streams.event(spoiled.eventId)) return entries;
       looks += 1;
-      return entries.map((entry) => ({ ...entry, unreadable: "spoiled" }));
+      return entries.map((entry) => ({ ...entry, unreadable: "spoiled", newer: false }));
     };
     await giveUp();
     await giveUp(999);
