@@ -20,7 +20,8 @@ export class WrittenLog implements EventLog {
       const revision = this.entries.filter((entry) => entry.stream === stream).length;
       const head = { stream, revision, position: position(this.entries.length + 1), id: `${this.entries.length}` };
       const { type, data } = fact;
-      this.entries.push(unreadable === undefined ? { ...head, type, data, metadata } : { ...head, type, unreadable, newer: false });
+      const unread = { ...head, type, unreadable: unreadable ?? "", newer: false };
+      this.entries.push(unreadable === undefined ? { ...head, type, data, metadata } : unread);
     }
     this.#followers.wake();
   }

@@ -16,7 +16,7 @@ const formats = {
 
 type StoredMetadata = Metadata & { readonly schemaVersion: number };
 
-/** One type of fact. The checks of its data are compiled when they are first needed: all at once would slow the start. */
+/** One type of fact. A check of its data is compiled when it is first needed: all at once would slow the start. */
 interface Kind {
   readonly type: string;
   readonly version: number;
@@ -74,10 +74,8 @@ export class JsonEventCodec implements EventCodec {
       if (!kind) return { unreadable: "unknown type", newer: true };
       if (schemaVersion > kind.version) return { unreadable: `unknown version ${schemaVersion}`, newer: true };
       const data = upcast(kind, schemaVersion, written);
-      if (!this.#strictOf(kind)(data)) {
-        const isData = this.#lenientOf(kind);
-        if (!isData(data)) return damaged(`data violates ${violated(isData)}`);
-      }
+      const isData = this.#strictOf(kind)(data) ? undefined : this.#lenientOf(kind);
+      if (isData && !isData(data)) return damaged(`data violates ${violated(isData)}`);
       return { event: { type: kind.type, data: data as object }, metadata };
     } catch (error) {
       // The parser's own message quotes what it read.
