@@ -1,13 +1,13 @@
 import type { DomainEvent } from "../domain/domain-event.ts";
-import { refuse } from "../domain/refusal.ts";
 import { categoryOf } from "../domain/streams.ts";
 import type { Clock } from "../ports/clock/clock.ts";
 import { noStream, RevisionConflict } from "../ports/event-store.ts";
-import type { Appended, EventStore, LogEntry, NewEntry, Position } from "../ports/event-store.ts";
+import type { Appended, EventStore, LogEntry, NewEntry, Position, UnreadableEntry } from "../ports/event-store.ts";
 import type { Ids } from "../ports/ids.ts";
 import { entriesOf, type Origin } from "./origin.ts";
 import { RecentlyUsed } from "./recently-used.ts";
 import { readPages } from "./stream-pages.ts";
+import { refuseUnreadable } from "./unreadable.ts";
 
 /** How the streams of one category fold into a state. */
 export interface AggregateType<State, Event extends DomainEvent> {
@@ -26,6 +26,11 @@ export interface Folded<State> {
   readonly revision: number;
 }
 
+/** What the log is known to say of a stream; `unreadable`: the entry for which its state cannot be told, if any. */
+interface Known extends Folded<unknown> {
+  readonly unreadable?: UnreadableEntry;
+}
+
 /** What was decided and, unless that is nothing, its place in the log. */
 export interface Changed<Event> {
   readonly events: readonly Event[];
@@ -33,6 +38,7 @@ export interface Changed<Event> {
 }
 
 const attemptsAtAppend = 10;
+const nothing: Known = { state: undefined, revision: noStream };
 
 /**
  * The aggregates of this process: the folded streams it used lately, each kept fresh by the log. Feed
@@ -43,12 +49,12 @@ export class Aggregates {
   readonly #store: EventStore;
   readonly #ids: Ids;
   readonly #types = new Map<string, AggregateType<unknown, DomainEvent>>();
-  readonly #cache: RecentlyUsed<Folded<unknown>>;
+  readonly #cache: RecentlyUsed<Known>;
   #changes = 0;
   /** Streams being changed: the end of the last change that waits its turn. */
   readonly #turns = new Map<string, Promise<void>>();
   /** Streams being read, with what the log said of them meanwhile. */
-  readonly #loading = new Map<string, { readonly promise: Promise<Folded<unknown>>; readonly later: LogEntry[] }>();
+  readonly #loading = new Map<string, { readonly promise: Promise<Known>; readonly later: LogEntry[] }>();
 
   constructor(
     store: EventStore,
@@ -78,8 +84,7 @@ export class Aggregates {
       this.#loading.get(entry.stream)?.later.push(entry);
       const cached = this.#cache.get(entry.stream);
       if (!cached || entry.revision <= cached.revision) continue;
-      const next = entry.revision === cached.revision + 1 ? this.#fold(cached, [entry]) : undefined;
-      if (next) this.#cache.set(entry.stream, next);
+      if (entry.revision === cached.revision + 1) this.#cache.set(entry.stream, this.#fold(cached, [entry]));
       else this.#cache.delete(entry.stream);
     }
   }
@@ -89,21 +94,23 @@ export class Aggregates {
     return this.#changes;
   }
 
-  /** The cached state, without any waiting; undefined when it must be {@link read} first. */
+  /** The cached state, without any waiting; undefined when it must be {@link read} first, or cannot be. */
   peek<State, Event extends DomainEvent>(type: AggregateType<State, Event>, id: string): Folded<State> | undefined {
-    return this.#cache.get(type.stream(id)) as Folded<State> | undefined;
+    const known = this.#cache.get(type.stream(id));
+    return known?.unreadable ? undefined : known as Folded<State> | undefined;
   }
 
   /**
-   * The state of one stream, at once where it is cached. Throws LogUnavailable, or a Refusal where the stream holds an
-   * unreadable entry.
+   * The state of one stream, at once where it is cached. Throws LogUnavailable, or an UnreadableRecord where the stream
+   * holds an unreadable entry: at once where that is cached, which spares the log the question.
    */
   read<State, Event extends DomainEvent>(
     type: AggregateType<State, Event>,
     id: string,
   ): Folded<State> | Promise<Folded<State>> {
     const stream = type.stream(id);
-    return (this.#cache.get(stream) ?? this.#load(stream)) as Folded<State> | Promise<Folded<State>>;
+    const known = this.#cache.get(stream);
+    return (known ? readable(known) : this.#load(stream).then(readable)) as Folded<State> | Promise<Folded<State>>;
   }
 
   /**
@@ -114,8 +121,9 @@ export class Aggregates {
     type: AggregateType<State, Event>,
     id: string,
   ): Promise<Folded<State>> {
-    const { revision } = await this.read(type, id);
-    this.follow(await this.#store.readStream(type.stream(id), { from: revision + 1 }));
+    const stream = type.stream(id);
+    const { revision } = this.#cache.get(stream) ?? (await this.#load(stream));
+    this.follow(await this.#store.readStream(stream, { from: revision + 1 }));
     return this.read(type, id);
   }
 
@@ -171,7 +179,7 @@ export class Aggregates {
     }
   }
 
-  #load(stream: string): Promise<Folded<unknown>> {
+  #load(stream: string): Promise<Known> {
     const running = this.#loading.get(stream);
     if (running) return running.promise;
     const later: LogEntry[] = [];
@@ -180,46 +188,49 @@ export class Aggregates {
     return promise;
   }
 
-  async #readAll(stream: string, later: readonly LogEntry[]): Promise<Folded<unknown>> {
+  async #readAll(stream: string, later: readonly LogEntry[]): Promise<Known> {
     for (;;) {
-      const read = (await this.#readFolded(stream)) ?? refuseUnreadable(stream);
+      const read = await this.#readFolded(stream);
       // Own appends and the log's feed may bring the same facts, in any order; a gap means reading again.
       const newer = later.filter((entry) => entry.revision > read.revision);
       const news = new Map(newer.map((entry) => [entry.revision, entry]));
       const inOrder = [...news.values()].sort((a, b) => a.revision - b.revision);
       if (inOrder.some((entry, index) => entry.revision !== read.revision + 1 + index)) continue;
-      const folded = this.#fold(read, inOrder) ?? refuseUnreadable(stream);
+      const folded = this.#fold(read, inOrder);
       this.#cache.set(stream, folded);
       return folded;
     }
   }
 
-  /** Undefined where it holds an unreadable entry. */
-  async #readFolded(stream: string): Promise<Folded<unknown> | undefined> {
-    const nothing = { state: undefined, revision: noStream };
+  async #readFolded(stream: string): Promise<Known> {
     if (this.#types.get(categoryOf(stream))?.whole) {
       return this.#fold(nothing, await this.#store.readStream(stream, { backwards: true, limit: 1 }));
     }
-    let folded: Folded<unknown> | undefined = nothing;
+    let folded = nothing;
     await readPages(this.#store, stream, (page) => {
-      folded = folded && this.#fold(folded, page);
+      folded = this.#fold(folded, page);
     });
     return folded;
   }
 
-  #fold(from: Folded<unknown>, entries: readonly LogEntry[]): Folded<unknown> | undefined {
-    let { state, revision } = from;
+  /** Nothing is made of what follows an unreadable entry, unless each fact holds the whole state. */
+  #fold(from: Known, entries: readonly LogEntry[]): Known {
+    let { state, revision, unreadable } = from;
     for (const entry of entries) {
-      if (entry.unreadable !== undefined) return undefined;
-      state = this.#types.get(categoryOf(entry.stream))?.evolve(state, entry, entry.position);
+      const type = this.#types.get(categoryOf(entry.stream));
       revision = entry.revision;
+      if (type?.whole) unreadable = undefined;
+      if (unreadable) continue;
+      if (entry.unreadable === undefined) state = type?.evolve(state, entry, entry.position);
+      else unreadable = entry;
     }
-    return { state, revision };
+    return unreadable ? { state: undefined, revision, unreadable } : { state, revision };
   }
 }
 
-function refuseUnreadable(stream: string): never {
-  refuse("unavailable", `the record ${stream} cannot be read`);
+function readable(known: Known): Known {
+  if (known.unreadable) refuseUnreadable(`the record ${known.unreadable.stream}`, known.unreadable);
+  return known;
 }
 
 /** What was just appended, as the log will have it: the caller need not wait for the log's feed. */

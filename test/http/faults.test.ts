@@ -158,7 +158,9 @@ describe("when a record can no longer be read", () => {
     expect((await register()).status).to.equal(201);
     engines.clock.advance(30_001);
     const again = await register();
-    expect([again.status, again.text]).to.deep.equal([503, "a fact of its tenant cannot be read"]);
+    expect([again.status, again.text]).to.deep.equal([
+      503, "a fact of the invite's tenant cannot be read by any process: a part of it is damaged",
+    ]);
   });
 
   it("its user can be forgotten", async () => {

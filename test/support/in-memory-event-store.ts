@@ -1,8 +1,10 @@
-import type {
-  Appended, AppendOptions, BatchHandler, EventStore, LogEntry, NewEntry, Position, Subscription, SubscriptionOptions,
+import { randomUUID } from "node:crypto";
+import {
+  noStream, type Appended, type AppendOptions, type BatchHandler, type EventStore, type LogEntry, type NewEntry,
+  type Position, type Subscription, type SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
 import { Followers } from "./followers.ts";
-import { MemoryLog, stored } from "./memory-log.ts";
+import { MemoryLog, stored, type StoredEntry } from "./memory-log.ts";
 
 /** The port as plainly as it can be said, for tests that need no engine. */
 export class InMemoryEventStore implements EventStore {
@@ -20,6 +22,14 @@ export class InMemoryEventStore implements EventStore {
     const { appended } = this.#log.append(stream, expected, entries.map(stored));
     this.#followers.wake();
     return appended;
+  }
+
+  /** Adds an entry to a stream as a newer release writes it: its type, or its version, is not known here. */
+  async appendNewer(stream: string, type = "FromTheFuture"): Promise<void> {
+    const newest = this.#log.readStream(stream, { backwards: true, limit: 1 })[0];
+    const entry = { id: randomUUID(), type, unreadable: "unknown type", newer: true };
+    this.#log.append(stream, newest?.revision ?? noStream, [entry as unknown as StoredEntry]);
+    this.#followers.wake();
   }
 
   async readStream(...asked: Parameters<EventStore["readStream"]>): Promise<readonly LogEntry[]> {

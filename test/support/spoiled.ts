@@ -5,6 +5,11 @@ export function spoiled({ stream, revision, position, id, type }: LogEntry): Unr
   return { stream, revision, position, id, type, unreadable: "spoiled", newer: false };
 }
 
+/** The entry as a process shows it that does not know its version yet. */
+export function fromNewer({ stream, revision, position, id, type }: LogEntry): UnreadableEntry {
+  return { stream, revision, position, id, type, unreadable: "unknown version", newer: true };
+}
+
 /** Has a store read the entries that it is told of as {@link spoiled}, until what is answered is called. */
 export function spoilReads(store: Pick<EventStore, "readStream">, isSpoiled: (entry: LogEntry) => boolean): () => void {
   const read = store.readStream.bind(store);

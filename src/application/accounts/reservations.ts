@@ -15,6 +15,7 @@ import type { Ids } from "../../ports/ids.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates, Folded } from "../aggregates.ts";
 import { entriesOf, serviceOrigin, type Origin } from "../origin.ts";
+import { refuseUnreadable } from "../unreadable.ts";
 
 /** A name wanted for a holder. */
 export interface Claim {
@@ -179,7 +180,7 @@ export class Reservations {
   async #read(stream: string): Promise<StoredReservation> {
     const [entry] = await this.#parts.store.readStream(stream, { backwards: true, limit: 1 });
     if (!entry) return { state: undefined, revision: noStream };
-    if (entry.unreadable !== undefined) refuse("unavailable", "the record of this name cannot be read");
+    if (entry.unreadable !== undefined) refuseUnreadable("the record of this name", entry);
     return { state: evolve(undefined, entry as RecordedEvent<ReservationEvent>), revision: entry.revision };
   }
 }

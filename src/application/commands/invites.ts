@@ -32,6 +32,7 @@ import type { PlatformKeys } from "../keys/platform-keys.ts";
 import type { Origin } from "../origin.ts";
 import { documentOf } from "../scans.ts";
 import { readPages } from "../stream-pages.ts";
+import { refuseUnreadable } from "../unreadable.ts";
 import { inviteView, userView, type InviteView, type UserView } from "../views.ts";
 import { emailTaken } from "./users.ts";
 
@@ -192,7 +193,7 @@ export class InviteCommands {
     let isUsed = false;
     await readPages(store, streams.tenant(tenantId), (page) => {
       isUsed = page.some((fact) => {
-        if (fact.unreadable !== undefined) refuse("unavailable", "a fact of its tenant cannot be read");
+        if (fact.unreadable !== undefined) refuseUnreadable("a fact of the invite's tenant", fact);
         return (fact as RecordedEvent<UserEvent>).data.userId === id;
       });
       return !isUsed;

@@ -2,7 +2,6 @@ import { eventIdOf } from "../../domain/event/event-id.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
 import { isFinished, isPurged } from "../../domain/event/purge.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
-import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import {
   noStream, RevisionConflict, type EventStore, type LogEntry, type RecordedEvent,
@@ -14,6 +13,7 @@ import { unkeyedEventKey } from "../hashing.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { LongReads, type Turn } from "../long-reads.ts";
 import { entriesOf, type Origin } from "../origin.ts";
+import { refuseUnreadable } from "../unreadable.ts";
 
 /** Entries that are read at once: few events have more, and so many are decoded in a few milliseconds. */
 const pageEntries = 16;
@@ -38,7 +38,7 @@ const nothing: LoadedWebhook = { state: undefined, revision: noStream, facts: []
 
 /**
  * Folds the stream of a webhook event; where another event has the stream now, there is none. Throws
- * LogUnavailable, or a Refusal where it cannot be read.
+ * LogUnavailable, or an UnreadableRecord.
  */
 export async function loadWebhook(store: EventStore, eventId: string): Promise<LoadedWebhook> {
   return ofEvent(eventId, await loadStream(store, streams.event(eventId)));
@@ -89,7 +89,7 @@ function folded({ state, revision, facts }: LoadedWebhook, entries: readonly Log
 }
 
 function readable(entry: LogEntry): RecordedEvent<WebhookEvent> {
-  if (entry.unreadable !== undefined) refuse("unavailable", "this event's record cannot be read");
+  if (entry.unreadable !== undefined) refuseUnreadable("this event's record", entry);
   return entry as RecordedEvent<WebhookEvent>;
 }
 
@@ -152,6 +152,26 @@ export async function loadShownByKey(
 /** The same among the events that a release before 0.2 accepted. */
 export function loadShownUnkeyed(sources: Sources, tenantId: string, idempotencyKey: string): Promise<WebhookState> {
   return loadNamed(sources, unkeyedEventKey(tenantId, idempotencyKey), tenantId, idempotencyKey);
+}
+
+/**
+ * The event that has this idempotency key of the tenant's as it was accepted: all that can be told of it where a newer
+ * release wrote of it since. Undefined where there is none, or a purge that is under way may have taken it. Throws
+ * LogUnavailable, or an UnreadableRecord where its acceptance, or the tenant's purges, cannot be read either.
+ */
+export async function loadAcceptedByKey(
+  sources: NamedSources, tenantId: string, idempotencyKey: string,
+): Promise<WebhookState> {
+  const { events } = await sources.keys.get();
+  const names = [events.of(tenantId, idempotencyKey), unkeyedEventKey(tenantId, idempotencyKey)];
+  for (const name of events.mayBeUnkeyed ? names : names.slice(0, 1)) {
+    const [accepted] = await sources.store.readStream(streams.event(eventIdOf(0, name)), { limit: 1 });
+    const state = accepted && evolve(undefined, readable(accepted));
+    if (!state || !hasKey(state, tenantId, idempotencyKey)) continue;
+    const { state: known } = await sources.aggregates.current(purges, tenantId);
+    return known && known.underWay.length > 0 ? undefined : state;
+  }
+  return undefined;
 }
 
 /** The event of that key; undefined also if another idempotency key's event has the name. */

@@ -1,5 +1,4 @@
 import { masterKeyIdOf, type PlatformEvent, type WrappedPlatformKeys } from "../../domain/platform/platform.ts";
-import { refuse } from "../../domain/refusal.ts";
 import { comparableEmail, comparableName } from "../../domain/reservation/reservation.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
@@ -9,6 +8,7 @@ import type { Ids } from "../../ports/ids.ts";
 import type { Sealing } from "../../ports/sealing.ts";
 import { keyedHash } from "../hashing.ts";
 import { entriesOf, serviceOrigin } from "../origin.ts";
+import { refuseUnreadable } from "../unreadable.ts";
 import { EventKeys } from "./event-keys.ts";
 import { places } from "./vault.ts";
 
@@ -97,11 +97,11 @@ export class PlatformKeys {
   }
 }
 
-/** What the log says of the platform's keys, undefined before there are any. Throws a Refusal if it is unreadable. */
+/** What the log says of the platform's keys, undefined before there are any. Throws an UnreadableRecord. */
 export async function readPlatformKeys(store: Pick<EventStore, "readStream">): Promise<StoredPlatformKeys | undefined> {
   const [entry] = await store.readStream(streams.platform, { backwards: true, limit: 1 });
   if (!entry) return undefined;
-  if (entry.unreadable !== undefined) refuse("unavailable", "the platform's keys cannot be read");
+  if (entry.unreadable !== undefined) refuseUnreadable("the record of the platform's keys", entry);
   return { revision: entry.revision, fact: entry as RecordedEvent<PlatformEvent> };
 }
 

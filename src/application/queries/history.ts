@@ -6,6 +6,7 @@ import { requireOwn } from "../access.ts";
 import type { Aggregates, AggregateType } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import { sliceOf, type Page, type PageRequest } from "../paging.ts";
+import { refuseUnreadable } from "../unreadable.ts";
 
 /**
  * A page of the facts of a stream that was never deleted: its revisions count from 0 without a gap. Only the newest
@@ -23,7 +24,7 @@ export async function historyPage(store: EventStore, stream: string, request: Pa
   const slice = { from: backwards ? last - offset : offset, limit: Math.min(limit, total - offset), backwards };
   const facts = await store.readStream(stream, slice);
   const items = facts.map((fact) => {
-    if (fact.unreadable !== undefined) refuse("unavailable", "a fact of this history cannot be read");
+    if (fact.unreadable !== undefined) refuseUnreadable("a fact of this history", fact);
     return historyItem(fact);
   });
   return { total, items };

@@ -9,6 +9,7 @@ import { timestamp } from "../../../src/domain/time.ts";
 import type { LogEntry } from "../../../src/ports/event-store.ts";
 import { InMemoryEventStore } from "../../support/in-memory-event-store.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
+import { spoilReads } from "../../support/spoiled.ts";
 
 const minute = 60_000;
 const origin: Origin = { actor: { type: "service", part: "test" }, correlationId: "test", causationId: null };
@@ -123,5 +124,64 @@ describe("P12 aggregates", () => {
     store.read = 0;
     expect(await process().read(circuits, busy)).to.deep.equal(await here.read(circuits, busy));
     expect(store.read).to.equal(1);
+  });
+
+  describe("of which a newer release wrote a part", () => {
+    const stream = `sender-${busy}`;
+    const refusal = "cannot be read by this process: a newer release of the relay wrote a part of it";
+    const refused = (task: () => unknown) =>
+      (async () => task())().then(() => "nothing", (error: Error) => error.message);
+
+    it("are refused, and not asked of the log again", async () => {
+      const { store, process } = setUp();
+      const here = process().register(counts);
+      await here.change(counts, busy, origin, () => counted);
+      await store.appendNewer(stream);
+      const there = process().register(counts);
+      store.read = 0;
+      for (let times = 0; times < 3; times += 1) {
+        expect(await refused(() => there.read(counts, busy))).to.equal(`the record ${stream} ${refusal}`);
+      }
+      expect(store.read).to.equal(2);
+      expect(there.peek(counts, busy)).to.equal(undefined);
+      expect(await refused(() => there.change(counts, busy, origin, () => counted))).to.include(refusal);
+      expect(await refused(() => there.current(counts, busy))).to.include(refusal);
+      expect(await store.readStream(stream)).to.have.length(2);
+    });
+
+    it("are refused once the log's feed brings that part, whatever follows it", async () => {
+      const { store, process } = setUp();
+      const here = process().register(counts);
+      await here.change(counts, busy, origin, () => counted);
+      await store.appendNewer(stream);
+      const [first, newer] = await store.readStream(stream);
+      here.follow([newer!]);
+      expect(await refused(() => here.read(counts, busy))).to.include(refusal);
+      here.follow([{ ...first!, revision: 2 }]);
+      expect(await refused(() => here.read(counts, busy))).to.include(refusal);
+    });
+
+    it("are read where a later fact holds the whole state", async () => {
+      const { store, process, fail } = setUp();
+      const [here, newerProcess] = [process(), process()];
+      await fail(newerProcess, busy);
+      await here.read(circuits, busy);
+      await store.appendNewer(`circuit-${busy}`);
+      const [counted, newer] = await store.readStream(`circuit-${busy}`);
+      here.follow([newer!]);
+      expect(await refused(() => here.read(circuits, busy))).to.include(refusal);
+      here.follow([{ ...counted!, revision: 2 }]);
+      expect(here.peek(circuits, busy)?.state?.failures).to.equal(1);
+      expect(here.peek(circuits, busy)?.revision).to.equal(2);
+    });
+  });
+
+  it("that are damaged say so", async () => {
+    const { store, process } = setUp();
+    const here = process().register(counts);
+    await here.change(counts, busy, origin, () => counted);
+    spoilReads(store, () => true);
+    const error = await (async () => process().register(counts).read(counts, busy))().catch(String);
+    expect(error).to.include(`the record sender-${busy} cannot be read by any process: a part of it is damaged`);
   });
 });
