@@ -36,7 +36,7 @@ export async function followLog(
   });
   // With all engines embedded, nobody else changes anything.
   const following = shared.log ? follower : { fresh: true, renewed: async () => true };
-  const directory = new Directory({ aggregates, readModels, freshness, clock, following }, { max });
+  const directory = new Directory({ store, aggregates, readModels, freshness, clock, following }, { max });
   await follower.start();
   return { directory, following, reach: follower, stop: () => follower.stop() };
 }

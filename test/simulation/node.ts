@@ -74,7 +74,7 @@ export class Node {
       },
       renewed: () => follower().renewed(),
     };
-    const directory = new Directory({ aggregates, readModels, freshness, clock, following }, { max: kept });
+    const directory = new Directory({ store, aggregates, readModels, freshness, clock, following }, { max: kept });
     const firstAttempts = new FirstAttempts();
     const services = createServices(
       {

@@ -62,7 +62,9 @@ export async function startApi(
   const aggregates = new Aggregates(store, { clock, ids }, { max: 1_000 });
   serveAll(aggregates);
   const freshness = new Freshness(store, readModels, clock);
-  const directory = new Directory({ aggregates, readModels, freshness, clock, following: alwaysFresh }, { max: 1_000 });
+  const directory = new Directory(
+    { store, aggregates, readModels, freshness, clock, following: alwaysFresh }, { max: 1_000 },
+  );
   const feed = store.subscribe({ after: await store.head(), categories: aggregates.categories }, (entries) => {
     if (options.followsLog === false) return;
     aggregates.follow(entries);

@@ -4,6 +4,7 @@ import { keyHashes, tokenHashes } from "../../../projections/directory/directory
 import { senderTokenHashes } from "../../../projections/senders/senders.ts";
 import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
 import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
+import type { Circuit } from "../../domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../../domain/destination/events.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -11,13 +12,15 @@ import type { SenderEvent } from "../../domain/sender/events.ts";
 import type { Sender } from "../../domain/sender/state.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
-import type { LogEntry, RecordedEvent } from "../../ports/event-store.ts";
+import { noStream, type LogEntry, type RecordedEvent } from "../../ports/event-store.ts";
 import type { CollectionDefinition, ReadModels } from "../../ports/read-models.ts";
 import { apiKeys, circuits, destinations, senders } from "../aggregate-types.ts";
 import type { Aggregates, AggregateType, Folded } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
+import { hasNewerStream, type StreamSources } from "../newer-streams.ts";
 import { onceKnown } from "../once-known.ts";
 import { standingOf } from "../standing.ts";
+import { refuseUnreadable, unlessNewer } from "../unreadable.ts";
 
 /** How far a process has seen what others changed. */
 export interface Following {
@@ -27,7 +30,7 @@ export interface Following {
   renewed(): Promise<boolean>;
 }
 
-interface DirectoryParts {
+interface DirectoryParts extends StreamSources {
   readonly aggregates: Aggregates;
   readonly readModels: ReadModels;
   readonly freshness: Freshness;
@@ -42,6 +45,8 @@ export type SenderAt = Sender & { readonly revision: number };
 interface Secrets<State, Owner = State> {
   readonly owners: LRUCache<string, string>;
   readonly type: AggregateType<State, never>;
+  /** What an owner is called. */
+  readonly name: string;
   /** Holds all hashes, with the owner's id in `field`. */
   readonly collection: CollectionDefinition;
   readonly field: string;
@@ -51,7 +56,9 @@ interface Secrets<State, Owner = State> {
 
 /**
  * Whose an API key or an ingest token is, and whether it may be used. The owner of a hash never changes, so found
- * hashes are remembered; an unknown one is refused only after the read models have caught up with the log.
+ * hashes are remembered; an unknown one is refused only after the read models have caught up with the log. It is not
+ * called unknown while only a newer release can read an owner of its kind: questions then reject with an
+ * UnreadableRecord.
  */
 export class Directory {
   readonly #parts: DirectoryParts;
@@ -64,15 +71,16 @@ export class Directory {
     this.#parts = parts;
     const owners = () => new LRUCache<string, string>({ max });
     this.#keys = {
-      owners: owners(), type: apiKeys, collection: keyHashes, field: "keyId",
+      owners: owners(), type: apiKeys, name: "an API key", collection: keyHashes, field: "keyId",
       valid: ({ state }, hash) => this.#usable(state, hash),
     };
     this.#tokens = {
-      owners: owners(), type: destinations, collection: tokenHashes, field: "destinationId",
+      owners: owners(), type: destinations, name: "a destination",
+      collection: tokenHashes, field: "destinationId",
       valid: ({ state }, hash) => reachable(state, hash),
     };
     this.#senderTokens = {
-      owners: owners(), type: senders, collection: senderTokenHashes, field: "senderId",
+      owners: owners(), type: senders, name: "a sender", collection: senderTokenHashes, field: "senderId",
       valid: ({ state, revision }, hash) => {
         const sender = reachable(state, hash);
         return sender && { ...sender, revision };
@@ -122,11 +130,14 @@ export class Directory {
     return onceKnown(this.#parts.aggregates.read(destinations, id), ({ state }) => state);
   }
 
-  /** The standing of a destination, its circuit's part included. */
+  /**
+   * The standing of a destination, its circuit's part included: unless only a newer release can read the circuit. What
+   * is accepted then waits for a process of that release.
+   */
   standing(destination: Destination): Standing | Promise<Standing> {
-    return onceKnown(
-      this.#parts.aggregates.read(circuits, destination.id), ({ state }) => standingOf(destination, state),
-    );
+    const circuit = unlessNewer<Folded<Circuit>>(
+      () => this.#parts.aggregates.read(circuits, destination.id), () => ({ state: undefined, revision: noStream }));
+    return onceKnown(circuit, ({ state }) => standingOf(destination, state));
   }
 
   #find<State, Owner>(secrets: Secrets<State, Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {
@@ -137,11 +148,15 @@ export class Directory {
   }
 
   async #read<State, Owner>(secrets: Secrets<State, Owner>, hash: string): Promise<Owner | undefined> {
-    const { owners, type, valid } = secrets;
+    const { owners, type, name, valid } = secrets;
     const known = owners.get(hash);
     if (known !== undefined) return valid(await this.#parts.aggregates.read(type, known), hash);
     const id = await this.#ownerOf(secrets, hash);
-    if (id === undefined) return undefined;
+    if (id === undefined) {
+      // Whose record that is, the caller must not learn.
+      if (await hasNewerStream(this.#parts, type.category)) refuseUnreadable(`the record of ${name}`, { newer: true });
+      return undefined;
+    }
     // The read models may have heard of a new token before this process has.
     const owner = await this.#parts.aggregates.current(type, id);
     owners.set(hash, id);

@@ -2,7 +2,7 @@ import type { Standing } from "../../../projections/destinations/destinations.ts
 import { decide } from "../../domain/event/decide.ts";
 import { eventIdOf, keyOfEvent } from "../../domain/event/event-id.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
-import { evolve, type Webhook } from "../../domain/event/state.ts";
+import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";
@@ -15,11 +15,12 @@ import type { Mappings } from "../../ports/mapping.ts";
 import type { Metrics } from "../../ports/telemetry.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { ClaimOutcome, FirstAttempts, FirstClaim } from "../delivery/first-attempts.ts";
-import { hasKey, loadShownByKey, loadShownOf, loadShownUnkeyed } from "../events/webhooks.ts";
+import { hasKey, loadAcceptedByKey, loadShownByKey, loadShownOf, loadShownUnkeyed } from "../events/webhooks.ts";
 import type { Freshness } from "../freshness.ts";
 import type { PlatformKeys } from "../keys/platform-keys.ts";
 import { onceKnown } from "../once-known.ts";
 import { entriesOf, type Origin } from "../origin.ts";
+import { isNewer } from "../unreadable.ts";
 import { eventView, type EventView } from "../views.ts";
 import type { Admission } from "./admissions.ts";
 import type { Directory } from "./directory.ts";
@@ -81,7 +82,9 @@ export class Ingest {
     const { events } = await keys.get();
     let admission = admitted;
     if (events.mayBeUnkeyed && idempotencyKey !== undefined) {
-      const earlier = await loadShownUnkeyed(this.#parts, admission.destination.tenantId, idempotencyKey);
+      const { tenantId } = admission.destination;
+      const earlier = await this.#orAccepted(tenantId, idempotencyKey, () =>
+        loadShownUnkeyed(this.#parts, tenantId, idempotencyKey));
       if (earlier) return { duplicate: duplicateOf(earlier) };
       // The look-up may take long: a key, destination or sender may have been revoked, deleted or changed meanwhile.
       admission = await admit();
@@ -179,8 +182,22 @@ export class Ingest {
 
   async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {
     if (idempotencyKey === undefined) return undefined;
-    const found = await loadShownByKey(this.#parts, tenantId, idempotencyKey);
+    const found = await this.#orAccepted(tenantId, idempotencyKey, () =>
+      loadShownByKey(this.#parts, tenantId, idempotencyKey));
     return found && duplicateOf(found);
+  }
+
+  /** The event that is looked for; as it was accepted where only a newer release can read what became of it since. */
+  async #orAccepted(
+    tenantId: string, idempotencyKey: string, find: () => Promise<WebhookState>,
+  ): Promise<WebhookState> {
+    try {
+      return await find();
+    } catch (error) {
+      const accepted = isNewer(error) && (await loadAcceptedByKey(this.#parts, tenantId, idempotencyKey));
+      if (!accepted) throw error;
+      return accepted;
+    }
   }
 
   /**
