@@ -5,6 +5,7 @@ import { outcomeUnknown } from "../application/delivery/outcome.ts";
 import type { Outcomes, Recording } from "../application/delivery/recording.ts";
 import { loadWebhook, referencesOf } from "../application/events/webhooks.ts";
 import type { Origin } from "../application/origin.ts";
+import { Repeats } from "../application/repeats.ts";
 import type { WebhookEvent } from "../domain/event/events.ts";
 import type { Webhook } from "../domain/event/state.ts";
 import { Refusal } from "../domain/refusal.ts";
@@ -47,8 +48,11 @@ export class LostAttempts {
   /** Those whose end the log may or may not hold: it is recorded again, or a failure might never be counted. */
   readonly #unanswered = new Map<string, Loss>();
 
+  readonly #repeats: Repeats;
+
   constructor(parts: LostAttemptsParts) {
     this.#parts = parts;
+    this.#repeats = new Repeats(parts.clock);
   }
 
   /**
@@ -92,8 +96,13 @@ export class LostAttempts {
       const { key, eventId, attempt } = lease;
       this.#firstSeen.set(key, now);
       this.#unanswered.delete(key);
-      this.#parts.metrics.trouble("attempt not given up");
-      this.#parts.logger.warn({ err: error, eventId, attempt }, "a lost attempt cannot be given up");
+      const { logger, metrics } = this.#parts;
+      metrics.trouble("attempt not given up");
+      this.#repeats.tell(
+        error.message,
+        (reason) => logger.warn({ reason, eventId, attempt }, "a lost attempt cannot be given up"),
+        (reason, attempts) => logger.warn({ reason, attempts }, "more lost attempts cannot be given up"),
+      );
     }
   }
 

@@ -88,7 +88,10 @@ export async function stage(
     return http("POST", relay.api.url + path, { json: {}, headers });
   };
   return {
-    ...working, patch, sent, destinationId,
+    ...working, patch, sent, destinationId, tenantId,
+    /** Another destination of the tenant. */
+    openAnother: () => openIngest(owner.client, tenantId),
+    remove: () => owner.client.delete(`/api/v1/destinations/${destinationId}`),
     take: (...items: WorkItem[]) => worker.take(items, session),
     tell: (...commands: Parameters<typeof tellCircuit>[2][]) =>
       tellCircuit(relay.api.world, { tenantId, destinationId }, ...commands),

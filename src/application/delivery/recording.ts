@@ -18,6 +18,7 @@ import { countFinished } from "../events/finishing.ts";
 import { loadWebhook, type LoadedWebhook } from "../events/webhooks.ts";
 import { onceKnown } from "../once-known.ts";
 import { entriesOf, type Origin } from "../origin.ts";
+import { unlessNewer } from "../unreadable.ts";
 import { changeCircuit } from "./circuits.ts";
 import { countsForCircuit, type Outcome, type outcomeUnknown } from "./outcome.ts";
 
@@ -32,12 +33,20 @@ export interface Recorded {
   readonly isOwn: boolean;
 }
 
+/** What the tenant wants of retries and circuits. */
+type TenantPolicy = Pick<Tenant, "maxTrys" | "circuitBreakerTimer">;
+
 /** An attempt that is over. `mayWait`: its record may be written some milliseconds later. */
 export interface Ended extends AppendOptions {
   /** Its event as it stood after the attempt's start. */
   readonly known: { readonly state: Webhook; readonly revision: number };
   readonly attempt: number;
   readonly outcome: Outcome | typeof outcomeUnknown;
+  /**
+   * The tenant as it was when the attempt was claimed, which then had a destination. That holds where only a newer
+   * release can read their records by now; absent if it is not known.
+   */
+  readonly claimedFor?: TenantPolicy;
   /** Returns until when the receiver wants no new attempt, at the moment of the call. Absent if that is not known. */
   readonly pausedUntil?: () => Timestamp | null;
   /** The attempt's alone. */
@@ -51,9 +60,6 @@ interface Written extends Recorded {
   /** What this origin wrote of it, as far as anybody knows. */
   readonly facts: readonly WebhookEvent[];
 }
-
-/** What the tenant wants of retries and circuits. */
-type TenantPolicy = Pick<Tenant, "maxTrys" | "circuitBreakerTimer">;
 
 /** What the ends of attempts are written with. */
 interface OutcomeParts {
@@ -82,7 +88,7 @@ export class Outcomes {
 
 /**
  * The recording of how an attempt ended: in the event's own stream, then in the destination's circuit. Only the count
- * of failures that a success ends comes before it.
+ * of failures that a success ends comes before it. A circuit that only a newer release can read by now is left alone.
  */
 export class Recording {
   readonly #parts: OutcomeParts;
@@ -96,8 +102,8 @@ export class Recording {
 
   /**
    * Records it, however late. Who finds it settled by another leaves the counting to that one. Throws LogUnavailable,
-   * or a Refusal where a record that it needs cannot be read; called again until it does not, it is counted for
-   * certain: whatever of it is in the log is not done twice.
+   * or an UnreadableRecord where it cannot be recorded without a record that cannot be read, such as the event's own;
+   * called again until it does not, it is counted for certain: whatever of it is in the log is not done twice.
    */
   async finish(): Promise<Recorded> {
     const again = this.#begun;
@@ -128,8 +134,9 @@ export class Recording {
   /** A deleted destination has no circuit any more. */
   #tellCircuit(command: CircuitCommand): unknown {
     const { known: { state: { tenantId, destinationId } }, origin } = this.#ended;
-    return onceKnown(this.#isDeleted(destinationId), (deleted) =>
+    const tell = () => onceKnown(this.#readDeleted(destinationId), (deleted) =>
       !deleted && changeCircuit(this.#parts, { tenantId, destinationId }, origin, command));
+    return unlessNewer(tell, () => false);
   }
 
   /** Writes it into the event's stream. What is there already is its own only if there was a try before. */
@@ -179,14 +186,21 @@ export class Recording {
   }
 
   #isDeleted(destinationId: string): boolean | Promise<boolean> {
+    const read = () => this.#readDeleted(destinationId);
+    return this.#ended.claimedFor ? unlessNewer(read, () => false) : read();
+  }
+
+  #readDeleted(destinationId: string): boolean | Promise<boolean> {
     return onceKnown(this.#parts.aggregates.read(destinations, destinationId), ({ state }) => state?.deleted ?? true);
   }
 
   #policyOf(tenantId: string): TenantPolicy | Promise<TenantPolicy> {
-    return onceKnown(this.#parts.aggregates.read(tenants, tenantId), ({ state }) => {
+    const { claimedFor } = this.#ended;
+    const read = () => onceKnown(this.#parts.aggregates.read(tenants, tenantId), ({ state }): TenantPolicy => {
       if (!state) throw new Error(`tenant ${tenantId} of an event is not in the log`);
       return state;
     });
+    return claimedFor ? unlessNewer(read, () => claimedFor) : read();
   }
 }
 

@@ -51,15 +51,16 @@ export class Attempts {
     const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await client.send(delivery);
     pause.ask(pauseAskedBy(outcome) ?? 0);
     // A failure may open a circuit, or plan a retry: both are to be known at once.
-    await this.#record(claimed, outcome, destination, { pause, mayWait: outcome.ok && mayLinger() });
+    await this.#record(claimed, outcome, { destination, tenant }, { pause, mayWait: outcome.ok && mayLinger() });
   }
 
   /**
-   * The receiver has seen the request, so its outcome is recorded however long the log is away. Only where a record
-   * that it needs cannot be read is it given up: it would wait for ever, and keep its place from others.
+   * The receiver has seen the request, so its outcome is recorded however long the log is away. Only where the event's
+   * record cannot be read any more is it given up: it would wait for ever, and keep its place from others. The attempt
+   * is then left to a process that can read the record, which finds it lost.
    */
   async #record(
-    known: Known, outcome: Outcome, destination: Destination,
+    known: Known, outcome: Outcome, { destination, tenant }: Pick<Claimed, "destination" | "tenant">,
     { pause, mayWait }: { readonly pause: ReceiverPause; readonly mayWait: boolean },
   ): Promise<void> {
     const { outcomes, clock, logger, metrics, workerId } = this.#parts;
@@ -67,7 +68,9 @@ export class Attempts {
     const attempt = state.attempts;
     const pausedUntil = () => pause.until;
     const origin = originOf(known, workerId);
-    const recording = outcomes.recording({ known, attempt, outcome, pausedUntil, origin, mayWait });
+    const recording = outcomes.recording({
+      known, attempt, outcome, claimedFor: tenant, pausedUntil, origin, mayWait,
+    });
     let status: string | undefined;
     while (status === undefined) {
       try {
@@ -101,7 +104,7 @@ export class Attempts {
   #giveUp(error: Refusal, eventId: string, attempt: number): void {
     const { logger, metrics } = this.#parts;
     metrics.trouble("event not readable");
-    logger.error({ err: error, eventId, attempt }, "an outcome cannot be recorded: it is given up");
+    logger.error({ reason: error.message, eventId, attempt }, "an outcome cannot be recorded: it is given up");
   }
 
   /** A log that is away keeps all attempts under way from being recorded, again and again. */

@@ -3,10 +3,11 @@ import type { Aggregates } from "../../application/aggregates.ts";
 import { countFinished } from "../../application/events/finishing.ts";
 import { loadWebhook, referencesOf } from "../../application/events/webhooks.ts";
 import { entriesOf } from "../../application/origin.ts";
+import { Repeats } from "../../application/repeats.ts";
+import { UnreadableRecord } from "../../application/unreadable.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { decide } from "../../domain/event/decide.ts";
 import { evolve, type Webhook, type WebhookState } from "../../domain/event/state.ts";
-import { Refusal } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
 import { millis, timestamp } from "../../domain/time.ts";
@@ -38,18 +39,20 @@ interface ClaimParts {
 /** Claims attempts, by an append at the expected revision: of all rivals, one wins. */
 export class Claims {
   readonly #parts: ClaimParts;
+  readonly #repeats: Repeats;
   /** How long an attempt is leased, milliseconds. */
   readonly leaseMs: number;
 
   constructor(parts: ClaimParts) {
     this.#parts = parts;
+    this.#repeats = new Repeats(parts.clock);
     this.leaseMs = parts.deliveryTimeoutMs + leaseMarginMs;
   }
 
   /**
    * Claims one attempt, unless the event no longer waits or another worker was first. `isOurs` is asked right before:
-   * what is read first may take so long that the destination is another's. Throws LogUnavailable, or a Refusal where
-   * the destination's or the tenant's record cannot be read.
+   * what is read first may take so long that the destination is another's. Throws LogUnavailable, or an
+   * UnreadableRecord where it is the destination's or the tenant's.
    */
   claim(work: Work, probe: boolean, isOurs: () => boolean): Promise<Claimed | Miss> {
     return work.kind === "reserved" ? this.#reserved(work) : this.#claim(work, probe, isOurs);
@@ -64,6 +67,12 @@ export class Claims {
     const { correlationId } = accepted.metadata;
     const known = { state: event, causationId: accepted.id, correlationId };
     return this.#start(known, { ...destination, state: destination.state }, tenant, false, millis(event.acceptedAt));
+  }
+
+  /** Why an event cannot be tried, before anything is claimed for it; undefined where it can. Throws LogUnavailable. */
+  async missOf(work: Unclaimed): Promise<Miss | undefined> {
+    const known = await this.#know(work);
+    return typeof known === "string" ? known : undefined;
   }
 
   /** Cancels an event whose destination was deleted. Throws LogUnavailable. */
@@ -114,17 +123,27 @@ export class Claims {
 
   async #know(work: Unclaimed): Promise<Known | Miss> {
     if (work.kind === "first") return fresh(work.item) ?? "nothing to do";
-    const { store, logger, metrics } = this.#parts;
     const { eventId } = work;
-    const loaded = await loadWebhook(store, eventId).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) throw error;
-      metrics.trouble("event not readable");
-      logger.error({ eventId }, "an event cannot be read: it is passed over");
+    const loaded = await loadWebhook(this.#parts.store, eventId).catch((error: unknown) => {
+      if (!(error instanceof UnreadableRecord)) throw error;
+      this.#passOver(eventId, error);
     });
     if (!loaded) return "unreadable";
     const { state, revision, facts } = loaded;
     if (!state) return "gone";
     return { state, revision, ...referencesOf(state, facts) };
+  }
+
+  /** Damage is told event by event; a newer release may have left thousands. */
+  #passOver(eventId: string, { newer }: UnreadableRecord): void {
+    const { logger, metrics } = this.#parts;
+    metrics.trouble("event not readable");
+    if (!newer) return logger.error({ eventId }, "an event cannot be read: it is passed over");
+    this.#repeats.tell(
+      "newer",
+      () => logger.warn({ eventId }, "an event waits for a process of the newer release that wrote a part of it"),
+      (_, events) => logger.warn({ events }, "more events wait for a process of a newer release"),
+    );
   }
 
   /** What claims an attempt at `at` (ms since 1970), or undefined where the event waits for none. */

@@ -1,4 +1,4 @@
-import { circuits, destinations } from "../../application/aggregate-types.ts";
+import { circuits, destinations, tenants } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
 import type { ClaimOutcome, FirstClaim } from "../../application/delivery/first-attempts.ts";
 import { mayProbe, newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
@@ -98,14 +98,17 @@ export class Lane {
   }
 
   /**
-   * Starts what may be started. Call after offering. Resolves once that is claimed, and where nothing is at hand yet,
-   * once it was looked for; what is sent then goes on.
+   * Starts what may be started: nothing unless the destination, its circuit and its tenant can be read. Call after
+   * offering. Resolves once that is claimed, and where nothing is at hand yet, once it was looked for; what is sent
+   * then goes on.
    */
   pump(): Promise<unknown> | undefined {
     if (this.#guard.paused || !this.#tenure.alive) return undefined;
-    const destination = this.#parts.aggregates.peek(destinations, this.#destinationId);
-    const circuit = this.#parts.aggregates.peek(circuits, this.#destinationId);
-    if (!this.#tenure.known || !destination || !circuit) {
+    const { aggregates } = this.#parts;
+    const destination = aggregates.peek(destinations, this.#destinationId);
+    const circuit = aggregates.peek(circuits, this.#destinationId);
+    const tenant = destination?.state && aggregates.peek(tenants, destination.state.tenantId);
+    if (!this.#tenure.known || !destination || !circuit || (destination.state && !tenant)) {
       return this.#load();
     }
     this.#pause.follow(circuit.state?.pausedUntil);
@@ -159,8 +162,9 @@ export class Lane {
       if (foreignMs > 0) clock.schedule(foreignMs, () => void this.pump());
       if (this.#told) await this.#lookAnew();
       else {
-        await aggregates.read(destinations, this.#destinationId);
+        const { state } = await aggregates.read(destinations, this.#destinationId);
         await aggregates.read(circuits, this.#destinationId);
+        if (state) await aggregates.read(tenants, state.tenantId);
       }
     }).then(() => {
       this.#loading = false;
@@ -302,9 +306,14 @@ export class Lane {
     if (this.#probes.stands(circuit)) return false;
     const { session } = this.#tenure;
     const work = await this.#window.oldest(circuit);
+    const miss = work && (await this.#parts.claims.missOf(work));
     // The search may have outlasted the membership: then the destination's new owner probes it.
     if (this.#tenure.session !== session || !session?.alive) return true;
     if (!work) return this.#probes.idle(circuit);
+    if (miss) {
+      this.#window.end(work.eventId, miss);
+      return true;
+    }
     const pausedUntil = this.#pause.until;
     if (pausedUntil === null) return this.#probeWith(work, circuit, onClaimed);
     this.#heldInPause = pausedUntil;

@@ -10,6 +10,8 @@ import type { Miss, Unclaimed } from "./work.ts";
 /** Events at hand, at most, however many wait. */
 export const windowSize = 64;
 const lowWater = 32;
+/** Events known to be unreadable, at most: with more, a look into the due index would cost too much. */
+export const mostUnreadable = 10_000;
 
 /** Where a window's work is found. */
 export interface WindowParts {
@@ -29,7 +31,7 @@ export class WorkWindow {
   #work: Unclaimed[] = [];
   /** Ids of events at hand, or taken and not ended: the due index may still name them. */
   readonly #present = new Set<string>();
-  /** Events that the due index may name and nobody can read: those behind them must not wait. */
+  /** Events that the due index may name and this process cannot read: those behind them must not wait. */
   readonly #unreadable = new Set<string>();
   /** Events that the due index named and the log does not hold: no probe, unless they are accepted once more. */
   readonly #gone = new Set<string>();
@@ -69,6 +71,7 @@ export class WorkWindow {
 
   /** Whether the due index is to be asked now. */
   get low(): boolean {
+    if (this.#unreadable.size >= mostUnreadable) return false;
     return !this.#refilling && this.#work.length < lowWater && this.#looks;
   }
 

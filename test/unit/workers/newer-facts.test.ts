@@ -1,0 +1,149 @@
+import { expect } from "chai";
+import { circuits } from "../../../src/application/aggregate-types.ts";
+import { loadWebhook } from "../../../src/application/events/webhooks.ts";
+import { streams } from "../../../src/domain/streams.ts";
+import { attemptEnded } from "../../support/circuits.ts";
+import { ManualRelay } from "../../support/manual-relay.ts";
+import { refusal, success } from "../../support/outcomes.ts";
+import { stage, until, type Stage } from "../../support/staged-worker.ts";
+
+/** An event of the same destination. */
+const another = "0193a1b2-0000-7000-8000-00000000ffff";
+
+describe("a delivery worker that meets facts of a newer release", () => {
+  let relay: ManualRelay;
+  let staged: Stage;
+
+  beforeEach(async () => {
+    relay = await ManualRelay.open();
+    staged = await stage(relay);
+  });
+  afterEach(async () => {
+    await staged.worker.stop(60_000);
+    expect(relay.api.errors).to.deep.equal([]);
+    await relay.close();
+  });
+
+  const wake = () => staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
+  const typesIn = async (stream: string) => (await relay.store.readStream(stream)).map(({ type }) => type);
+  /** Lets the worker do whatever it does, through a few of its pauses after trouble. */
+  const idle = async () => {
+    for (let second = 0; second < 5; second += 1) {
+      staged.clock.advance(1_000);
+      for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+    }
+  };
+  const recordOf = {
+    circuit: () => streams.circuit(staged.destinationId),
+    destination: () => streams.destination(staged.destinationId),
+    tenant: () => streams.tenant(staged.tenantId),
+  };
+
+  for (const record of ["circuit", "destination", "tenant"] as const) {
+    it(`starts no attempt where one of them is about the destination's ${record}, and delivers to others`, async () => {
+      const { destinationId: other, path, apiKey } = await staged.openAnother();
+      if (record === "circuit") await staged.tell(attemptEnded(another, false, 10));
+      const first = await staged.post();
+      await relay.store.appendNewer(recordOf[record]());
+      wake();
+      await idle();
+      expect(staged.sent).to.deep.equal([]);
+      expect(await typesIn(streams.event(first)), "neither given up nor cancelled").to.deep.equal(["EventAccepted"]);
+      if (record === "tenant") return;
+      const neighbour = await relay.accept({ path, apiKey });
+      await relay.drained();
+      staged.take({ kind: "wake", destinationId: other, position: "" });
+      expect(await staged.answered(1)).to.deep.equal([neighbour]);
+    });
+  }
+
+  it("asks the log no more about a record that it could not read", async () => {
+    await staged.tell(attemptEnded(another, false, 10));
+    await staged.post();
+    await relay.store.appendNewer(recordOf.circuit());
+    wake();
+    await idle();
+    const readStream = relay.store.readStream.bind(relay.store);
+    let reads = 0;
+    relay.store.readStream = async (...asked) => ((reads += 1), readStream(...asked));
+    await idle();
+    expect(reads).to.equal(0);
+  });
+
+  it("accepts events for a destination whose circuit it cannot read, and claims none of them", async () => {
+    await staged.post();
+    wake();
+    await staged.answered(1);
+    await relay.store.appendNewer(recordOf.circuit());
+    await until(() => staged.aggregates.peek(circuits, staged.destinationId) === undefined);
+    const id = await staged.post();
+    expect(await typesIn(streams.event(id))).to.deep.equal(["EventAccepted"]);
+  });
+
+  it("leaves the event with one of them alone, and delivers the others of its destination", async () => {
+    const newer = await staged.post();
+    const others = [await staged.post(), await staged.post()];
+    await relay.store.appendNewer(streams.event(newer));
+    wake();
+    expect(await staged.answered(2)).to.deep.equal(others);
+    await idle();
+    expect(staged.sent).to.have.length(2);
+    expect(await typesIn(streams.event(newer))).to.deep.equal(["EventAccepted", "FromTheFuture"]);
+  });
+
+  it("does not cancel the event with one of them when its destination is deleted", async () => {
+    const [newer, other] = [await staged.post(), await staged.post()];
+    await relay.store.appendNewer(streams.event(newer));
+    await staged.remove();
+    wake();
+    await idle();
+    expect(await typesIn(streams.event(other))).to.deep.equal(["EventAccepted", "EventCancelled"]);
+    expect(await typesIn(streams.event(newer))).to.deep.equal(["EventAccepted", "FromTheFuture"]);
+  });
+
+  it("tries a half-open circuit with the next event, and writes nothing about the one it cannot read", async () => {
+    await staged.tell(attemptEnded(another, false));
+    relay.clock.advance(301_000);
+    await staged.tell({ type: "HalfOpen", lost: null });
+    const [newer, other] = [await staged.post(), await staged.post()];
+    await relay.store.appendNewer(streams.event(newer));
+    wake();
+    expect(await staged.answered(1)).to.deep.equal([other]);
+    await staged.worker.stop(60_000);
+    expect(JSON.stringify(await relay.store.readStream(recordOf.circuit()))).not.to.include(newer);
+  });
+
+  for (const [how, outcome, status] of [
+    ["a success", success, "Succeeded"], ["a failure", refusal, "WaitingRetry"],
+  ] as const) {
+    for (const record of ["circuit", "destination", "tenant"] as const) {
+      it(`records ${how} of an attempt though the ${record} has one of them by then`, async () => {
+        await staged.tell(attemptEnded(another, false, 10));
+        const id = await staged.post();
+        wake();
+        await until(() => staged.sent.length === 1);
+        await relay.store.appendNewer(recordOf[record]());
+        const before = await typesIn(recordOf.circuit());
+        staged.sent[0]?.answer(outcome);
+        await staged.worker.stop(60_000);
+        expect((await loadWebhook(relay.store, id)).state?.status).to.equal(status);
+        if (record !== "tenant") expect(await typesIn(recordOf.circuit())).to.deep.equal(before);
+        expect(staged.sent).to.have.length(1);
+      });
+    }
+  }
+
+  it("appends nothing behind one of them that came into the event's own stream during the attempt", async () => {
+    const id = await staged.post();
+    wake();
+    await until(() => staged.sent.length === 1);
+    await relay.store.appendNewer(streams.event(id));
+    const facts = await typesIn(streams.event(id));
+    const next = await staged.post();
+    wake();
+    expect(await staged.answered(2)).to.deep.equal([id, next]);
+    await idle();
+    expect(await typesIn(streams.event(id))).to.deep.equal(facts);
+    expect(staged.sent).to.have.length(2);
+  });
+});
