@@ -7,6 +7,7 @@ import { recordUse } from "../application/ingest/key-use.ts";
 import type { Origin } from "../application/origin.ts";
 import { Repeats } from "../application/repeats.ts";
 import { documentOf, pagesOf } from "../application/scans.ts";
+import { refuseUnreadable } from "../application/unreadable.ts";
 import { decide, noPurges } from "../domain/purges/purges.ts";
 import { Refusal } from "../domain/refusal.ts";
 import { streams } from "../domain/streams.ts";
@@ -37,6 +38,8 @@ export class Purger {
   readonly #parts: PurgerParts;
   /** The last event of each purge that was looked at. */
   readonly #cursors = new Map<string, string>();
+  /** Purges with an event that is left to a process of a newer release. */
+  readonly #unfinished = new Set<string>();
   readonly #stuck: Repeats;
 
   constructor(parts: PurgerParts) {
@@ -103,11 +106,14 @@ export class Purger {
     if (after === undefined && page.length > 0) await this.#recordUses(purge.tenantId, origin);
     for (let at = 0; at < page.length; at += together) {
       if (!(await this.#settle())) return;
-      await this.#paced(() =>
-        Promise.all(page.slice(at, at + together).map((eventId) => this.#delete(eventId, purge.position))));
+      const some = page.slice(at, at + together);
+      const deleted = await this.#paced(() =>
+        Promise.all(some.map((eventId) => this.#delete(eventId, purge.position))));
+      if (deleted.includes(false)) this.#unfinished.add(purge.id);
     }
     const last = page.at(-1);
     if (last !== undefined) this.#cursors.set(purge.id, last);
+    else if (this.#unfinished.has(purge.id)) refuseUnreadable("the record of a purged event", { newer: true });
     else if (await this.#isOutOfSight(purge)) await this.#complete(purge, origin);
   }
 
@@ -135,21 +141,25 @@ export class Purger {
     return found.filter((eventId) => eventId !== after);
   }
 
-  /** Deletes the stream of an event, unless another event has it by now: one that began again after a purge. */
-  async #delete(eventId: string, purgedAt: Position): Promise<void> {
+  /**
+   * Deletes the stream of an event, unless another event has it by now: one that began again after a purge. Answers
+   * false where only a newer release can tell.
+   */
+  async #delete(eventId: string, purgedAt: Position): Promise<boolean> {
     const { store } = this.#parts;
     const stream = streams.event(eventId);
     for (;;) {
       const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
-      if (newest && !isOf(newest, eventId)) return;
+      if (newest?.unreadable !== undefined && newest.newer) return false;
+      if (newest && !isOf(newest, eventId)) return true;
       if (newest && newest.position > purgedAt) {
         const [oldest] = await store.readStream(stream, { limit: 1 });
-        if (!oldest || oldest.position > purgedAt) return;
+        if (!oldest || oldest.position > purgedAt) return true;
       }
       try {
         // Also where nothing is to be read: a deletion that broke off may have left it in the engine.
         await store.deleteStream(stream, newest?.revision ?? noStream);
-        return;
+        return true;
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
       }
@@ -176,11 +186,12 @@ export class Purger {
   }
 
   /** Rests as long as the task took, so that the log has time for others. */
-  async #paced(task: () => Promise<unknown>): Promise<void> {
+  async #paced<Result>(task: () => Promise<Result>): Promise<Result> {
     const { clock } = this.#parts;
     const begun = clock.monotonic();
-    await task();
+    const result = await task();
     await sleep(clock, clock.monotonic() - begun);
+    return result;
   }
 }
 

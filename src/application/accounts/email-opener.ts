@@ -7,6 +7,7 @@ import { Unsealable, type Sealing } from "../../ports/sealing.ts";
 import { neededMasterKeys, readPlatformKeys } from "../keys/platform-keys.ts";
 import { places, type Vault } from "../keys/vault.ts";
 import { readPages } from "../stream-pages.ts";
+import { isNewer, refuseUnreadable } from "../unreadable.ts";
 import { personKey, type KeyedTenant } from "./people.ts";
 
 interface EmailOpenerParts {
@@ -29,8 +30,8 @@ export class EmailOpener {
   }
 
   /**
-   * A fact whose address, or whose tenant's key, was damaged is unreadable. Throws LogUnavailable, or Unsealable where
-   * a master key that may be needed is not at hand.
+   * A fact whose address, or whose tenant's key, was damaged is unreadable. So is one that takes a key in a newer
+   * release's record. Throws LogUnavailable, or Unsealable where a master key that may be needed is not at hand.
    */
   async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
     const concerned = ({ type }: LogEntry) =>
@@ -44,19 +45,22 @@ export class EmailOpener {
     const data = entry.data as { tenantId: string; email: string; userId?: string; inviteId?: string };
     const { tenantId, email: sealed } = data;
     const userId = data.userId ?? data.inviteId ?? "";
-    const tenant = await this.#tenant(tenantId);
     const { store, sealing, vault } = this.#parts;
+    let tenant: KeyedTenant | undefined;
     let email: string | null;
     try {
+      tenant = await this.#tenant(tenantId);
       const dataKey = tenant && vault.dataKey(tenant);
       const key = dataKey && (await personKey(store, sealing, dataKey, tenantId, userId));
       email = key ? sealing.open(sealed, key, places.email(tenantId, userId)) : null;
     } catch (error) {
+      const { stream, revision, position, id, type } = entry;
+      const unreadable = { stream, revision, position, id, type, unreadable: "its address cannot be opened" };
+      if (isNewer(error)) return { ...unreadable, newer: true };
       // The master key is at hand, so the tenant's facts are damaged: they must not hold up all others.
       if (!(error instanceof Unsealable)) throw error;
       if (tenant && (await this.#isAway(masterKeyIdOf(tenant.dataKey)))) throw error;
-      const { stream, revision, position, id, type } = entry;
-      return { stream, revision, position, id, type, unreadable: "its address cannot be opened", newer: false };
+      return { ...unreadable, newer: false };
     }
     return { ...entry, data: { ...entry.data, email } };
   }
@@ -78,7 +82,10 @@ export class EmailOpener {
     return { id, dataKey };
   }
 
-  /** The tenant's data key as it was wrapped first, unless that master key is gone: then as it was wrapped last. */
+  /**
+   * The tenant's data key as it was wrapped first, unless that master key is gone: then as it was wrapped last. Throws
+   * an UnreadableRecord where only a newer release can tell.
+   */
   async #dataKey(tenantId: string): Promise<string | undefined> {
     const { store, sealing } = this.#parts;
     const [entry] = await store.readStream(streams.tenant(tenantId), { limit: 1 });
@@ -94,7 +101,7 @@ export class EmailOpener {
 
 /** The wrapped data key that a fact about a tenant brings. */
 function wrappedIn(entry: LogEntry): string | undefined {
-  if (entry.unreadable !== undefined) return undefined;
+  if (entry.unreadable !== undefined) return entry.newer ? refuseUnreadable("a tenant's record", entry) : undefined;
   const event = entry as RecordedEvent<TenantEvent>;
   if (event.type !== "TenantCreated" && event.type !== "TenantDataKeyRewrapped") return undefined;
   return event.data.dataKey;

@@ -5,7 +5,9 @@ import { decide } from "../../domain/tenant/decide.ts";
 import type { TenantEvent } from "../../domain/tenant/events.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { timestampNow } from "../../ports/clock/timestamp-now.ts";
-import { LogUnavailable, logStart, noStream, type EventStore, type RecordedEvent } from "../../ports/event-store.ts";
+import {
+  LogUnavailable, logStart, noStream, type EventStore, type LogEntry, type RecordedEvent, type UnreadableEntry,
+} from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { Ids } from "../../ports/ids.ts";
 import { tenants } from "../aggregate-types.ts";
@@ -40,12 +42,16 @@ export class Erasure {
     this.#rebuild = rebuild;
   }
 
-  /** Erases a tenant, or finishes that; answers how many streams were deleted. Throws a Refusal (not-found). */
+  /**
+   * Erases a tenant, or finishes that; answers how many streams were deleted. Throws a Refusal: not-found, or
+   * unavailable where a newer release has to do it, since this one cannot tell whose a part of the log is.
+   */
   async erase(tenantId: string): Promise<number> {
     const { aggregates, state, clock } = this.#parts;
     const unfinished = await this.#unfinished();
-    const finished = unfinished === null ? 0 : await this.#finish(unfinished);
+    const finished = unfinished === null ? 0 : await this.#resume(unfinished);
     if (unfinished === tenantId) return finished;
+    await this.#requireReadable(tenantId);
     const { state: tenant } = await aggregates.current(tenants, tenantId);
     if (!tenant) refuse("not-found", `there is no tenant ${tenantId}`);
     await state.put(marker, tenantId, null);
@@ -54,11 +60,46 @@ export class Erasure {
     return this.#finish(tenantId);
   }
 
-  /** Finishes an erasure that a kill interrupted; answers whose it was, or null where there was none. */
+  /**
+   * Finishes an erasure that a kill interrupted; answers whose it was, or null where there was none. Throws a Refusal
+   * (unavailable) as {@link erase} does.
+   */
   async resume(): Promise<string | null> {
     const tenantId = await this.#unfinished();
-    if (tenantId !== null) await this.#finish(tenantId);
+    if (tenantId !== null) await this.#resume(tenantId);
     return tenantId;
+  }
+
+  async #resume(tenantId: string): Promise<number> {
+    await this.#requireReadable(tenantId);
+    return this.#finish(tenantId);
+  }
+
+  /** Nothing is erased unless all of it can be: a newer release may have written what only that release can tell. */
+  async #requireReadable(tenantId: string): Promise<void> {
+    const { store } = this.#parts;
+    const others = new Set<string>();
+    for await (const entries of pagesOfLog(store)) {
+      for (const entry of entries) {
+        if (entry.unreadable === undefined || !entry.newer || others.has(entry.stream)) continue;
+        const owner = await this.#ownerOf(entry.stream);
+        if (owner !== undefined && owner !== tenantId) others.add(entry.stream);
+        else if (await this.#isThere(entry)) refuse("unavailable", leftToNewer(entry));
+      }
+    }
+  }
+
+  /** The tenant that the first fact of a stream names, if it does and can be read. */
+  async #ownerOf(stream: string): Promise<string | undefined> {
+    const [first] = await this.#parts.store.readStream(stream, { limit: 1 });
+    if (first?.unreadable !== undefined) return undefined;
+    return (first?.data as { readonly tenantId?: string } | undefined)?.tenantId;
+  }
+
+  /** An engine may go on giving what was deleted to who reads the whole log. */
+  async #isThere({ stream, revision }: UnreadableEntry): Promise<boolean> {
+    const [entry] = await this.#parts.store.readStream(stream, { from: revision, limit: 1 });
+    return entry?.revision === revision;
   }
 
   async #unfinished(): Promise<string | null> {
@@ -70,9 +111,7 @@ export class Erasure {
     const { store, state, clock } = this.#parts;
     const own = streams.tenant(tenantId);
     let deleted = 0;
-    let after = logStart;
-    for (;;) {
-      const { entries, upTo } = await store.readLog(after, batch);
+    for await (const entries of pagesOfLog(store)) {
       const found = new Set<string>();
       for (const entry of entries) {
         if (entry.unreadable !== undefined || entry.stream === own) continue;
@@ -81,8 +120,6 @@ export class Erasure {
       }
       await Promise.all([...found].map((stream) => store.deleteStream(stream)));
       deleted += found.size;
-      if (entries.length === 0 && upTo <= after) break;
-      after = upTo;
     }
     // Last: after it, only the marker knows that there is a tenant to erase.
     await store.deleteStream(own);
@@ -108,6 +145,20 @@ export class Erasure {
   #origin(): Origin {
     return serviceOrigin("operator", this.#parts.ids);
   }
+}
+
+async function* pagesOfLog(store: Pick<EventStore, "readLog">): AsyncGenerator<readonly LogEntry[], void> {
+  for (let after = logStart; ;) {
+    const { entries, upTo } = await store.readLog(after, batch);
+    yield entries;
+    if (entries.length === 0 && upTo <= after) return;
+    after = upTo;
+  }
+}
+
+function leftToNewer({ type, stream }: UnreadableEntry): string {
+  return `a newer release of the relay wrote an entry of type ${type} into the stream ${stream}: erase the tenant with `
+    + "that release, which can tell all that belongs to it";
 }
 
 function isReservation(entry: RecordedEvent): entry is RecordedEvent<ReservationEvent> {

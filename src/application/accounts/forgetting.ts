@@ -13,9 +13,11 @@ import type { ReadModels } from "../../ports/read-models.ts";
 import { invites, tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
+import { hasNewerStream } from "../newer-streams.ts";
 import type { Origin } from "../origin.ts";
 import { everyDocument } from "../scans.ts";
 import { readPages } from "../stream-pages.ts";
+import { refuseUnreadable } from "../unreadable.ts";
 import type { People } from "./people.ts";
 
 interface ForgettingParts {
@@ -46,7 +48,8 @@ export class Forgetting {
 
   /**
    * Forgets a user whose deletion is in the log; answers whether that was still to be done. Throws LogUnavailable,
-   * Unsealable, or a Refusal (unavailable) where the read models are behind or the tenant's record cannot be read.
+   * Unsealable, or a Refusal (unavailable) where the read models are behind, the tenant's record cannot be read, or an
+   * invite only by a newer release: it may be to the user.
    */
   async forget({ tenantId, userId }: DeletedUser, origin: Origin): Promise<boolean> {
     const { aggregates, people, clock } = this.#parts;
@@ -54,11 +57,18 @@ export class Forgetting {
     const facts = await this.#factsAbout(tenantId, userId);
     // Read models that are behind go on to name the user.
     if (facts.some(({ type }) => type === "UserForgotten")) return false;
+    await this.requireInvites();
     if (tenant) await this.#forgetInvites(tenant, userId, facts, origin);
     await people.forget(userId);
     const command = { type: "ForgetUser", userId, at: timestampNow(clock) } as const;
     await aggregates.change(tenants, tenantId, origin, (state) => (state ? decide(state, command) : []));
     return true;
+  }
+
+  /** Throws a Refusal (unavailable) where only a newer release can read an invite: it may be to anybody. */
+  async requireInvites(): Promise<void> {
+    const isNewer = await hasNewerStream(this.#parts, invites.category);
+    if (isNewer) refuseUnreadable("the record of an invite", { newer: true });
   }
 
   /** Users deleted before `before` (ISO 8601 UTC) who are not forgotten. */

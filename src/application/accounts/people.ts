@@ -10,6 +10,7 @@ import type { Sealing, SealingKey } from "../../ports/sealing.ts";
 import { places, type Vault } from "../keys/vault.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { RecentlyUsed } from "../recently-used.ts";
+import { refuseUnreadable } from "../unreadable.ts";
 
 /** A tenant, as far as its data key goes. */
 export type KeyedTenant = Pick<Tenant, "id" | "dataKey">;
@@ -25,7 +26,8 @@ interface PeopleParts {
 /**
  * People's addresses. Every email in the log is sealed under its person's own key, which is in a stream of its own:
  * deleting that stream makes the address unreadable wherever it was written. Promises reject with
- * LogUnavailable where the log does not answer, and with Unsealable where the tenant's data key does not open.
+ * LogUnavailable where the log does not answer, with Unsealable where the tenant's data key does not open, and with an
+ * UnreadableRecord where only a newer release can read a person's key.
  */
 export class People {
   readonly #parts: PeopleParts;
@@ -78,7 +80,10 @@ export class People {
   }
 }
 
-/** The key of a person, or undefined where the person was deleted. Throws LogUnavailable, or Unsealable. */
+/**
+ * The key of a person, or undefined where the person was deleted. Throws LogUnavailable, Unsealable, or an
+ * UnreadableRecord where only a newer release can read it.
+ */
 export async function personKey(
   store: Pick<EventStore, "readStream">,
   sealing: Sealing,
@@ -87,7 +92,8 @@ export async function personKey(
   userId: string,
 ): Promise<SealingKey | undefined> {
   const [entry] = await store.readStream(streams.person(userId), { limit: 1 });
-  if (!entry || entry.unreadable !== undefined) return undefined;
+  if (!entry) return undefined;
+  if (entry.unreadable !== undefined) return entry.newer ? refuseUnreadable("a person's record", entry) : undefined;
   const { key } = (entry as RecordedEvent<PersonEvent>).data;
   // A copy: the decoded key is a slice of a pool, which would be kept along with it.
   return new Uint8Array(Buffer.from(sealing.open(key, dataKey, places.personKey(tenantId, userId)), "base64"));

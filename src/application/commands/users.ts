@@ -136,8 +136,9 @@ export class UserCommands {
     const { tenant, user } = await this.#target(caller, userId);
     const command = (): TenantCommand => ({ type: "DeleteUser", by: caller, userId, at: timestampNow(clock) });
     decide(tenant, command());
-    // Forgetting needs the read models: where they are behind, nothing is to be done yet.
+    // Forgetting needs the read models and the invites: as long as it has them not, nothing is to be done.
     await freshness.wait();
+    await forgetting.requireInvites();
     const reservation = await reservations.find(streams.email(user.emailHash));
     const { events } = await aggregates.change(tenants, caller.tenantId, origin, (state) => {
       const current = state?.users.get(userId);

@@ -11,6 +11,7 @@ import type { ReadModels } from "../../ports/read-models.ts";
 import { Unsealable, type Sealing } from "../../ports/sealing.ts";
 import { tenants } from "../aggregate-types.ts";
 import type { Aggregates } from "../aggregates.ts";
+import { hasNewerStream } from "../newer-streams.ts";
 import { entriesOf, serviceOrigin, type Origin } from "../origin.ts";
 import { pagesOf } from "../scans.ts";
 import { wrappingKeys } from "./key-inventory.ts";
@@ -39,7 +40,7 @@ const patienceMs = 5_000;
 /** How far a rotation came. */
 export interface Rotated {
   readonly rewrapped: number;
-  /** Keys that could not be re-wrapped; their master keys stay needed. */
+  /** Keys that could not be re-wrapped, at least; their master keys stay needed. */
   readonly left: number;
   /** Whether nothing needs another master key than the newest any more. */
   readonly through: boolean;
@@ -104,6 +105,8 @@ export class KeyRotation {
       // Only a pass that found nothing to do shows that nothing is left.
       if (pass.rewrapped > 0 || stopped()) continue;
       if (neededMasterKeys(stored.fact).length === 1) return { rewrapped, left: 0, through: true };
+      // The read models may not know the key of a tenant whose record only a newer release can read.
+      if (await hasNewerStream(this.#parts, tenants.category)) return { rewrapped, left: 1, through: false };
       await this.#append(stored, [this.#current]);
     }
   }

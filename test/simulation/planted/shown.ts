@@ -41,7 +41,7 @@ export const shown: readonly PlantedBug[] = [
     name: "a purge deletes whatever has the stream by now",
     breaks: "only purged events are deleted",
     file: purger,
-    from: "if (newest && !isOf(newest, eventId)) return;\n      if (newest && newest.position > purgedAt) {",
+    from: "if (newest && !isOf(newest, eventId)) return true;\n      if (newest && newest.position > purgedAt) {",
     to: "if (newest && newest.position === \"\") {",
     weather: hurried,
   },

@@ -1,8 +1,9 @@
 import { expect } from "chai";
+import { streams } from "../../../src/domain/streams.ts";
 import type { LogEntry } from "../../../src/ports/event-store.ts";
 import { ReadModelsTakenOver } from "../../../src/ports/read-models.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
-import { ManualRelay } from "../../support/manual-relay.ts";
+import { ManualRelay, never } from "../../support/manual-relay.ts";
 import { eventually } from "../../support/relay.ts";
 import { spoiled } from "../../support/spoiled.ts";
 
@@ -53,6 +54,29 @@ describe("a purge that is held up", () => {
     await purge();
     await relay.settle();
     expect([relay.store.deleted, relay.store.wronged]).to.deep.equal([1, []]);
+  });
+
+  it("leaves an event of which a newer release wrote a part, takes the others, and is not through", async () => {
+    const kept = await accept();
+    await relay.deliveries.succeed(kept);
+    const other = await accept();
+    await relay.deliveries.succeed(other);
+    await purge();
+    await relay.drained();
+    await relay.store.appendNewer(streams.event(kept));
+    await relay.purger.run(never);
+    const left = await relay.store.readStream(streams.event(kept));
+    expect(left.map(({ unreadable }) => unreadable !== undefined)).to.deep.equal([false, false, false, true]);
+    expect(relay.store.deleted).to.equal(2);
+    const readStream = relay.store.readStream.bind(relay.store);
+    let looks = 0;
+    relay.store.readStream = async (...asked) => {
+      if (asked[0].startsWith("event-")) looks += 1;
+      return readStream(...asked);
+    };
+    await relay.purger.run(never);
+    expect(looks, "events looked at again in vain").to.equal(0);
+    expect(await relay.models.count({ collection: "purges", where: { completed: false } })).to.equal(1);
   });
 
   it("passes over an event of which something cannot be read: it may have been replayed", async () => {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { SqliteExpiringState } from "../../../src/adapters/embedded-expiring-state/sqlite-expiring-state.ts";
+import { streams } from "../../../src/domain/streams.ts";
 import { LogUnavailable, type RecordedEvent } from "../../../src/ports/event-store.ts";
 import { Retention } from "../../../src/workers/retention.ts";
 import { createTenant, login, openIngest } from "../../support/accounts.ts";
@@ -140,5 +141,18 @@ describe("retention", () => {
     await newRetention().run(never);
     expect(await purges()).to.equal(2);
     expect(await one.shown()).to.deep.equal([]);
+  });
+
+  it("purges nothing of a tenant while only a newer release can read how long it keeps events", async () => {
+    const [newer, other] = [await open(1), await open(1)];
+    for (const tenant of [newer, other]) await relay.deliveries.succeed(await tenant.accept());
+    relay.clock.advance(2 * dayMs);
+    await relay.store.appendNewer(streams.tenant(newer.tenantId));
+    await relay.drained();
+    await newRetention().run(never);
+    const { entries } = await relay.store.readLog("", 1_000);
+    expect(entries.filter(({ type }) => type === "EventsPurged").map(({ stream }) => stream))
+      .to.deep.equal([streams.purges(other.tenantId)]);
+    expect(troubles).to.deep.equal(["retention"]);
   });
 });

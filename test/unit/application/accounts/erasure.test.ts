@@ -11,6 +11,7 @@ import { Aggregates } from "../../../../src/application/aggregates.ts";
 import { backlogByDestination } from "../../../../src/application/delivery/backlog.ts";
 import { keyInventory } from "../../../../src/application/keys/key-inventory.ts";
 import { Refusal } from "../../../../src/domain/refusal.ts";
+import { streams } from "../../../../src/domain/streams.ts";
 import type { EventStore } from "../../../../src/ports/event-store.ts";
 import { createTenant, createUser, openIngest, password } from "../../../support/accounts.ts";
 import { startApi } from "../../../support/api.ts";
@@ -159,6 +160,42 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
         expect(await erasure().erase(id).catch((error: unknown) => error)).to.be.instanceOf(Refusal);
       }
       expect(await engines.store.head()).to.equal(head);
+    });
+
+    if (open === inMemory) describe("where a newer release wrote a part of the log", () => {
+      const appendNewer = (stream: string) => (engines.store as InMemoryEventStore).appendNewer(stream);
+      const refusal = (tenantId: string) => erasure().erase(tenantId).catch((error: Error) => error.message);
+
+      for (const [whose, streamOf] of [
+        ["the tenant", ({ tenantId }) => `tenant-${tenantId}`],
+        ["an event of the tenant", ({ eventId }) => streams.event(eventId)],
+        ["nobody known", () => `event-${ids.uuid()}`],
+      ] as const satisfies readonly [string, (of: { tenantId: string; eventId: string }) => string][]) {
+        it(`is left to that release, and nothing is begun, if the part is about ${whose}`, async () => {
+          const gone = await withApi(fill);
+          const { entries } = await engines.store.readLog("", 1_000);
+          const accepted = entries.find(({ type }) => type === "EventAccepted");
+          const eventId = (accepted as unknown as { data: { eventId: string } }).data.eventId;
+          await engines.projector.stop();
+          const stream = streamOf({ tenantId: gone.tenantId, eventId });
+          await appendNewer(stream);
+          const head = await engines.store.head();
+          expect(await refusal(gone.tenantId)).to.equal(
+            `a newer release of the relay wrote an entry of type FromTheFuture into the stream ${stream}: erase the `
+            + "tenant with that release, which can tell all that belongs to it",
+          );
+          expect([await engines.store.head(), await erasure().resume()]).to.deep.equal([head, null]);
+        });
+      }
+
+      it("is done if the part is about another tenant", async () => {
+        const [gone, stays] = [await withApi(fill), await withApi(fill)];
+        await projected();
+        await engines.projector.stop();
+        await appendNewer(`tenant-${stays.tenantId}`);
+        expect(await refusal(gone.tenantId)).to.be.greaterThan(10);
+        expect(await remaining(stays.tenantId)).to.not.equal([]);
+      });
     });
 
     it("is finished by whoever comes next, wherever it was killed", async function () {

@@ -10,12 +10,12 @@ import { PlatformKeys } from "../../../../src/application/keys/platform-keys.ts"
 import { Vault } from "../../../../src/application/keys/vault.ts";
 import { entriesOf, serviceOrigin } from "../../../../src/application/origin.ts";
 import type { PlatformEvent } from "../../../../src/domain/platform/platform.ts";
-import { noStream, type RecordedEvent } from "../../../../src/ports/event-store.ts";
+import { noStream, type LogEntry, type RecordedEvent } from "../../../../src/ports/event-store.ts";
 import { Unsealable } from "../../../../src/ports/sealing.ts";
 import { createTenant } from "../../../support/accounts.ts";
 import { startApi } from "../../../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../../../support/api-engines.ts";
-import { spoilReads } from "../../../support/spoiled.ts";
+import { fromNewer, spoilReads } from "../../../support/spoiled.ts";
 
 const ids = new SystemIds();
 const going = () => false;
@@ -115,6 +115,32 @@ describe("master key rotation", () => {
     mend();
     expect(await rotate()).to.deep.equal({ rewrapped: 1, left: 0, through: true });
     await requireRotated();
+  });
+
+  for (const [what, stream, rewrapped] of [
+    ["a tenant of which it knows no key", () => `tenant-${ids.uuid()}`, 3],
+    ["a tenant whose key it knows", () => `tenant-${known[0]?.tenantId ?? ""}`, 2],
+  ] as const) it(`keeps the old key needed where only a newer release can read ${what}`, async () => {
+    await engines.store.appendNewer(stream());
+    expect(await rotate()).to.deep.equal({ rewrapped, left: 1, through: false });
+    expect(await refusal(second)).to.include({ masterKeyId: masterKeyId(first) });
+  });
+
+  it("has nothing to say of what only a newer release can read where no other key is needed", async () => {
+    await engines.store.appendNewer(`tenant-${ids.uuid()}`);
+    const { rotation } = processWith(first);
+    expect(await rotation.finish(going)).to.deep.equal({ rewrapped: 0, left: 0, through: true });
+  });
+
+  it("takes no address for a deleted person's while only a newer release can read the person's key", async () => {
+    const { tenantId } = known[0]!;
+    const facts = await engines.store.readStream(`tenant-${tenantId}`);
+    const isKey = ({ stream }: LogEntry) => stream.startsWith("person-");
+    const readStream = async (...asked: Parameters<typeof engines.store.readStream>) =>
+      (await engines.store.readStream(...asked)).map((entry) => (isKey(entry) ? fromNewer(entry) : entry));
+    const { sealing, vault } = processWith(first);
+    const [, user] = await new EmailOpener({ store: { readStream }, sealing, vault }, { max: 100 }).prepare(facts);
+    expect(user).to.include({ type: "UserCreated", newer: true });
   });
 
   it("tells addresses whose master key is away from those whose key was damaged: they hold up no others", async () => {
