@@ -196,10 +196,13 @@ export class Membership {
 
   #read({ value, offset }: KafkaMessage, partition: number): readonly WorkItem[] {
     const item = decodeItem(value);
-    if (item) return [item];
     const { metrics, logger, topic } = this.#parts;
-    metrics.trouble("queue message");
-    logger.warn({ topic, partition, offset, bytes: value?.length ?? 0 }, "a queue message is unreadable: set aside");
+    if (item === "newer") logger.debug({ topic, partition, offset }, "a newer release's queue message is passed over");
+    else if (item) return [item];
+    else {
+      metrics.trouble("queue message");
+      logger.warn({ topic, partition, offset, bytes: value?.length ?? 0 }, "a queue message is unreadable: set aside");
+    }
     return [];
   }
 

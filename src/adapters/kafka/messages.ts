@@ -1,6 +1,9 @@
 import type { FirstAttempt, WakeUp, WorkItem } from "../../ports/work-queue.ts";
 
-/** The only layout so far. A reader that does not know a message's layout sets the message aside. */
+/**
+ * The only layout so far. A reader passes over a layout, or a kind, that it does not know: the due index has the work.
+ * So what the facts of a newer version call for goes into items of a kind of its own.
+ */
 const version = 1;
 
 /** The bytes of an item as a message's value. */
@@ -8,14 +11,17 @@ export function encodeItem(item: WorkItem): Buffer {
   return Buffer.from(JSON.stringify({ v: version, ...item }));
 }
 
-/** The item in a message's value, or undefined when it cannot be decoded. */
-export function decodeItem(value: Buffer | null): WorkItem | undefined {
-  const fields = parsed(value);
-  if (fields?.["v"] !== version) return undefined;
-  const { destinationId, position } = fields;
-  if (typeof destinationId !== "string" || typeof position !== "string") return undefined;
-  if (fields["kind"] === "wake") return { kind: "wake", destinationId, position };
-  return fields["kind"] === "first" ? firstAttempt(fields) : undefined;
+/**
+ * The item in a message's value, without harm from fields that a newer release added; "newer" where that release wrote
+ * another layout or kind, and undefined where the message is damaged.
+ */
+export function decodeItem(value: Buffer | null): WorkItem | "newer" | undefined {
+  const { v, kind, destinationId, position, ...fields } = parsed(value) ?? {};
+  if (typeof v === "number" && v > version) return "newer";
+  if (v !== version || typeof destinationId !== "string" || typeof position !== "string") return undefined;
+  if (kind === "wake") return { kind, destinationId, position };
+  if (kind === "first") return firstAttempt({ ...fields, kind, destinationId, position });
+  return typeof kind === "string" ? "newer" : undefined;
 }
 
 /** What stands in for an item that no message has room for: its event waits in the due index. */
@@ -33,8 +39,7 @@ function firstAttempt(fields: Readonly<Record<string, unknown>>): FirstAttempt |
   if (idempotencyKey !== null && typeof idempotencyKey !== "string") return undefined;
   // An append that expected less than nothing could not be put on the wire, and would break off the others under way.
   if (!Number.isSafeInteger(revision) || (revision as number) < 0) return undefined;
-  const { v: _, ...item } = fields;
-  return item as unknown as FirstAttempt;
+  return fields as unknown as FirstAttempt;
 }
 
 function parsed(value: Buffer | null): Readonly<Record<string, unknown>> | undefined {

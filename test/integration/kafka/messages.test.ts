@@ -46,7 +46,7 @@ describe("Kafka's topic", function () {
     const item = { ...firstAttempt("x"), payload: secret };
     const garbage: readonly (Buffer | string | null)[] = [
       null, "", "\u0000", secret, Buffer.from([0xff, 0xfe, 0x00, 0x80]), "[]", "null", "1", "{}", `{"v":1}`,
-      JSON.stringify(item), JSON.stringify({ ...item, v: 2 }), JSON.stringify({ ...item, v: 1, kind: "second" }),
+      JSON.stringify(item), JSON.stringify({ ...item, v: 0 }), JSON.stringify({ ...item, v: 1, kind: 2 }),
       JSON.stringify({ ...item, v: 1, revision: "0" }), JSON.stringify({ ...item, v: 1, idempotencyKey: 1 }),
       JSON.stringify({ ...item, v: 1, payload: undefined }), JSON.stringify({ v: 1, kind: "wake", destinationId: "d" }),
     ];
@@ -64,6 +64,19 @@ describe("Kafka's topic", function () {
         .to.deep.equal(garbage.map((_, index) => String(index + 1)));
       expect(lines[0]?.fields).to.include.keys("topic", "partition");
       expect(JSON.stringify(opened.log)).to.not.include(secret);
+      await until("they are done with", async () => (await total(opened.queue)) === 0);
+    });
+
+    it("passes over what a newer release wrote in another way, and takes items with more fields", async () => {
+      const newer = [{ ...item, v: 2 }, { ...item, v: 1, kind: "second" }, { v: 2 }];
+      const more = { ...firstAttempt("more"), v: 1, priority: 7 };
+      const values = [...newer, more].map((value) => JSON.stringify(value));
+      await producer.send({ topic: queues.topic, messages: values.map((value): Message => ({ key, value })) });
+      await opened.queue.publish([firstAttempt("last")]);
+      await opened.queue.consume(recorder);
+      await until("the last is taken", () => recorder.eventIds.includes("last"));
+      expect(recorder.eventIds).to.deep.equal(["first", "more", "last"]);
+      expect(opened.troubles).to.deep.equal([]);
       await until("they are done with", async () => (await total(opened.queue)) === 0);
     });
 
