@@ -71,4 +71,19 @@ describe("cancelling an event", () => {
     expect(await claims.cancel({ kind: "due", eventId: "event" })).to.equal(miss);
     expect(told).to.deep.equal(miss === "unreadable" ? ["event not readable"] : []);
   });
+
+  it("that only a newer release can read comes to nothing; of thousands a few lines tell, and no error", async () => {
+    const clock = new ManualClock();
+    const lines: object[] = [];
+    const store = { readStream: async () => [{ unreadable: "unknown type", newer: true }] };
+    const claims = new Claims({
+      clock, store, deliveryTimeoutMs: 15_000,
+      metrics: { trouble: () => undefined }, logger: { warn: (fields: object) => lines.push(fields) },
+    } as unknown as ConstructorParameters<typeof Claims>[0]);
+    for (let n = 0; n < 1_000; n += 1) {
+      expect(await claims.cancel({ kind: "due", eventId: `e${n}` })).to.equal("unreadable");
+    }
+    clock.advance(10_000);
+    expect(lines).to.deep.equal([{ eventId: "e0" }, { events: 999 }]);
+  });
 });

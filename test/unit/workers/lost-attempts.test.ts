@@ -248,6 +248,32 @@ describe("an attempt that is held for lost", () => {
     expect(looks).to.equal(2);
   });
 
+  it("is not given up where only a newer release can read its event or its tenant, and is told once", async () => {
+    const { eventId, state } = await underWay();
+    const other = await underWay();
+    const giveUp = await watching();
+    await relay.store.appendNewer(streams.event(eventId));
+    await giveUp();
+    for (let times = 0; times < 3; times += 1) await giveUp(1_000);
+    expect(lines.map((line) => "eventId" in line && line.eventId))
+      .to.have.members([eventId, other.eventId]);
+    const last = await underWay();
+    const giveUpMore = await watching();
+    await relay.store.appendNewer(streams.tenant(state.tenantId));
+    await giveUpMore();
+    const ends = await Promise.all([eventId, other.eventId, last.eventId].map(endsOf));
+    expect(ends).to.deep.equal([[], ["DeliveryFailed"], []]);
+  });
+
+  it("is given up where only a newer release can read its circuit, which is left alone", async () => {
+    const { eventId } = await underWay();
+    const giveUp = await watching();
+    await relay.store.appendNewer(streams.circuit(target.destinationId));
+    await giveUp();
+    expect(await endsOf(eventId)).to.deep.equal(["DeliveryFailed"]);
+    expect(await relay.store.readStream(streams.circuit(target.destinationId))).to.have.length(1);
+  });
+
   it("has its whole lease again after the log was out of reach, so that its worker can record first", async () => {
     const { eventId } = await underWay(10_000);
     const giveUp = await watching();

@@ -5,7 +5,7 @@ import { timestamp } from "../../../src/domain/time.ts";
 import type { EventLog } from "../../../src/ports/event-store.ts";
 import type { FirstAttempt } from "../../../src/ports/work-queue.ts";
 import { PayloadRoom } from "../../../src/workers/delivery/payload-room.ts";
-import { windowSize, WorkWindow, type WindowParts } from "../../../src/workers/delivery/work-window.ts";
+import { mostUnreadable, windowSize, WorkWindow, type WindowParts } from "../../../src/workers/delivery/work-window.ts";
 import { ManualClock } from "../../support/manual-clock.ts";
 
 const item = (n: number) =>
@@ -238,6 +238,16 @@ describe("a window of work", () => {
     expect(taken()).to.deep.equal([]);
     expect(await window.oldest(halfOpen)).to.include({ eventId: "e2" });
     expect(covered).to.deep.equal(["head"]);
+  });
+
+  it("remembers no end of events that it cannot read: it takes new ones then, and looks for no others", () => {
+    window.offer(wake("1"));
+    for (let n = 1; n < mostUnreadable; n += 1) window.end(`u${n}`, "unreadable");
+    expect(window.low).to.equal(true);
+    window.end("u0", "unreadable");
+    expect(window.low).to.equal(false);
+    window.offer(item(1));
+    expect(taken()).to.deep.equal(["e1"]);
   });
 
   it("looks for a probe behind what the log does not hold, unless that is accepted once more", async () => {
