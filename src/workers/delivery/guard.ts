@@ -1,4 +1,5 @@
 import type { Repeats } from "../../application/repeats.ts";
+import { isNewer } from "../../application/unreadable.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 
@@ -44,11 +45,11 @@ export class Guard {
     }
   }
 
-  /** An engine that is away pauses every lane there is. */
+  /** An engine that is away pauses every lane there is, and a newer release may have written of all destinations. */
   #tell(error: unknown): void {
     const { repeats, logger } = this.#parts;
     repeats.tell(
-      String(error),
+      isNewer(error) ? "records wait for a newer release" : String(error),
       () => logger.warn({ err: error, destinationId: this.#destinationId }, "delivery lane pauses"),
       (reason, times) => logger.warn({ reason, times }, "delivery lanes pause"),
     );

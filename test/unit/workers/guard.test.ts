@@ -1,0 +1,24 @@
+import { expect } from "chai";
+import { Repeats } from "../../../src/application/repeats.ts";
+import { refuseUnreadable } from "../../../src/application/unreadable.ts";
+import { Guard } from "../../../src/workers/delivery/guard.ts";
+import { ManualClock } from "../../support/manual-clock.ts";
+import { quiet } from "../../support/telemetry.ts";
+
+describe("lanes that pause", () => {
+  it("are told in two lines where a newer release wrote of many destinations", async () => {
+    const clock = new ManualClock();
+    const lines: object[] = [];
+    const logger = { ...quiet, warn: (fields: object) => void lines.push(fields) };
+    const repeats = new Repeats(clock);
+    for (let n = 0; n < 300; n += 1) {
+      const guard = new Guard(`d${n}`, { clock, logger, repeats }, () => undefined);
+      await guard.run(async () => refuseUnreadable(`the record circuit-d${n}`, { newer: true }));
+      expect(guard.paused).to.equal(true);
+    }
+    clock.advance(10_000);
+    expect(lines).to.have.length(2);
+    expect(lines[0]).to.include({ destinationId: "d0" });
+    expect(lines[1]).to.deep.equal({ reason: "records wait for a newer release", times: 299 });
+  });
+});
