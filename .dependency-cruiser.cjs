@@ -23,6 +23,7 @@ const homes = {
   jose: ["src/adapters/jose"],
   kafkajs: ["src/adapters/kafka"],
   koa: ["src/http"],
+  "koa-body": ["src/http"],
   "lru-cache": ["src/application", "src/adapters", "src/workers"],
   mongodb: ["src/adapters/mongodb"],
   "p-limit": ["src/adapters", "src/application", "src/workers"],

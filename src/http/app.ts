@@ -13,7 +13,7 @@ import { uncountedBytes, type HoldAnswer } from "./memory/request-memory.ts";
 import { authenticate } from "./requests/authenticate.ts";
 import { clientAddress } from "./requests/client-address.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
-import { readJsonObject } from "./requests/json-body.ts";
+import { jsonObjectReader, type ReadJsonObject } from "./requests/json-body.ts";
 import { hasDotSegment } from "./requests/target.ts";
 import type { Answer, Exchange, Route } from "./route.ts";
 import { apiKeyRoutes } from "./routes/api-keys.ts";
@@ -36,17 +36,11 @@ const changedBytes = 1_024;
 export function createApp(api: Api): { readonly app: RequestListener; readonly answerIngest: AnswerIngest } {
   const fail = createFailures(api);
   const answerIngest = createAnswerIngest(api, fail);
-  const ingest = createIngestHandler(api, answerIngest, fail);
-  const rest = createKoa(api, fail).callback();
-  const app: RequestListener = (request, response) => {
-    const path = ingestPath(request.url ?? "");
-    if (path) void ingest(request, response, path);
-    else void rest(request, response);
-  };
-  return { app, answerIngest };
+  const app = createKoa(api, answerIngest, fail).callback();
+  return { app: (request, response) => void app(request, response), answerIngest };
 }
 
-function createKoa(api: Api, fail: Fail): Koa {
+function createKoa(api: Api, answerIngest: AnswerIngest, fail: Fail): Koa {
   const app = new Koa();
   // Errors that get past the handling below concern broken connections.
   app.on("error", (error: unknown) => api.logger.debug({ err: error }, "a connection failed"));
@@ -68,9 +62,11 @@ function createKoa(api: Api, fail: Fail): Koa {
     }
   });
   const routes = routesOf(api);
+  const read = jsonObjectReader(api.maxBodyBytes);
   app.use(refuseDotSegments);
+  app.use(createIngestHandler(api, answerIngest, read));
   app.use(guardLiteralPaths(routes));
-  app.use(routerOf(routes, api).routes());
+  app.use(routerOf(routes, api, read).routes());
   app.use(answerUnmatched);
   return app;
 }
@@ -109,11 +105,11 @@ function guardLiteralPaths(routes: readonly Route[]): Middleware {
   };
 }
 
-function routerOf(routes: readonly Route[], api: Api): Router {
+function routerOf(routes: readonly Route[], api: Api, read: ReadJsonObject): Router {
   const router = new Router({ strict: true, sensitive: true });
   for (const { method, path, run } of routes) {
     router.register(path, [method], async (context) => {
-      const { exchange, holdAnswer } = await begun(context, api);
+      const { exchange, holdAnswer } = await begun(context, api, read);
       const answered = await run(exchange);
       answer(context, answered, await contentOf(answered, holdAnswer));
     });
@@ -123,7 +119,7 @@ function routerOf(routes: readonly Route[], api: Api): Router {
 
 /** A request under way, and the function that holds memory for its answer: the tenant's, once the caller is known. */
 async function begun(
-  context: Context, api: Api,
+  context: Context, api: Api, read: ReadJsonObject,
 ): Promise<{ readonly exchange: Exchange; readonly holdAnswer: HoldAnswer }> {
   const { req: request, res: response, params, querystring: query } = context;
   const { requestId } = context.state as { readonly requestId: string };
@@ -143,7 +139,7 @@ async function begun(
       ({ tenantId } = session);
       return session;
     },
-    body: () => readJsonObject(request, response, api.maxBodyBytes, hold),
+    body: () => read(context, hold),
     holdAnswer: async (like: object) => {
       const bytes = Buffer.byteLength(JSON.stringify(like)) + changedBytes;
       if (bytes <= uncountedBytes) return;
@@ -164,7 +160,7 @@ function answer(context: Context, { status, body, page, type, headers }: Answer,
 /** 404 for an unknown path, else 405, or 204 to OPTIONS. */
 function answerUnmatched(context: Context): void {
   const { matched = [] } = context as Context & { readonly matched?: readonly { readonly methods: string[] }[] };
-  const methods = matched.flatMap((layer) => layer.methods);
+  const methods = ingestPath(context.req.url ?? "") ? ["POST"] : matched.flatMap((layer) => layer.methods);
   if (methods.length > 0) answerOtherMethod(context, methods);
   else answerUnknownPath(context);
 }

@@ -55,7 +55,7 @@ export function sendAndHangUp(
 }
 
 /**
- * An answer as Node's HTTP server would write it, to the header. `keepAliveMs` is how long the connection may stay idle
+ * An answer as the app would write it, to the header. `keepAliveMs` is how long the connection may stay idle
  * from here on; null for its last answer.
  */
 export function plainAnswer(
@@ -69,9 +69,9 @@ export function plainAnswer(
   { now, keepAliveMs }: { readonly now: number; readonly keepAliveMs: number | null },
 ): string {
   const connection = keepAliveMs === null ? "close" : `keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / 1000}`;
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers ? linesOf(headers) : ""}` +
-    `${commonLines}Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
-    `X-Request-Id: ${requestId}\r\nDate: ${httpDate(now)}\r\nConnection: ${connection}\r\n\r\n${text}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${commonLines}X-Request-Id: ${requestId}\r\n` +
+    `${headers ? linesOf(headers) : ""}Content-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
+    `Date: ${httpDate(now)}\r\nConnection: ${connection}\r\n\r\n${text}`;
 }
 
 /** Sends an answer where no request could be parsed, then closes the connection. */

@@ -1,40 +1,33 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Fail } from "../answers/failures.ts";
-import { commonHeaders, plainText, send, sendAndHangUp } from "../answers/send.ts";
+import type { Middleware } from "koa";
+import { sendAndHangUp } from "../answers/send.ts";
 import type { Api } from "../api.ts";
 import { holdArrived, memoryOf } from "../memory/memory-of.ts";
-import { requestIdOf } from "../requests/identifiers.ts";
-import { readJsonObject } from "../requests/json-body.ts";
-import type { AnswerIngest, IngestAnswer } from "./answer.ts";
-import type { IngestPath } from "./operation.ts";
+import type { ReadJsonObject } from "../requests/json-body.ts";
+import type { AnswerIngest } from "./answer.ts";
+import { ingestPath } from "./operation.ts";
 
-/** Answers requests to ingest paths, of any method, as Node's HTTP server reads them. */
-export function createIngestHandler(api: Api, answerIngest: AnswerIngest, fail: Fail) {
-  const { ids, clock, maxBodyBytes } = api;
-  return async (request: IncomingMessage, response: ServerResponse, path: IngestPath): Promise<void> => {
-    const requestId = requestIdOf(request, ids);
-    if (request.method !== "POST") {
-      answerOtherMethod(request, response, requestId);
-      return;
-    }
+/** Takes in what is posted to ingest paths, as Node's HTTP server reads it; everything else is left to the next. */
+export function createIngestHandler(api: Api, answerIngest: AnswerIngest, read: ReadJsonObject): Middleware {
+  return async (context, next) => {
+    const { req: request, res: response } = context;
+    const path = context.method === "POST" ? ingestPath(request.url ?? "") : undefined;
+    if (!path) return next();
     const { headers, rawHeaders } = request;
+    const { requestId } = context.state as { readonly requestId: string };
     const memory = memoryOf(api, request, response);
-    const body = (tenantId: string) => readJsonObject(
-      request, response, maxBodyBytes, (bytes, kept) => memory.hold(tenantId, bytes, kept));
-    const holdAnswer = (tenantId: string, bytes: number) => memory.hold(tenantId, bytes);
-    const answer = await holdArrived(request, memory).then(
-      () => answerIngest({ path, headers, rawHeaders, requestId, body, holdAnswer }),
-      (error: unknown): IngestAnswer => ({ ...fail(error, requestId), type: plainText }),
-    );
+    await holdArrived(request, memory);
+    const answer = await answerIngest({
+      path, headers, rawHeaders, requestId,
+      body: (tenantId) => read(context, (bytes, kept) => memory.hold(tenantId, bytes, kept)),
+      holdAnswer: (tenantId, bytes) => memory.hold(tenantId, bytes),
+    });
     const { status, type, text } = answer;
-    for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
-    if (status === 413) sendAndHangUp(request, response, { status, text, requestId }, clock);
-    else send(response, status, type, text, requestId);
+    if (status === 413) {
+      context.respond = false;
+      return sendAndHangUp(request, response, { status, text, requestId }, api.clock);
+    }
+    context.status = status;
+    context.set({ ...answer.headers, "Content-Type": type });
+    context.body = text;
   };
-}
-
-function answerOtherMethod(request: IncomingMessage, response: ServerResponse, requestId: string): void {
-  response.setHeader("Allow", "OPTIONS, POST");
-  if (request.method === "OPTIONS") response.writeHead(204, { ...commonHeaders, "X-Request-Id": requestId }).end();
-  else send(response, 405, plainText, "method not allowed", requestId);
 }

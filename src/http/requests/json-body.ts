@@ -1,4 +1,6 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+import type { Context, Middleware } from "koa";
 import { Refusal, refuse } from "../../domain/refusal.ts";
 import { readAhead, uncountedBytes } from "../memory/request-memory.ts";
 import { parseJsonObject, type JsonObject } from "./json-text.ts";
@@ -7,26 +9,36 @@ import { parseJsonObject, type JsonObject } from "./json-text.ts";
 export type HoldBody = (bytes: number, kept: number) => Promise<void>;
 
 const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/;
-const nothing: Buffer = Buffer.alloc(0);
 
 /**
- * Reads the body of a request: a JSON object of at most `maxBytes`, for which `hold` holds memory before it is read.
- * Throws a Refusal: wrong-type by its headers, too-large by its length or its count, invalid by its content, and what
- * `hold` throws.
+ * Reads the body of a request: a JSON object, for which `hold` holds memory before it is read. Rejects with a Refusal:
+ * wrong-type by its headers, too-large by its length or its count, invalid by its content, and what `hold` throws.
  */
-export async function readJsonObject(
-  request: IncomingMessage,
-  response: ServerResponse,
-  maxBytes: number,
-  hold: HoldBody,
-): Promise<JsonObject> {
-  checkType(request);
-  const length = Number(request.headers["content-length"] ?? 0);
-  if (length > maxBytes) throw tooLarge(maxBytes);
-  if (length > uncountedBytes) await hold(length, Math.min(length, readAhead));
-  // Only HTTP/1.1 knows interim answers: to an older client this would be the answer (RFC 9110, section 15.2).
-  if (request.headers.expect !== undefined && request.httpVersion === "1.1") response.writeContinue();
-  return parseJsonObject(await readBytes(request, maxBytes, hold));
+export type ReadJsonObject = (context: Context, hold: HoldBody) => Promise<JsonObject>;
+
+/** The reader of bodies of at most `maxBytes`. */
+export function jsonObjectReader(maxBytes: number): ReadJsonObject {
+  let loaded: Promise<Middleware> | undefined;
+  return async (context, hold) => {
+    const { req: request, res: response } = context;
+    checkType(request);
+    const length = Number(request.headers["content-length"] ?? 0);
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    if (length > uncountedBytes) await hold(length, Math.min(length, readAhead));
+    // Only HTTP/1.1 knows interim answers: to an older client this would be the answer (RFC 9110, section 15.2).
+    if (request.headers.expect !== undefined && request.httpVersion === "1.1") response.writeContinue();
+    loaded ??= loadKoaBody(maxBytes);
+    return parseJsonObject(await bytesOf(context, pieces(request, maxBytes, hold), await loaded, maxBytes));
+  };
+}
+
+/** Loaded with the first body: it takes 20 MiB, and a relay that only takes events in never needs it. */
+async function loadKoaBody(maxBytes: number): Promise<Middleware> {
+  const { koaBody, HttpMethodEnum } = await import("koa-body");
+  // Latin-1 has one character for each byte: bytes that are not UTF-8, and a byte order mark, are still there.
+  return koaBody({
+    encoding: "latin1", textLimit: maxBytes, json: false, urlencoded: false, parsedMethods: Object.values(HttpMethodEnum),
+  });
 }
 
 /** The JSON object in the body of a request that has come whole. Throws a Refusal (wrong-type, invalid). */
@@ -52,51 +64,46 @@ function checkType({ headers }: Pick<IncomingMessage, "headers">): void {
   }
 }
 
-/** Where no header says how long the body is, memory for the longest is held once it proves to be no small one. */
-function readBytes(request: IncomingMessage, maxBytes: number, hold: HoldBody): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    let bytes = nothing;
-    let size = 0;
-    let counted = request.headers["content-length"] !== undefined;
-    request.on("data", (chunk: Buffer) => {
-      const before = size;
-      size += chunk.length;
-      if (size > maxBytes) {
-        request.removeAllListeners("data").pause();
-        return reject(tooLarge(maxBytes));
-      }
-      if (!counted && size > uncountedBytes) {
-        counted = true;
-        request.pause();
-        hold(maxBytes, size + readAhead).then(() => request.resume(), (error: Error) => {
-          // What still comes is discarded.
-          request.removeAllListeners("data").resume();
-          reject(error);
-        });
-      }
-      if (before === 0) bytes = chunk;
-      else {
-        // Copied: a body may come in pieces of one byte, and each piece that is kept takes hundreds.
-        if (size > bytes.length) bytes = grown(bytes, Math.min(Math.max(size, bytes.length * 2), maxBytes));
-        chunk.copy(bytes, before);
-      }
-    });
-    request.once("end", () => resolve(size === bytes.length ? bytes : bytes.subarray(0, size)));
-    // Where the connection breaks there is no "end". Every request has its "close": the error is made only if needed.
-    const brokeOff = () => {
-      if (!request.readableEnded) reject(new Refusal("invalid", "body: broke off"));
-    };
-    request.once("close", brokeOff).once("error", brokeOff);
-    if (request.destroyed) brokeOff();
-  });
+/** The bytes of a body as koa-body reads them. Rejects with a Refusal, see {@link ReadJsonObject}. */
+async function bytesOf(
+  context: Context, pieces: AsyncIterable<Buffer>, koaBody: Middleware, maxBytes: number,
+): Promise<Buffer> {
+  if (context.req.destroyed) throw brokeOff();
+  const { "content-encoding": _identity, ...headers } = context.req.headers;
+  const req = Object.assign(Readable.from(pieces, { objectMode: false }), { headers });
+  try {
+    const asText = Object.create(context, { req: { value: req }, is: { value: () => "text/plain" } }) as Context;
+    await koaBody(asText, async () => undefined);
+    return Buffer.from(asText.request.body as string, "latin1");
+  } catch (error) {
+    req.destroy();
+    if (error instanceof Refusal) throw error;
+    throw (error as { readonly status?: number }).status === 413 ? tooLarge(maxBytes) : brokeOff();
+  }
 }
 
-function grown(bytes: Buffer, length: number): Buffer {
-  const larger = Buffer.allocUnsafe(length);
-  bytes.copy(larger);
-  return larger;
+/**
+ * The pieces of a body, each with all bytes that have come by then: a body may come byte by byte, and each piece that
+ * is kept takes dozens. Where no header says how long the body is, memory for the longest is held once it proves to be
+ * no small one.
+ */
+async function* pieces(request: IncomingMessage, maxBytes: number, hold: HoldBody): AsyncGenerator<Buffer, void> {
+  let size = 0;
+  let counted = request.headers["content-length"] !== undefined;
+  for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    size += piece.length;
+    if (!counted && size > uncountedBytes) {
+      counted = true;
+      await hold(maxBytes, size + readAhead);
+    }
+    yield piece;
+  }
 }
 
 function tooLarge(maxBytes: number): Refusal {
   return new Refusal("too-large", `body: must be at most ${maxBytes} bytes`);
+}
+
+function brokeOff(): Refusal {
+  return new Refusal("invalid", "body: broke off");
 }

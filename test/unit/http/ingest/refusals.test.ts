@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
+import Koa from "koa";
 import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
 import type { Admission, Admissions } from "../../../../src/application/ingest/admissions.ts";
 import type { Ingest } from "../../../../src/application/ingest/ingest.ts";
@@ -10,7 +11,7 @@ import { createFailures } from "../../../../src/http/answers/failures.ts";
 import type { Api } from "../../../../src/http/api.ts";
 import { createAnswerIngest } from "../../../../src/http/ingest/answer.ts";
 import { createIngestHandler } from "../../../../src/http/ingest/handler.ts";
-import { ingestPath } from "../../../../src/http/ingest/operation.ts";
+import { jsonObjectReader } from "../../../../src/http/requests/json-body.ts";
 import { createHttpServer } from "../../../../src/http/server.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 import { ampleMemory } from "../../../support/shared-memory.ts";
@@ -54,10 +55,14 @@ describe("refused ingest", () => {
       },
     } as unknown as Api;
     const fail = createFailures(api);
-    const handle = createIngestHandler(api, createAnswerIngest(api, fail), fail);
-    server = createHttpServer((request, response) => {
-      void handle(request, response, ingestPath(request.url ?? "")!);
-    }, api).listen(0, "127.0.0.1");
+    const app = new Koa();
+    app.use(async (context, next) => {
+      context.state = { requestId: context.get("x-request-id") };
+      await next();
+    });
+    app.use(createIngestHandler(api, createAnswerIngest(api, fail), jsonObjectReader(api.maxBodyBytes)));
+    const listener = app.callback();
+    server = createHttpServer((request, response) => void listener(request, response), api).listen(0, "127.0.0.1");
     await once(server, "listening");
   });
 

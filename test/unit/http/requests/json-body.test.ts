@@ -2,11 +2,13 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { expect } from "chai";
+import Koa from "koa";
 import { Refusal } from "../../../../src/domain/refusal.ts";
-import { readJsonObject } from "../../../../src/http/requests/json-body.ts";
+import { jsonObjectReader } from "../../../../src/http/requests/json-body.ts";
 import { heldBytes } from "../../../support/heap.ts";
 
 const held = async () => undefined;
+const contextOf = (request: IncomingMessage, response: ServerResponse) => new Koa().createContext(request, response);
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("reading a body", () => {
@@ -24,7 +26,7 @@ describe("reading a body", () => {
     while (!request.complete) await turn();
     socket.destroy();
     await new Promise((resolve) => request.once("close", resolve));
-    const reading = readJsonObject(request, response, 100, held).catch((error: unknown) => error);
+    const reading = jsonObjectReader(100)(contextOf(request, response), held).catch((error: unknown) => error);
     expect(await Promise.race([reading, turn()])).to.be.instanceOf(Refusal).with.property("kind", "invalid");
   });
 
@@ -35,7 +37,8 @@ describe("reading a body", () => {
     socket.write("POST / HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\n");
     socket.write("Transfer-Encoding: chunked\r\n\r\n");
     const [request, response] = (await once(server, "request")) as [IncomingMessage, ServerResponse];
-    const reading = readJsonObject(request, response, 2 * text.length, held);
+    const context = contextOf(request, response);
+    const reading = jsonObjectReader(2 * text.length)(context, held);
     let received = 0;
     request.on("data", (chunk: Buffer) => (received += chunk.length));
     socket.write([...text].map((byte) => `1\r\n${byte}\r\n`).join(""));
@@ -43,5 +46,6 @@ describe("reading a body", () => {
     expect(heldBytes() - before).to.be.below(5_000_000);
     socket.end("0\r\n\r\n");
     expect((await reading).text).to.equal(text);
+    expect(context.request.body, "as koa-body read it").to.equal(text);
   });
 });
