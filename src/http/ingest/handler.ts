@@ -11,7 +11,10 @@ export function createIngestHandler(api: Api, answerIngest: AnswerIngest, read: 
   return async (context, next) => {
     const { req: request, res: response } = context;
     const path = context.method === "POST" ? ingestPath(request.url ?? "") : undefined;
-    if (!path) return next();
+    if (!path) {
+      await next();
+      return;
+    }
     const { headers, rawHeaders } = request;
     const { requestId } = context.state as { readonly requestId: string };
     const memory = memoryOf(api, request, response);
@@ -24,7 +27,8 @@ export function createIngestHandler(api: Api, answerIngest: AnswerIngest, read: 
     const { status, type, text } = answer;
     if (status === 413) {
       context.respond = false;
-      return sendAndHangUp(request, response, { status, text, requestId }, api.clock);
+      sendAndHangUp(request, response, { status, text, requestId }, api.clock);
+      return;
     }
     context.status = status;
     context.set({ ...answer.headers, "Content-Type": type });

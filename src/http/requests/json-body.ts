@@ -36,9 +36,8 @@ export function jsonObjectReader(maxBytes: number): ReadJsonObject {
 async function loadKoaBody(maxBytes: number): Promise<Middleware> {
   const { koaBody, HttpMethodEnum } = await import("koa-body");
   // Latin-1 has one character for each byte: bytes that are not UTF-8, and a byte order mark, are still there.
-  return koaBody({
-    encoding: "latin1", textLimit: maxBytes, json: false, urlencoded: false, parsedMethods: Object.values(HttpMethodEnum),
-  });
+  const parsedMethods = Object.values(HttpMethodEnum);
+  return koaBody({ encoding: "latin1", textLimit: maxBytes, json: false, urlencoded: false, parsedMethods });
 }
 
 /** The JSON object in the body of a request that has come whole. Throws a Refusal (wrong-type, invalid). */
