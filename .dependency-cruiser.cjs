@@ -26,6 +26,7 @@ const homes = {
   "koa-body": ["src/http"],
   "lru-cache": ["src/application", "src/adapters", "src/workers"],
   mongodb: ["src/adapters/mongodb"],
+  opossum: ["src/workers/delivery"],
   "p-limit": ["src/adapters", "src/application", "src/workers"],
   pino: ["src/adapters/pino"],
   "prom-client": ["src/adapters/prometheus"],

@@ -203,8 +203,8 @@ const delivery: readonly Bug[] = [
     breaks: "no more requests at once than the destination's limit",
     changes: [{
       file: "src/workers/delivery/lane.ts",
-      from: "const room = () => this.#room(destination.serverRateLimit);",
-      to: "const room = () => this.#room(destination.serverRateLimit + 1);",
+      from: "this.#places.concurrency = serverRateLimit;",
+      to: "this.#places.concurrency = serverRateLimit + 1;",
     }],
     tests: ["test/e2e/limits.test.ts", "test/e2e/delivery.test.ts"],
   },
@@ -213,8 +213,8 @@ const delivery: readonly Bug[] = [
     breaks: "what waits for a deleted destination is cancelled at once, whatever is under way",
     changes: [{
       file: "src/workers/delivery/lane.ts",
-      from: "const room = () => windowSize - this.#cancellations.size;",
-      to: "const room = () => this.#room(destination.state?.serverRateLimit ?? 1);",
+      from: "const room = () => windowSize - this.#cancellations.activeCount;",
+      to: "const room = () => this.#room();",
     }],
     tests: ["test/e2e/delivery.test.ts"],
   },

@@ -35,13 +35,13 @@ export class Attempts {
   }
 
   /**
-   * Sends a claimed attempt; resolves when its outcome is recorded. `pause` is told what the receiver asks for.
-   * `mayLinger` is asked when the answer is there: whether nobody waits for the attempt's place.
+   * Sends a claimed attempt; resolves when its outcome is recorded, with whether it succeeded. `pause` is told what the
+   * receiver asks for. `mayLinger` is asked when the answer is there: whether nobody waits for the attempt's place.
    */
   async carryOut(
     { destination, tenant, claimedFrom, ...claimed }: Claimed, pause: ReceiverPause,
     mayLinger: () => boolean = () => false,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { clock, metrics, client } = this.#parts;
     const { state } = claimed;
     const claimMs = clock.monotonic() - claimedFrom;
@@ -52,6 +52,7 @@ export class Attempts {
     pause.ask(pauseAskedBy(outcome) ?? 0);
     // A failure may open a circuit, or plan a retry: both are to be known at once.
     await this.#record(claimed, outcome, { destination, tenant }, { pause, mayWait: outcome.ok && mayLinger() });
+    return outcome.ok;
   }
 
   /**

@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { FirstAttempts, FirstClaim, FirstClaimer } from "../../application/delivery/first-attempts.ts";
 import { Repeats } from "../../application/repeats.ts";
 import type { Webhook } from "../../domain/event/state.ts";
@@ -8,8 +9,9 @@ import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../port
 import { Lane, type LaneParts } from "./lane.ts";
 import { PayloadRoom } from "./payload-room.ts";
 import type { SessionStart } from "./tenure.ts";
-import { Turns } from "./turns.ts";
 
+/** Questions and claims at once: more would not be over sooner, and would keep others from being answered. */
+const askedAtOnce = 64;
 const idleMs = 30_000;
 const dropEveryMs = 5_000;
 /** Of payloads at hand. */
@@ -18,7 +20,7 @@ const atHandCharacters = 64 * 2 ** 20;
 const usualSendingCharacters = 128 * 2 ** 20;
 
 /** What the worker makes for its lanes. */
-type OfWorker = "repeats" | "payloadRoom" | "sendingRoom" | "startOf" | "turns";
+type OfWorker = "repeats" | "payloadRoom" | "sendingRoom" | "startOf" | "woken" | "atHand";
 
 /** Hands work items to lanes, one for each destination: made when first needed, dropped when idle. */
 export class DeliveryWorker implements WorkConsumer, FirstClaimer {
@@ -26,8 +28,6 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
   readonly #firstAttempts: FirstAttempts;
   readonly #parts: LaneParts;
   readonly #lanes = new Map<string, Lane>();
-  /** For lanes that have work at hand: wake-ups, which come in thousands, must not keep them waiting. */
-  readonly #firstTurns = new Turns();
   readonly #starts = new WeakMap<QueueSession, Promise<SessionStart>>();
   #consumption: { stop(): Promise<void> } | undefined;
   #idleTimer: Timer | undefined;
@@ -42,7 +42,8 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     this.#firstAttempts = firstAttempts;
     const startOf = (session: QueueSession) => this.#startOf(session);
     this.#parts = {
-      ...parts, repeats: new Repeats(parts.clock), startOf, turns: new Turns(),
+      ...parts, repeats: new Repeats(parts.clock), startOf,
+      woken: pLimit(askedAtOnce), atHand: pLimit(askedAtOnce),
       payloadRoom: new PayloadRoom(atHandCharacters), sendingRoom: new PayloadRoom(sendingCharacters),
     };
   }
@@ -61,18 +62,17 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     const lanes = [...this.#lanes.values()];
     await this.#consumption?.stop();
     await within(this.#parts.clock, patienceMs, Promise.all(lanes.map((lane) => lane.settled())));
-    for (const lane of this.#lanes.values()) lane.leave();
+    for (const lane of this.#lanes.values()) lane.drop();
   }
 
   take(items: readonly WorkItem[], session: QueueSession): void {
-    const touched = new Map<Lane, Turns>();
+    const touched = new Set<Lane>();
     for (const item of items) {
       const lane = this.#laneOf(item.destinationId);
       lane.offer(item, session);
-      if (item.kind === "first") touched.set(lane, this.#firstTurns);
-      else if (!touched.has(lane)) touched.set(lane, this.#parts.turns);
+      touched.add(lane);
     }
-    for (const [lane, turns] of touched) turns.take(lane);
+    for (const lane of touched) lane.pump();
   }
 
   claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {
@@ -109,7 +109,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     const since = this.#parts.clock.monotonic() - idleMs;
     for (const [id, lane] of this.#lanes) {
       if (!lane.idleSince(since)) continue;
-      lane.leave();
+      lane.drop();
       this.#lanes.delete(id);
     }
     this.#idleTimer = this.#parts.clock.schedule(dropEveryMs, () => this.#dropIdleLanes());

@@ -1,8 +1,9 @@
+import pLimit, { type LimitFunction } from "p-limit";
 import { circuits, destinations, tenants } from "../../application/aggregate-types.ts";
 import type { Aggregates } from "../../application/aggregates.ts";
 import type { ClaimOutcome, FirstClaim } from "../../application/delivery/first-attempts.ts";
 import { isNewer } from "../../application/unreadable.ts";
-import { mayProbe, newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
+import { newCircuit, type Circuit } from "../../domain/circuit/circuit.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import type { Timestamp } from "../../domain/time.ts";
@@ -10,14 +11,14 @@ import { timestampNow } from "../../ports/clock/timestamp-now.ts";
 import { logStart, type NewEntry } from "../../ports/event-store.ts";
 import type { QueueSession, WorkItem } from "../../ports/work-queue.ts";
 import type { Attempts } from "./attempts.ts";
+import { Breaker } from "./breaker.ts";
 import type { Claims } from "./claims.ts";
 import { Guard, type GuardParts } from "./guard.ts";
 import type { PayloadRoom } from "./payload-room.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
 import { ReceiverPause } from "./receiver-pause.ts";
 import { Tenure, type TenureParts } from "./tenure.ts";
-import type { Turns } from "./turns.ts";
-import type { Miss, Unclaimed, Work } from "./work.ts";
+import type { Claimed, Ended, Miss, Unclaimed, Work } from "./work.ts";
 import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
 
 /** What all lanes of a worker share. */
@@ -27,8 +28,10 @@ export interface LaneParts extends GuardParts, ProbeParts, TenureParts, WindowPa
   readonly attempts: Attempts;
   /** For the payloads of attempts under way. */
   readonly sendingRoom: PayloadRoom;
-  /** For lanes that go on because of something that calls many of them at once. */
-  readonly turns: Turns;
+  /** For questions to the engines, and claims, of lanes that were woken: many may be woken at once. */
+  readonly woken: LimitFunction;
+  /** For those of lanes with work at hand, which wait for none of the others. */
+  readonly atHand: LimitFunction;
 }
 
 /** Later than any planned attempt: everything that waits, due or not. */
@@ -48,16 +51,17 @@ export class Lane {
   /** For looks into the due index: while it is behind, what is at hand goes on. */
   readonly #refills: Guard;
   #pause: ReceiverPause;
-  /** Under way: attempts, which count against the limit, and cancellations, which do not. */
-  readonly #attempts = new Set<Promise<unknown>>();
-  readonly #cancellations = new Set<Promise<unknown>>();
+  readonly #breaker = new Breaker();
+  /** The destination's places: of its attempts, and of those that earlier owners may have under way. */
+  readonly #places = pLimit(1);
+  readonly #cancellations = pLimit(windowSize);
+  readonly #underWay = new Set<Promise<unknown>>();
   /** Characters of the payloads that are being sent. */
   #sending = 0;
-  /** The probe from the search for it to its end, while there is one and the circuit is not closed. */
-  #probing: Promise<void> | undefined;
   /** The end of the pause in which an open circuit's destination was found to have events that are held. */
   #heldInPause: Timestamp | undefined;
   #loading = false;
+  #refilling = false;
   /** A fact called for work. It may be newer than what is known of the destination: the queue and the feed race. */
   #told = false;
   #lastActive: number;
@@ -70,9 +74,9 @@ export class Lane {
     this.#probes = new Probes(parts);
     this.#guard = new Guard(destinationId, parts, () => {
       this.#window.lookAgain();
-      parts.turns.take(this);
+      this.pump();
     });
-    this.#refills = new Guard(destinationId, parts, () => parts.turns.take(this));
+    this.#refills = new Guard(destinationId, parts, () => this.pump());
     this.#pause = this.#newPause();
     this.#lastActive = parts.clock.monotonic();
   }
@@ -93,45 +97,44 @@ export class Lane {
     const start = this.#roomForFirst() > 0 && this.#parts.claims.first(event, accepted);
     if (!start) return null;
     const { promise: outcome, resolve: settle } = Promise.withResolvers<ClaimOutcome>();
-    const work = { kind: "reserved", eventId: event.id, start, outcome } as const;
-    void this.#start(work, this.#attempts, (onClaimed) => this.#attempt(work, false, onClaimed));
+    this.#startAttempt({ kind: "reserved", eventId: event.id, start, outcome });
     return { entries: start.entries, settle };
   }
 
   /**
    * Starts what may be started: nothing unless the destination, its circuit and its tenant can be read. Call after
-   * offering. Resolves once that is claimed, and where nothing is at hand yet, once it was looked for; what is sent
-   * then goes on.
+   * offering.
    */
-  pump(): Promise<unknown> | undefined {
-    if (this.#guard.paused || !this.#tenure.alive) return undefined;
+  pump(): void {
+    if (this.#guard.paused || !this.#tenure.alive) return;
     const { aggregates } = this.#parts;
     const destination = aggregates.peek(destinations, this.#destinationId);
     const circuit = aggregates.peek(circuits, this.#destinationId);
     const tenant = destination?.state && aggregates.peek(tenants, destination.state.tenantId);
     if (!this.#tenure.known || !destination || !circuit || (destination.state && !tenant)) {
-      return this.#load();
+      this.#load();
+      return;
     }
     this.#pause.follow(circuit.state?.pausedUntil);
     if (destination.state?.deleted) {
       // Nothing is sent: what is still under way at the receiver holds up no cancellation.
-      const room = () => windowSize - this.#cancellations.size;
-      return this.#flow(
-        destination.state, room, (work) => this.#start(work, this.#cancellations, () => this.#cancel(work)));
+      const room = () => windowSize - this.#cancellations.activeCount;
+      this.#flow(destination.state, room, (work) =>
+        this.#start(work, () => this.#cancellations(() => this.#cancel(work))));
     } else if (this.#told && this.#isHeldUp(destination.state, circuit.state)) {
-      return this.#load();
+      this.#load();
     } else if (!destination.state?.active) {
       this.#window.hold();
-      return undefined;
+    } else {
+      this.#obey(circuit.state ?? newCircuit(this.#destinationId, destination.state.tenantId), destination.state);
     }
-    return this.#obey(circuit.state ?? newCircuit(this.#destinationId, destination.state.tenantId), destination.state);
   }
 
   /** The destination stays this worker's, under a new membership. */
   carryOn(session: QueueSession): void {
     if (this.#tenure.session === undefined) return;
     this.#tenure.join(session);
-    this.#parts.turns.take(this);
+    this.pump();
   }
 
   /** Nothing more is started until the destination comes back to this worker; what is under way goes on. */
@@ -145,32 +148,42 @@ export class Lane {
 
   /** Whether nothing is sent or at hand here, since `since` (monotonic ms): what else waits, the sweeper finds. */
   idleSince(since: number): boolean {
-    return this.#attempts.size === 0 && this.#window.idle && this.#lastActive <= since;
+    return this.#places.activeCount === 0 && this.#window.idle && this.#lastActive <= since;
   }
 
   /** Resolves when nothing that was under way at the call still is. */
   async settled(): Promise<void> {
-    await Promise.allSettled([...this.#attempts, ...this.#cancellations, this.#probing]);
+    await Promise.allSettled(this.#underWay);
   }
 
-  #load(): Promise<unknown> | undefined {
-    if (this.#loading) return undefined;
+  /** Gives up what would outlive the lane. Call once it is {@link idleSince idle}. */
+  drop(): void {
+    this.leave();
+    this.#breaker.drop();
+  }
+
+  #load(): void {
+    if (this.#loading) return;
     this.#loading = true;
-    return this.#guard.run(async () => {
-      const { aggregates, clock } = this.#parts;
-      const foreignMs = this.#tenure.known ? 0 : await this.#tenure.learn();
-      // Once the last of them is over, nothing else would say that there is room.
-      if (foreignMs > 0) clock.schedule(foreignMs, () => void this.pump());
+    const limit = this.#window.idle ? this.#parts.woken : this.#parts.atHand;
+    void this.#guard.run(() => limit(async () => {
+      const { aggregates } = this.#parts;
+      if (!this.#tenure.known) await this.#tenure.learn((untilOver) => this.#leavePlace(untilOver));
       if (this.#told) await this.#lookAnew();
       else {
         const { state } = await aggregates.read(destinations, this.#destinationId);
         await aggregates.read(circuits, this.#destinationId);
         if (state) await aggregates.read(tenants, state.tenantId);
       }
-    }).then(() => {
+    })).then(() => {
       this.#loading = false;
-      return this.pump();
+      this.pump();
     });
+  }
+
+  /** An attempt of an earlier owner keeps its place until it must be over. */
+  #leavePlace(untilOver: () => Promise<void>): void {
+    void this.#places(untilOver).then(() => this.pump());
   }
 
   /** What was told while this looks is looked for again, and so is what a log that is away does not say. */
@@ -188,53 +201,53 @@ export class Lane {
   }
 
   #newPause(): ReceiverPause {
-    return new ReceiverPause(this.#parts.clock, () => this.#parts.turns.take(this));
+    return new ReceiverPause(this.#parts.clock, () => this.pump());
   }
 
-  #obey(circuit: Circuit, destination: Destination): Promise<unknown> | undefined {
-    const isClosed = circuit.position === "Closed";
-    // The probe's attempt may go on as an ordinary one. The probe of the next outage must not wait for it.
-    if (isClosed) this.#probing = undefined;
+  #obey(circuit: Circuit, destination: Destination): void {
+    this.#follow(circuit, destination);
     const pausedUntil = this.#pause.until;
     if (pausedUntil !== null && circuit.position !== "Open") {
       this.#window.holdForPause();
-      return undefined;
+      return;
     }
-    if (isClosed) {
-      const room = () => this.#room(destination.serverRateLimit);
-      return this.#flow(destination, room, (work) =>
-        this.#start(work, this.#attempts, (onClaimed) => this.#attempt(work, false, onClaimed)));
+    if (this.#breaker.closed) {
+      this.#flow(destination, () => this.#room(), (work) => this.#startAttempt(work));
+      return;
     }
-    if (this.#probing) return undefined;
+    if (this.#breaker.probing) return;
     this.#window.hold();
-    if (pausedUntil !== null && pausedUntil === this.#heldInPause) return undefined;
-    if (!mayProbe(circuit, timestampNow(this.#parts.clock))) return undefined;
+    if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
     // What was under way when the circuit opened may outlast its timer.
-    if (this.#room(destination.serverRateLimit) <= 0) return undefined;
-    const { promise: claimed, resolve } = Promise.withResolvers<void>();
-    const probing = this.#guard.run(() => this.#probe(circuit, resolve)).then((moved) => {
-      resolve();
-      if (this.#probing === probing) this.#probing = undefined;
-      if (moved || this.#window.called) void this.pump();
+    if (!this.#breaker.admits || this.#room() <= 0) return;
+    const probing = this.#guard.run(() =>
+      this.#breaker.fire(() => this.#probe(circuit), (ended) => ended === "delivered"));
+    this.#underWay.add(probing);
+    void probing.then((ended = "nothing to do") => {
+      this.#underWay.delete(probing);
+      if (ended !== "nothing to do" || this.#window.called) this.pump();
     });
-    this.#probing = probing;
-    return claimed;
   }
 
-  #flow(
-    { tenantId, deleted }: Destination, room: () => number, start: (work: Unclaimed) => Promise<unknown>,
-  ): Promise<unknown> | undefined {
-    let claimed: Promise<unknown> | undefined;
+  #follow(circuit: Circuit, { serverRateLimit }: Destination): void {
+    this.#breaker.follow(circuit, timestampNow(this.#parts.clock));
+    if (this.#places.concurrency !== serverRateLimit) this.#places.concurrency = serverRateLimit;
+  }
+
+  #flow({ tenantId, deleted }: Destination, room: () => number, start: (work: Unclaimed) => void): void {
     while (room() > 0) {
       const work = this.#window.take();
       if (!work) break;
-      claimed = start(work);
+      start(work);
     }
-    if (!this.#window.low || this.#refills.paused) return claimed;
-    const dueBy = deleted ? endOfTime : this.#parts.clock.now();
-    const refilled = this.#refills.run(() => this.#window.refill(tenantId, dueBy)).then(() => this.pump());
-    // What is at hand waits for no look: the due index may be behind.
-    return claimed ?? (this.#window.idle ? refilled : undefined);
+    if (this.#refilling || !this.#window.low || this.#refills.paused) return;
+    this.#refilling = true;
+    const { clock, woken } = this.#parts;
+    const refill = () => this.#window.refill(tenantId, deleted ? endOfTime : clock.now());
+    void this.#refills.run(() => woken(refill)).then(() => {
+      this.#refilling = false;
+      this.pump();
+    });
   }
 
   /** Whether no attempt except a probe may begin, by the state that is known here. */
@@ -244,9 +257,10 @@ export class Lane {
   }
 
   /** How many more attempts the limit, and the memory for their payloads, allow now. */
-  #room(limit: number): number {
+  #room(): number {
     if (!this.#parts.sendingRoom.allows(this.#sending)) return 0;
-    return limit - this.#attempts.size - this.#tenure.foreign;
+    const { concurrency, activeCount, pendingCount } = this.#places;
+    return concurrency - activeCount - pendingCount;
   }
 
   /** How many it allows where nothing holds the destination up and nothing older waits; else 0. */
@@ -257,95 +271,98 @@ export class Lane {
     if (!destination || destination.deleted || !circuit) return 0;
     this.#pause.follow(circuit.state?.pausedUntil);
     if (this.#isHeldUp(destination, circuit.state)) return 0;
-    return this.#room(destination.serverRateLimit);
+    this.#follow(circuit.state ?? newCircuit(this.#destinationId, destination.tenantId), destination);
+    return this.#room();
   }
 
-  /** Resolves once the task has called back, or ended. */
-  #start(
-    work: Work, underWay: Set<Promise<unknown>>, task: (claimed: () => void) => Promise<Miss | undefined>,
-  ): Promise<void> {
-    const { promise: claimed, resolve } = Promise.withResolvers<void>();
-    void this.#track(work, underWay, () => this.#guard.run(() => task(resolve))).then(() => {
-      resolve();
-      void this.pump();
-    });
-    return claimed;
+  #startAttempt(work: Work): void {
+    this.#start(work, () => this.#breaker.fire(
+      () => this.#places(() => this.#attempt(work, false)), (ended) => ended === "delivered"));
   }
 
-  /** Calls `onClaimed` before anything is sent. */
-  async #attempt(work: Work, probe: boolean, onClaimed: () => void): Promise<Miss | undefined> {
-    const { aggregates, claims, attempts, sendingRoom } = this.#parts;
-    const claimed = await claims.claim(work, probe, () => this.#tenure.mayClaim && this.#pause.until === null);
-    onClaimed();
+  #start(work: Work, task: () => Promise<Ended>): void {
+    void this.#guard.run(() => this.#track(work, task)).then(() => this.pump());
+  }
+
+  async #attempt(work: Work, probe: boolean): Promise<Ended> {
+    const { aggregates, attempts, sendingRoom } = this.#parts;
+    const claimed = await this.#claim(work, probe);
     if (typeof claimed === "string") return claimed;
     this.#window.written(claimed.position);
     const { payload } = claimed.state;
     sendingRoom.occupy(payload);
     this.#sending += payload.length;
+    let delivered: boolean;
     try {
-      await attempts.carryOut(claimed, this.#pause, () => this.#roomForFirst() > 0);
+      delivered = await attempts.carryOut(claimed, this.#pause, () => this.#roomForFirst() > 0);
     } finally {
       this.#sending -= payload.length;
       sendingRoom.giveBack(payload);
     }
     // Deleted meanwhile: the look for what is to be cancelled passed over this event, which may wait again.
     if (aggregates.peek(destinations, this.#destinationId)?.state?.deleted) this.#window.lookAgain();
-    return undefined;
+    return delivered ? "delivered" : "failed";
   }
 
-  async #cancel(work: Unclaimed): Promise<Miss | undefined> {
+  #claim(work: Work, probe: boolean): Promise<Claimed | Miss> {
+    const { claims, woken, atHand } = this.#parts;
+    const claim = () => claims.claim(work, probe, () => this.#tenure.mayClaim && this.#pause.until === null);
+    if (work.kind === "reserved") return claim();
+    return work.kind === "first" ? atHand(claim) : woken(claim);
+  }
+
+  async #cancel(work: Unclaimed): Promise<Ended> {
     const cancelled = await this.#parts.claims.cancel(work);
     if (typeof cancelled === "string") return cancelled;
     this.#window.written(cancelled.position);
-    return undefined;
+    return "delivered";
   }
 
   /**
    * Tries the destination with one event, the oldest held, but not during a pause; with nothing held it becomes Active,
-   * still half-open. Resolves false when there was nothing to be done now.
+   * still half-open. Resolves "nothing to do" when there was nothing to be done now.
    */
-  async #probe(circuit: Circuit, onClaimed: () => void): Promise<boolean> {
-    if (this.#probes.stands(circuit)) return false;
+  async #probe(circuit: Circuit): Promise<Ended> {
+    if (this.#probes.stands(circuit)) return "nothing to do";
     const { session } = this.#tenure;
-    const work = await this.#window.oldest(circuit);
+    const work = await this.#parts.woken(() => this.#window.oldest(circuit));
     const miss = work && (await this.#parts.claims.missOf(work));
     // The search may have outlasted the membership: then the destination's new owner probes it.
-    if (this.#tenure.session !== session || !session?.alive) return true;
-    if (!work) return this.#probes.idle(circuit);
+    if (this.#tenure.session !== session || !session?.alive) return "not ours";
+    if (!work) return (await this.#probes.idle(circuit)) ? "failed" : "nothing to do";
     if (miss) {
       this.#window.end(work.eventId, miss);
-      return true;
+      return "not ours";
     }
     const pausedUntil = this.#pause.until;
-    if (pausedUntil === null) return this.#probeWith(work, circuit, onClaimed);
+    if (pausedUntil === null) return this.#probeWith(work, circuit);
     this.#heldInPause = pausedUntil;
-    return false;
+    return "nothing to do";
   }
 
-  async #probeWith(work: Unclaimed, circuit: Circuit, onClaimed: () => void): Promise<boolean> {
+  async #probeWith(work: Unclaimed, circuit: Circuit): Promise<Ended> {
     const probe = await this.#probes.claim(circuit, work.eventId);
-    if (!probe) return false;
+    if (!probe) return "nothing to do";
     const { state } = await this.#parts.aggregates.read(destinations, this.#destinationId);
     // Inactive or deleted since: the event waits, or is cancelled, as any other.
     const mayGo = state?.active && !state.deleted;
-    const miss = mayGo
-      ? await this.#track(work, this.#attempts, () => this.#attempt(work, true, onClaimed))
-      : "nothing to do";
-    if (miss) await this.#probes.release(circuit, probe);
-    return true;
+    const ended = mayGo ? await this.#track(work, () => this.#places(() => this.#attempt(work, true))) : "not ours";
+    if (ended !== "delivered" && ended !== "failed") {
+      await this.#probes.release(circuit, probe);
+      return "not ours";
+    }
+    return ended;
   }
 
-  async #track(
-    work: Work, underWay: Set<Promise<unknown>>, task: () => Promise<Miss | undefined>,
-  ): Promise<Miss | undefined> {
+  async #track(work: Work, task: () => Promise<Ended>): Promise<Ended> {
     const running = task();
-    underWay.add(running);
-    let miss: Miss | undefined;
+    this.#underWay.add(running);
+    let ended: Ended | undefined;
     try {
-      return (miss = await running);
+      return (ended = await running);
     } finally {
-      underWay.delete(running);
-      this.#window.end(work.eventId, miss);
+      this.#underWay.delete(running);
+      this.#window.end(work.eventId, ended);
       this.#lastActive = this.#parts.clock.monotonic();
     }
   }

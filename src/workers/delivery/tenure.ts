@@ -1,6 +1,7 @@
 import type { DueIndex } from "../../application/delivery/due-index.ts";
 import { millis } from "../../domain/time.ts";
 import type { Clock } from "../../ports/clock/clock.ts";
+import { sleep } from "../../ports/clock/sleep.ts";
 import type { Position } from "../../ports/event-store.ts";
 import type { QueueSession } from "../../ports/work-queue.ts";
 import type { Claims } from "./claims.ts";
@@ -30,8 +31,7 @@ export class Tenure {
   readonly #parts: TenureParts;
   #session: QueueSession | undefined;
   #known = false;
-  /** Attempts of earlier owners that may still be under way: the monotonic moment each is over. */
-  #foreign: number[] = [];
+  #left = Promise.withResolvers<void>();
 
   constructor(destinationId: string, parts: TenureParts) {
     this.#destinationId = destinationId;
@@ -58,14 +58,6 @@ export class Tenure {
     return this.alive && this.#known;
   }
 
-  /** How many attempts of earlier owners may still be under way. */
-  get foreign(): number {
-    if (this.#foreign.length === 0) return 0;
-    const now = this.#parts.clock.monotonic();
-    this.#foreign = this.#foreign.filter((end) => end > now);
-    return this.#foreign.length;
-  }
-
   /** The destination is this worker's, or stays so under a new membership. */
   join(session: QueueSession): void {
     this.#session = session;
@@ -75,25 +67,29 @@ export class Tenure {
   leave(): void {
     this.#session = undefined;
     this.#known = false;
+    this.#left.resolve();
+    this.#left = Promise.withResolvers();
   }
 
   /**
-   * Learns what earlier owners left under way, unless the membership changes meanwhile. Resolves how long that may go
-   * on, in ms. Once a lease has passed since the membership began it is all over, whatever the due index knows; until
-   * then throws when that is behind or away.
+   * Learns what earlier owners left under way, unless the membership changes meanwhile. Calls `found` for each attempt
+   * with a function that resolves once it is over, or the destination is another worker's. Once a lease has passed
+   * since the membership began all are over, whatever the due index knows; until then throws when that is behind or
+   * away.
    */
-  async learn(): Promise<number> {
+  async learn(found: (untilOver: () => Promise<void>) => void): Promise<void> {
     const { claims, clock, startOf } = this.#parts;
     const session = this.#session;
-    if (!session) return 0;
+    if (!session) return;
     const start = await startOf(session);
     const isOver = clock.monotonic() - start.at >= claims.leaseMs;
-    const foreign = isOver ? [] : await this.#leasesOfOthers(start.position);
-    if (this.#session !== session) return 0;
-    this.#foreign = foreign;
+    const ends = isOver ? [] : await this.#leasesOfOthers(start.position);
+    if (this.#session !== session) return;
     this.#known = true;
-    const now = clock.monotonic();
-    return Math.max(now, ...foreign) - now;
+    const { promise: left } = this.#left;
+    for (const end of ends) {
+      found(() => Promise.race([sleep(clock, Math.max(0, end - clock.monotonic())), left]));
+    }
   }
 
   /** The monotonic moment at which each is over. */

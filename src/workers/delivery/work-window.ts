@@ -5,7 +5,7 @@ import { logStart, type EventLog, type Position } from "../../ports/event-store.
 import type { WorkItem } from "../../ports/work-queue.ts";
 import { DuePages } from "./due-pages.ts";
 import type { PayloadRoom } from "./payload-room.ts";
-import type { Miss, Unclaimed } from "./work.ts";
+import type { Ended, Unclaimed } from "./work.ts";
 
 /** Events at hand, at most, however many wait. */
 export const windowSize = 64;
@@ -98,11 +98,11 @@ export class WorkWindow {
   }
 
   /** An event's attempt or cancellation has ended, or came to nothing. */
-  end(eventId: string, miss: Miss | undefined): void {
+  end(eventId: string, ended: Ended | undefined): void {
     this.#present.delete(eventId);
-    if (miss === "unreadable") this.#unreadable.add(eventId);
-    if (miss === "gone") this.#gone.add(eventId);
-    if (miss === "not ours") this.lookAgain();
+    if (ended === "unreadable") this.#unreadable.add(eventId);
+    if (ended === "gone") this.#gone.add(eventId);
+    if (ended === "not ours") this.lookAgain();
   }
 
   /**

@@ -51,6 +51,9 @@ export type Work = Unclaimed | Reserved;
  */
 export type Miss = "nothing to do" | "not ours" | "unreadable" | "gone";
 
+/** What became of work: the receiver took it, or did not, or it came to nothing. */
+export type Ended = "delivered" | "failed" | Miss;
+
 /** The origin of what a worker claims, sends and records. */
 export function originOf(known: Pick<Known, "correlationId" | "causationId">, workerId: string): Origin {
   const { correlationId, causationId } = known;

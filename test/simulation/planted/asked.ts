@@ -149,8 +149,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a start that fails is nobody's to hear of",
     breaks: "no rejection goes unhandled",
     file: "src/workers/delivery/lane.ts",
-    from: "void this.#track(work, underWay, () => this.#guard.run(() => task(resolve))).then(() => {",
-    to: "void this.#track(work, underWay, () => task(resolve)).then(() => {",
+    from: "void this.#guard.run(() => this.#track(work, task)).then(",
+    to: "void this.#track(work, task).then(",
   },
   {
     name: "a list waits for what never comes",

@@ -2,7 +2,6 @@ import { expect } from "chai";
 import type { Outcome } from "../../../src/application/delivery/outcome.ts";
 import { LogUnavailable, logStart } from "../../../src/ports/event-store.ts";
 import type { WorkItem } from "../../../src/ports/work-queue.ts";
-import { Turns } from "../../../src/workers/delivery/turns.ts";
 import { workOf } from "../../../src/workers/forwarder.ts";
 import { createTenant, openIngest } from "../../support/accounts.ts";
 import { attemptEnded, tellCircuit } from "../../support/circuits.ts";
@@ -121,21 +120,5 @@ describe("a delivery worker with many destinations that are called at once", () 
     relay.models.caughtUp = () => new Promise(() => undefined);
     take([...wakes(), ...firsts].filter(({ destinationId }) => destinationId !== firsts[0]?.destinationId));
     await until(() => sent.size === firsts.length);
-  });
-});
-
-describe("the turns of lanes", () => {
-  it("let one more lane go for each that ends", async () => {
-    const turns = new Turns();
-    const ends: (() => void)[] = [];
-    for (let lane = 0; lane < atOnce + waiting; lane += 1) {
-      turns.take({ pump: () => new Promise<void>((resolve) => void ends.push(resolve)) });
-    }
-    for (let over = 0; over < waiting; over += 1) {
-      expect(ends).to.have.lengthOf(atOnce + over);
-      ends[over]?.();
-      await new Promise(setImmediate);
-    }
-    expect(ends).to.have.lengthOf(atOnce + waiting);
   });
 });

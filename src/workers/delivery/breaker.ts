@@ -1,0 +1,93 @@
+import CircuitBreaker from "opossum";
+import { mayProbe, type Circuit } from "../../domain/circuit/circuit.ts";
+import type { Timestamp } from "../../domain/time.ts";
+
+type Task = () => Promise<unknown>;
+type OpossumBreaker = CircuitBreaker<[task: Task, isGood: (result: unknown) => boolean]>;
+
+/** The result of a task that did not reach its receiver. */
+class NotDelivered extends Error {
+  readonly result: unknown;
+
+  constructor(result: unknown) {
+    super();
+    this.result = result;
+  }
+}
+
+/** Where all breakers of the process count. Nobody reads it; counts of its own would cost each breaker a timer. */
+let counts: CircuitBreaker.Status | undefined;
+
+const halfOpen = {
+  name: "", enabled: true, closed: false, open: false, halfOpen: true, warmUp: false, shutdown: false,
+} as CircuitBreaker.State;
+
+/**
+ * The circuit breaker of one destination. Every attempt passes through it: all while it is closed, one probe while it is
+ * half-open, none while it is open. The log opens and closes it, since failures may be hours apart and are those of all
+ * workers; opossum neither counts nor times.
+ */
+export class Breaker {
+  #breaker = madeBreaker();
+
+  /** Obeys the circuit as the log has it. A probe under way goes on. */
+  follow(circuit: Circuit, now: Timestamp): void {
+    if (circuit.position === "Closed") this.#breaker.close();
+    else if (!mayProbe(circuit, now)) this.#breaker.open();
+    else if (!this.#breaker.halfOpen) {
+      // A new one: attempts that were let through before it opened must not close it.
+      this.drop();
+      this.#breaker = madeBreaker(halfOpen);
+    }
+  }
+
+  /** Whether it lets everything through. */
+  get closed(): boolean {
+    return this.#breaker.closed;
+  }
+
+  /** Whether it is half-open, and its probe is under way. */
+  get probing(): boolean {
+    return this.#breaker.halfOpen && !this.#breaker.pendingClose;
+  }
+
+  /** Whether it would let a task through now. */
+  get admits(): boolean {
+    return this.closed || this.#breaker.pendingClose;
+  }
+
+  /**
+   * Runs a task at once, and returns its result. A probe closes the breaker if its result `isGood`, and opens it
+   * otherwise. Rejects as the task does, and where the breaker does not {@link admits admit} it.
+   */
+  async fire<Result>(task: () => Promise<Result>, isGood: (result: Result) => boolean): Promise<Result> {
+    try {
+      return (await this.#breaker.fire(task, isGood as (result: unknown) => boolean)) as Result;
+    } catch (error) {
+      if (error instanceof NotDelivered) return error.result as Result;
+      throw error;
+    }
+  }
+
+  /** Gives up the timer that opossum keeps for an open breaker. It is not to be used any more. */
+  drop(): void {
+    this.#breaker.close();
+  }
+}
+
+function madeBreaker(state?: CircuitBreaker.State): OpossumBreaker {
+  counts ??= CircuitBreaker.newStatus({
+    rollingCountTimeout: 5_000, rollingCountBuckets: 1, rollingPercentilesEnabled: false, enableSnapshots: false,
+  });
+  return new CircuitBreaker(
+    async (task: Task, isGood: (result: unknown) => boolean) => {
+      const result = await task();
+      if (!isGood(result)) throw new NotDelivered(result);
+      return result;
+    },
+    {
+      status: counts, timeout: false, resetTimeout: 2 ** 31 - 1, volumeThreshold: Number.MAX_SAFE_INTEGER,
+      rollingPercentilesEnabled: false, ...(state && { state }),
+    },
+  );
+}

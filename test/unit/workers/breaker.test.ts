@@ -1,0 +1,92 @@
+import { expect } from "chai";
+import { newCircuit, type Circuit } from "../../../src/domain/circuit/circuit.ts";
+import { timestamp } from "../../../src/domain/time.ts";
+import { Breaker } from "../../../src/workers/delivery/breaker.ts";
+
+const at = (seconds: number) => timestamp(Date.UTC(2026, 0, 15) + seconds * 1_000);
+const closed = newCircuit("destination", "tenant");
+const open: Circuit = { ...closed, position: "Open", failures: 5, openUntil: at(300) };
+const good = async () => "delivered";
+const isGood = (result: string) => result === "delivered";
+
+describe("the breaker of a destination", () => {
+  let breaker: Breaker;
+  beforeEach(() => (breaker = new Breaker()));
+  afterEach(() => breaker.drop());
+
+  const fire = (task: () => Promise<string> = good) => breaker.fire(task, isGood);
+  const refused = () => fire().then(() => "let through", ({ code }: { readonly code: string }) => code);
+
+  it("lets everything through while the circuit is closed, whatever fails", async () => {
+    for (let attempt = 0; attempt < 50; attempt += 1) {
+      expect(await fire(async () => "failed")).to.equal("failed");
+      breaker.follow(closed, at(attempt));
+      expect(breaker).to.include({ closed: true, admits: true, probing: false });
+    }
+  });
+
+  it("runs a task in the turn in which it is fired", () => {
+    let ran = false;
+    void fire(async () => {
+      ran = true;
+      return "delivered";
+    });
+    expect(ran).to.equal(true);
+  });
+
+  it("lets nothing through while the circuit is open", async () => {
+    breaker.follow(open, at(299));
+    expect(breaker).to.include({ closed: false, admits: false, probing: false });
+    expect(await refused()).to.equal("EOPENBREAKER");
+  });
+
+  it("lets one probe through once the circuit's time is over, and closes when it succeeds", async () => {
+    breaker.follow(open, at(299));
+    breaker.follow(open, at(300));
+    const answer = Promise.withResolvers<string>();
+    const probe = fire(() => answer.promise);
+    expect(breaker).to.include({ closed: false, admits: false, probing: true });
+    expect(await refused()).to.equal("EOPENBREAKER");
+    breaker.follow(open, at(301));
+    expect(breaker.probing, "it goes on").to.equal(true);
+    answer.resolve("delivered");
+    expect(await probe).to.equal("delivered");
+    expect(breaker).to.include({ closed: true, admits: true, probing: false });
+  });
+
+  for (const [how, task] of [
+    ["fails", async () => "failed"],
+    ["rejects", () => Promise.reject(new Error("away"))],
+  ] as const) it(`opens when the probe ${how}, until the circuit lets another probe go`, async () => {
+    breaker.follow({ ...closed, position: "HalfOpen" }, at(0));
+    await fire(task).catch(() => undefined);
+    expect(breaker).to.include({ closed: false, admits: false, probing: false });
+    breaker.follow({ ...open, openUntil: at(10) }, at(9));
+    expect(breaker.admits).to.equal(false);
+    breaker.follow({ ...open, openUntil: at(10) }, at(10));
+    expect(breaker.admits).to.equal(true);
+  });
+
+  it("is not closed by an attempt that was under way when it opened", async () => {
+    const answer = Promise.withResolvers<string>();
+    const attempt = fire(() => answer.promise);
+    breaker.follow(open, at(0));
+    breaker.follow(open, at(300));
+    answer.resolve("delivered");
+    await attempt;
+    expect(breaker).to.include({ closed: false, admits: true });
+  });
+
+  it("makes no probe wait for that of an earlier outage", async () => {
+    breaker.follow(open, at(300));
+    const answer = Promise.withResolvers<string>();
+    const earlier = fire(() => answer.promise);
+    breaker.follow(closed, at(301));
+    breaker.follow({ ...open, openUntil: at(600) }, at(302));
+    breaker.follow({ ...open, openUntil: at(600) }, at(600));
+    expect(breaker).to.include({ admits: true, probing: false });
+    answer.resolve("delivered");
+    await earlier;
+    expect(breaker, "it is another outage's").to.include({ closed: false, admits: true });
+  });
+});
