@@ -23,8 +23,8 @@ const halfOpen = {
 } as CircuitBreaker.State;
 
 /**
- * The circuit breaker of one destination. Every attempt passes through it: all while it is closed, one probe while it is
- * half-open, none while it is open. The log opens and closes it, since failures may be hours apart and are those of all
+ * The circuit breaker of one destination. Every attempt passes through it: all while it is closed, one probe while it
+ * is half-open, none while it is open. The log opens and closes it, since failures may be hours apart and are those of all
  * workers; opossum neither counts nor times.
  */
 export class Breaker {
