@@ -24,8 +24,8 @@ const halfOpen = {
 
 /**
  * The circuit breaker of one destination. Every attempt passes through it: all while it is closed, one probe while it
- * is half-open, none while it is open. The log opens and closes it, since failures may be hours apart and are those of all
- * workers; opossum neither counts nor times.
+ * is half-open, none while it is open. The log opens and closes it, since failures may be hours apart and are those of
+ * all workers; opossum neither counts nor times.
  */
 export class Breaker {
   #breaker = madeBreaker();
