@@ -84,7 +84,7 @@ export function raise<Shape extends Document>(
 }
 
 /** Removes a document, if it exists. */
-export function remove(collection: CollectionDefinition, key: string): Change {
+export function remove(collection: Pick<CollectionDefinition, "name">, key: string): Change {
   return { op: "remove", collection: collection.name, key };
 }
 

@@ -18,8 +18,8 @@ export interface Logger {
 export const troubles = [
   "attempt not given up", "cleaner", "engine away", "event not readable", "following the log", "forgetter",
   "housekeeping", "key rotation", "leadership", "mapping process lost", "mapping process start",
-  "metric not readable", "projection", "queue message", "request failed", "retention", "stream set aside",
-  "subscription", "sweeper", "turnstile",
+  "metric not readable", "projection", "queue message", "request failed", "retention",
+  "stream of a newer release", "stream set aside", "subscription", "sweeper", "turnstile",
 ] as const;
 /** One of the {@link troubles}. */
 export type Trouble = (typeof troubles)[number];

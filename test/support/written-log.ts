@@ -1,3 +1,4 @@
+import type { Unreadable } from "../../src/ports/event-codec.ts";
 import type {
   BatchHandler, EventLog, LogEntry, Position, ReadOptions, Subscription, SubscriptionOptions,
 } from "../../src/ports/event-store.ts";
@@ -13,15 +14,36 @@ export class WrittenLog implements EventLog {
   readonly #followers = new Followers(async (after, limit) => this.#after(after, limit));
   /** The revisions at which streams begin of which something was deleted. */
   readonly #begins = new Map<string, number>();
+  /** Facts of a newer release, by their place in the log. */
+  readonly #newer = new Map<number, LogEntry>();
   failing = 0;
 
   write(told: readonly Told[], unreadable?: string): void {
+    this.#write(told, unreadable === undefined ? undefined : { unreadable, newer: false });
+  }
+
+  /** Writes facts that cannot be read before the {@link upgrade}. */
+  writeNewer(told: readonly Told[], unreadable = "unknown version 2"): void {
+    this.#write(told, { unreadable, newer: true });
+  }
+
+  /** From now on facts of the newer release can be read, or those of some types. */
+  upgrade(isMeant: (type: string) => boolean = () => true): void {
+    for (const [at, entry] of this.#newer) {
+      if (!isMeant(entry.type)) continue;
+      this.entries[at] = entry;
+      this.#newer.delete(at);
+    }
+  }
+
+  #write(told: readonly Told[], flaw: Unreadable | undefined): void {
     for (const { stream, fact } of told) {
       const revision = this.entries.filter((entry) => entry.stream === stream).length;
       const head = { stream, revision, position: position(this.entries.length + 1), id: `${this.entries.length}` };
       const { type, data } = fact;
-      const unread = { ...head, type, unreadable: unreadable ?? "", newer: false };
-      this.entries.push(unreadable === undefined ? { ...head, type, data, metadata } : unread);
+      const entry = { ...head, type, data, metadata };
+      if (flaw?.newer) this.#newer.set(this.entries.length, entry);
+      this.entries.push(flaw ? { ...head, type, ...flaw } : entry);
     }
     this.#followers.wake();
   }

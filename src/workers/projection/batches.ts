@@ -1,8 +1,7 @@
-import { project } from "../../../projections/index.ts";
 import { categoryOf } from "../../domain/streams.ts";
-import type { EventLog, EventStore, LogEntry, Position, UnreadableEntry } from "../../ports/event-store.ts";
+import type { EventLog, EventStore, LogEntry, Position } from "../../ports/event-store.ts";
 import type { Change, PositionedChanges } from "../../ports/read-models.ts";
-import type { Logger, Metrics } from "../../ports/telemetry.ts";
+import { changesOf } from "./changes-of.ts";
 import { ErasedTenants } from "./erased-tenants.ts";
 import { eventIdIn } from "./event-id-in.ts";
 import type { Purges } from "./purges.ts";
@@ -20,8 +19,6 @@ export interface Batch {
 /** What batches are made with. */
 export interface BatchesParts {
   readonly log: Pick<EventStore, "head" | "readStream">;
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, "trouble">;
   /** Turns entries into what projections are to see, as many, in the same order. Retried when it fails. */
   readonly prepare: (entries: readonly LogEntry[]) => Promise<readonly LogEntry[]>;
   readonly purges: Purges;
@@ -56,14 +53,8 @@ export class Batches {
         const { position } = entry;
         const before = purges.concerns(entry) ? await persist(() => this.#changesBefore(entry)) : [];
         const own = before === null || aside.has(entry.stream) ? [] : changesOf(entry);
-        if ("unreadable" in own) {
-          // What is set aside with the stream follows from what was applied before.
-          if (last !== undefined) yield { changes, upTo: last };
-          changes = [{ position, changes: [...(before ?? []), ...(await this.#setAside(own))] }];
-        } else if (own.length > 0) {
-          changes.push({ position, changes: before?.length ? [...before, ...own] : own });
-        }
-        last = position;
+        const changed = "unreadable" in own ? await persist(() => aside.add(own)) : own;
+        if (changed.length > 0) changes.push({ position, changes: before?.length ? [...before, ...changed] : changed });
         const purgeId = purgeIdIn(entry);
         if (purgeId !== undefined) {
           yield { changes, upTo: position };
@@ -88,30 +79,10 @@ export class Batches {
     const [first] = await this.#parts.log.readStream(entry.stream, { limit: 1 });
     return first && eventIdIn(first);
   }
-
-  #setAside(entry: UnreadableEntry): Promise<readonly Change[]> {
-    const { aside, logger, metrics, persist } = this.#parts;
-    const { stream, revision, type, position, unreadable } = entry;
-    metrics.trouble("stream set aside");
-    const fields = { stream, revision, type, position, unreadable };
-    logger.error(fields, "an entry cannot be read: its stream is set aside");
-    return persist(async () => aside.add(entry, await this.#eventIdOf(entry)));
-  }
 }
 
 /** The purge that an entry is about, if any. */
 function purgeIdIn(entry: LogEntry): string | undefined {
   if (entry.unreadable !== undefined || !["EventsPurged", "PurgeCompleted"].includes(entry.type)) return undefined;
   return (entry.data as { readonly purgeId: string }).purgeId;
-}
-
-/** What an entry changes. One that the projections cannot take is as unreadable as one that the codec cannot. */
-function changesOf(entry: LogEntry): readonly Change[] | UnreadableEntry {
-  if (entry.unreadable !== undefined) return entry;
-  try {
-    return project(entry);
-  } catch (error) {
-    const { stream, revision, position, id, type } = entry;
-    return { stream, revision, position, id, type, unreadable: `not projected: ${String(error)}`, newer: false };
-  }
 }

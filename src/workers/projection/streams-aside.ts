@@ -1,23 +1,52 @@
-import { leases } from "../../../projections/due/due.ts";
-import { setAside, setStreamAside } from "../../../projections/set-aside/set-aside.ts";
-import { everyDocument } from "../../application/scans.ts";
-import type { UnreadableEntry } from "../../ports/event-store.ts";
+import { isOfDueIndex, setAside, setStreamAside, takeBack, type SetAsideDocument }
+  from "../../../projections/set-aside/set-aside.ts";
+import { Repeats } from "../../application/repeats.ts";
+import { pagesOf } from "../../application/scans.ts";
+import { readPages } from "../../application/stream-pages.ts";
+import { categoryOf } from "../../domain/streams.ts";
+import type { EventStore, LogEntry, UnreadableEntry } from "../../ports/event-store.ts";
 import type { Change, ReadModels } from "../../ports/read-models.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
+import { changesOf } from "./changes-of.ts";
 
-/** The streams that are not projected any further; the read models remember them. */
+/** Documents read at once. */
+const atOnce = 500;
+
+interface StreamsAsideParts extends Instruments {
+  readonly log: Pick<EventStore, "readStream">;
+  readonly readModels: Pick<ReadModels, "find">;
+}
+
+/**
+ * The streams that are not projected any further; the read models remember them. A stream with a damaged entry stays
+ * aside. A stream with an entry of a newer release waits for a process that can read it. Their names are in memory:
+ * some 120 bytes each.
+ */
 export class StreamsAside {
-  readonly #readModels: Pick<ReadModels, "find">;
+  readonly #parts: StreamsAsideParts;
+  readonly #repeats: Repeats;
   readonly #streams = new Set<string>();
 
-  constructor(readModels: Pick<ReadModels, "find">) {
-    this.#readModels = readModels;
+  constructor(parts: StreamsAsideParts) {
+    this.#parts = parts;
+    this.#repeats = new Repeats(parts.clock);
   }
 
-  /** Reads what the read models remember; answers how many streams there are. */
-  async load(): Promise<number> {
+  /**
+   * Reads which streams the read models remember, and counts them. Answers those that wait and cannot be projected
+   * late: few.
+   */
+  async load(): Promise<readonly SetAsideDocument[]> {
     this.#streams.clear();
-    for (const { stream } of await everyDocument(this.#readModels, setAside)) this.#streams.add(stream);
-    return this.#streams.size;
+    const ordered: SetAsideDocument[] = [];
+    for await (const page of pagesOf(this.#parts.readModels, setAside, { size: atOnce })) {
+      for (const { stream, newer } of page) {
+        this.#streams.add(stream);
+        this.#count(newer);
+      }
+      ordered.push(...page.filter((mark) => mark.newer && needsOrder(mark)));
+    }
+    return ordered;
   }
 
   /** Whether the stream was set aside, by the last load or since. */
@@ -25,22 +54,72 @@ export class StreamsAside {
     return this.#streams.has(stream);
   }
 
-  /**
-   * Sets the entry's stream aside; answers what that changes. `eventId`: the event that it is about, if any. Every
-   * earlier entry must have been applied.
-   */
-  async add(
-    { stream, revision, type, unreadable }: UnreadableEntry, eventId: string | undefined,
-  ): Promise<readonly Change[]> {
-    const leaseKeys = eventId === undefined ? [] : await this.#leaseKeys(eventId);
+  /** Sets the entry's stream aside, where it is not yet, and tells of it. Answers what that changes. */
+  async add(entry: UnreadableEntry): Promise<readonly Change[]> {
+    const { stream, revision, type, unreadable: reason, newer } = entry;
+    const due = revision === 0 ? [] : await this.#dueOf(stream, (earlier) => earlier.revision < revision);
     this.#streams.add(stream);
-    return setStreamAside({ stream, revision, type, reason: unreadable }, eventId, leaseKeys);
+    this.#tell(entry);
+    return setStreamAside({ stream, revision, type, reason, newer }, due);
   }
 
-  /** The keys of an event's leases: they begin with its id and a colon, and a semicolon comes next. */
-  async #leaseKeys(eventId: string): Promise<string[]> {
-    const range = { field: leases.key, from: `${eventId}:`, to: `${eventId};` };
-    const documents = await everyDocument(this.#readModels, leases, { range });
-    return documents.map(({ key }) => key);
+  /**
+   * What changes when a stream is projected like any other again. `isProjected`: of which of its entries the read
+   * models then have all but the due index. Once it is applied, call {@link forget}.
+   */
+  async back(stream: string, isProjected: (entry: LogEntry) => boolean): Promise<readonly Change[]> {
+    return takeBack(stream, await this.#dueOf(stream, isProjected));
   }
+
+  /** A stream is aside no more. */
+  forget(stream: string): void {
+    this.#streams.delete(stream);
+  }
+
+  /** What some entries of a stream changed in the due index, in order. */
+  async #dueOf(stream: string, isMeant: (entry: LogEntry) => boolean): Promise<readonly Change[]> {
+    const due: Change[] = [];
+    if (categoryOf(stream) !== "event") return due;
+    await readPages(this.#parts.log, stream, (page) => {
+      const meant = page.filter(isMeant);
+      for (const entry of meant) {
+        const changes = changesOf(entry);
+        if (!("unreadable" in changes)) due.push(...changes.filter(isOfDueIndex));
+      }
+      return meant.length === page.length;
+    });
+    return due;
+  }
+
+  #tell(entry: UnreadableEntry): void {
+    const { stream, revision, type, position, unreadable, newer } = entry;
+    const { logger } = this.#parts;
+    const fields = { stream, revision, type, position, unreadable };
+    this.#count(newer);
+    if (!newer) {
+      logger.error(fields, "an entry cannot be read: its stream is set aside");
+      return;
+    }
+    this.#repeats.tell(
+      `${type}: ${unreadable}`,
+      () => logger.warn(fields, "a fact of a newer release: its stream waits for a process that can read it"),
+      (what, streams) => logger.warn({ what, streams }, "more streams wait for a process that can read them"),
+    );
+  }
+
+  #count(newer: boolean): void {
+    this.#parts.metrics.trouble(newer ? "stream of a newer release" : "stream set aside");
+  }
+}
+
+/** Streams whose first fact creates documents that facts of other streams change. */
+const changedByOthers: readonly string[] = ["destination", "apiKey", "invite"];
+
+/**
+ * Whether facts of a stream lead to something else when they are projected after later ones of other streams. A purge
+ * takes the events that match at its place in the log.
+ */
+function needsOrder({ stream, revision }: SetAsideDocument): boolean {
+  const category = categoryOf(stream);
+  return category === "purges" || (revision === 0 && changedByOthers.includes(category));
 }

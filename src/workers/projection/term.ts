@@ -5,6 +5,7 @@ import { logStart, type EventLog, type EventStore, type Position, type Subscript
 import { ReadModelsTakenOver, type ReadModels, type ReadModelWriter } from "../../ports/read-models.ts";
 import type { Instruments } from "../../ports/telemetry.ts";
 import { Batches, type Batch, type BatchesParts, type Stretch } from "./batches.ts";
+import { LateStreams } from "./late-streams.ts";
 import type { Progress } from "./progress.ts";
 import { Purges } from "./purges.ts";
 import { Remains } from "./remains.ts";
@@ -43,14 +44,16 @@ export class Term {
   readonly #progress: Progress;
   readonly #aside: StreamsAside;
   readonly #purges: Purges;
+  readonly #late: LateStreams;
   readonly #batches: Batches;
   readonly #linger: Pause;
   readonly #retry: Pause;
   readonly #ended = Promise.withResolvers<void>();
   /** Nothing more is written; what is under way finishes. */
   #over = false;
-  /** One thing is done at a time: a batch of the log, or a step of the purges. */
+  /** One thing is done at a time: a batch of the log, a step of the purges, or one of the late streams. */
   readonly #exclusively = pLimit(1);
+  #latecomers: Promise<void> | undefined;
   #purging: Promise<void> | undefined;
   /** The read models are built from the log's start, and nobody is answered from them yet. */
   #anew = false;
@@ -58,10 +61,11 @@ export class Term {
   constructor(parts: ProjectionParts, progress: Progress) {
     this.#parts = parts;
     this.#progress = progress;
-    const aside = new StreamsAside(parts.readModels);
+    const aside = new StreamsAside(parts);
     const purges = new Purges({ ...parts, isAside: (stream) => aside.has(stream) });
     this.#aside = aside;
     this.#purges = purges;
+    this.#late = new LateStreams({ ...parts, aside, purges });
     this.#batches = new Batches({ ...parts, purges, aside, persist: (action) => this.#persist(action) });
     this.#linger = new Pause(parts.clock);
     this.#retry = new Pause(parts.clock);
@@ -77,6 +81,7 @@ export class Term {
     }
     await this.#ended.promise;
     await subscription?.stop();
+    await this.#latecomers;
     await this.#purging;
   }
 
@@ -102,6 +107,7 @@ export class Term {
 
   async #caughtUp(): Promise<Subscription> {
     await this.#persist(() => this.#begin());
+    if (!this.#anew) this.#latecomers = this.#projectLate();
     await this.#catchUp();
     return this.#parts.log.subscribe({ after: this.#progress.applied }, (entries, upTo) =>
       this.#take({ entries, upTo }).catch(untilOver));
@@ -109,28 +115,37 @@ export class Term {
 
   /** Has the read models answer, once they hide what purges took, as those do that answered until then. */
   async #publish(options: { readonly alone?: boolean } = {}): Promise<void> {
+    await this.#latecomers;
     while (this.#purging) await this.#purging;
     this.#anew = false;
     await this.#persist(() => this.#parts.readModels.publish(options));
   }
 
   async #begin(): Promise<void> {
-    const { log, readModels, logger, metrics } = this.#parts;
+    const { log, readModels, logger } = this.#parts;
     const [state, end] = [await readModels.state(), await log.end()];
-    if (state?.fingerprint === fingerprint && state.checkpoint <= end) {
-      this.#progress.reach(state.checkpoint);
-      const streams = await this.#aside.load();
-      await this.#purges.load();
-      for (let stream = 0; stream < streams; stream += 1) metrics.trouble("stream set aside");
-    } else {
-      if (state) {
-        const what = state.fingerprint === fingerprint ? "are of a log that went further" : "are of another version";
-        logger.warn({ checkpoint: state.checkpoint, upTo: end }, `the read models ${what}: building them again`);
-      } else if (end !== logStart) {
-        logger.info({ upTo: end }, "no read models: building them from the log");
-      }
-      await this.#reset();
+    if (!state) {
+      if (end !== logStart) logger.info({ upTo: end }, "no read models: building them from the log");
+      return this.#reset();
     }
+    const { checkpoint } = state;
+    const flaw = await this.#flawOf(state, end);
+    if (flaw === undefined) {
+      this.#progress.reach(checkpoint);
+      return this.#purges.load();
+    }
+    logger.warn({ checkpoint, upTo: end }, `the read models ${flaw}: building them again`);
+    return this.#reset();
+  }
+
+  /** Why the stored read models must be built again, if they must. */
+  async #flawOf(
+    { checkpoint, fingerprint: built }: { readonly checkpoint: Position; readonly fingerprint: string }, end: Position,
+  ): Promise<string | undefined> {
+    if (built !== fingerprint) return "are of another version";
+    if (checkpoint > end) return "are of a log that went further";
+    const isOutOfOrder = await this.#late.canReadAny(await this.#aside.load());
+    return isOutOfOrder ? "lack facts of a newer release that can be read now" : undefined;
   }
 
   async #reset(): Promise<void> {
@@ -183,9 +198,22 @@ export class Term {
     this.#progress.reach(upTo);
   }
 
-  /** Has purges carried on until nothing of them is left to do. */
+  /** Projects the streams that waited for this release. */
+  async #projectLate(): Promise<void> {
+    // Until it is known whether a step was applied, nothing else is: a batch would pass over streams that are back.
+    const step = () => this.#exclusively(() => this.#persist(() => this.#late.step(this.#progress.applied)));
+    try {
+      while (await step());
+    } catch (error) {
+      untilOver(error);
+    }
+    this.#latecomers = undefined;
+    this.#carryOn();
+  }
+
+  /** Has purges carried on until nothing of them is left to do: they look for events once no stream is late. */
   #carryOn(): void {
-    if (this.#over || this.#purging || !this.#purges.pending) return;
+    if (this.#over || this.#purging || this.#latecomers || !this.#purges.pending) return;
     this.#purging = this.#finishPurges()
       .catch(untilOver)
       .finally(() => {

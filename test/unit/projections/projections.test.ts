@@ -1,13 +1,11 @@
 import { expect } from "chai";
 import { destinationStanding, type DestinationDocument } from "../../../projections/destinations/destinations.ts";
 import { project } from "../../../projections/index.ts";
-import { setStreamAside } from "../../../projections/set-aside/set-aside.ts";
 import type { ApiKeyEvent } from "../../../src/domain/api-key/events.ts";
 import { newCircuit, type Circuit, type CircuitEvent } from "../../../src/domain/circuit/circuit.ts";
 import type { DestinationEvent } from "../../../src/domain/destination/events.ts";
 import type { DomainEvent } from "../../../src/domain/domain-event.ts";
 import type { Answer, EventStatus, WebhookEvent } from "../../../src/domain/event/events.ts";
-import { streams } from "../../../src/domain/streams.ts";
 import type { TenantEvent } from "../../../src/domain/tenant/events.ts";
 import { position } from "../../support/position.ts";
 import { projected } from "../../support/projected.ts";
@@ -433,18 +431,6 @@ describe("projections", () => {
       const held = async (...facts: DomainEvent[]) => (await projected(facts)).get("retention", tenantId);
       expect(await held(changed(9), changed(7))).to.deep.equal({ tenantId, retentionDays: 7 });
       expect(await held(changed(7), changed(null))).to.equal(null);
-    });
-  });
-
-  describe("streams set aside", () => {
-    it("take what waits of their event out of the due index", () => {
-      const entry = { stream: streams.event(eventId), revision: 3, type: "Odd", reason: "unknown type" };
-      expect(setStreamAside(entry, eventId, [`${eventId}:1`])).to.deep.equal([
-        { op: "put", collection: "setAside", key: entry.stream, document: entry, fresh: true },
-        { op: "remove", collection: "waiting", key: eventId },
-        { op: "remove", collection: "leases", key: `${eventId}:1` },
-      ]);
-      expect(setStreamAside({ ...entry, stream: `tenant-${tenantId}` }, undefined, [])).to.have.length(1);
     });
   });
 });

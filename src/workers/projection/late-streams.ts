@@ -1,0 +1,187 @@
+import { set } from "../../../projections/projection.ts";
+import { isOfDueIndex, setAside, type SetAsideDocument } from "../../../projections/set-aside/set-aside.ts";
+import { pagesOf } from "../../application/scans.ts";
+import type { EventStore, LogEntry, Position } from "../../ports/event-store.ts";
+import type { Change, ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
+import type { Instruments } from "../../ports/telemetry.ts";
+import type { BatchesParts } from "./batches.ts";
+import { changesOf } from "./changes-of.ts";
+import { eventIdIn } from "./event-id-in.ts";
+import type { Purges } from "./purges.ts";
+import type { StreamsAside } from "./streams-aside.ts";
+
+/** Streams that one step looks at, and entries of each that it projects: others wait no longer than that takes. */
+const streamsOfStep = 50;
+const entriesOfStep = 20;
+const progressMs = 10_000;
+
+interface LateStreamsParts extends Pick<Instruments, "clock" | "logger"> {
+  readonly log: Pick<EventStore, "readStream">;
+  readonly readModels: Pick<ReadModels, "find"> & Pick<ReadModelWriter, "amend">;
+  readonly prepare: BatchesParts["prepare"];
+  readonly aside: StreamsAside;
+  readonly purges: Purges;
+}
+
+/** What to change for one stream. */
+interface Step {
+  readonly changes: readonly Change[];
+  /** The stream has all its entries then. */
+  readonly isBack: boolean;
+  /** There is more of it to project. */
+  readonly isCut: boolean;
+}
+
+const nothing: Step = { changes: [], isBack: false, isCut: false };
+
+/**
+ * Projects streams that waited for a release that can read them, each from its first entry that was not projected up
+ * to the checkpoint. Changes and the stream's mark are written together, so that a stream goes on where it was after a
+ * crash. While the stream has a mark, the due index has nothing of its event.
+ */
+export class LateStreams {
+  readonly #parts: LateStreamsParts;
+  /** What this release cannot read either. A newer entry's type and reason alone decide on that. */
+  readonly #stillNewer = new Set<string>();
+  #pages: AsyncGenerator<readonly SetAsideDocument[], void> | undefined;
+  /** Streams of the last step that have more to project, or all of them where it failed. */
+  #again: readonly string[] = [];
+  #back = 0;
+  #toldAt: number;
+
+  constructor(parts: LateStreamsParts) {
+    this.#parts = parts;
+    this.#toldAt = parts.clock.monotonic();
+  }
+
+  /** Whether the first entry of one of the streams can be read now that was not projected. */
+  async canReadAny(marks: readonly SetAsideDocument[]): Promise<boolean> {
+    for (const mark of marks) {
+      if (this.#stillNewer.has(keyOf(mark))) continue;
+      const [entry] = await this.#read(mark, 1);
+      if (entry && entry.unreadable === undefined) return true;
+      this.#remember(mark, entry);
+    }
+    return false;
+  }
+
+  /**
+   * Does a part of what there is to do; resolves false when nothing is left. `upTo`: what the read models cover.
+   * Nothing else may write them meanwhile. When it throws, it may be called again.
+   */
+  async step(upTo: Position): Promise<boolean> {
+    const { readModels, purges } = this.#parts;
+    const marks = await this.#next();
+    if (!marks) {
+      if (this.#back > 0) this.#tell("streams that waited for this release are projected");
+      return false;
+    }
+    const waiting = marks.filter((mark) => !this.#stillNewer.has(keyOf(mark)));
+    // Whether a step that fails was applied, the marks tell.
+    this.#again = waiting.map(({ stream }) => stream);
+    try {
+      const steps = await Promise.all(waiting.map(async (mark) => ({ mark, ...(await this.#stepOf(mark, upTo)) })));
+      const changes = steps.flatMap((step) => step.changes);
+      if (changes.length > 0) await readModels.amend(changes);
+      for (const { mark, isBack } of steps) if (isBack) this.#isBack(mark.stream);
+      this.#again = steps.flatMap(({ mark, isCut }) => (isCut ? [mark.stream] : []));
+    } finally {
+      purges.applied();
+    }
+    this.#tellProgress();
+    return true;
+  }
+
+  /** Marks to look at: first those of the streams that are under way. */
+  async #next(): Promise<readonly SetAsideDocument[] | undefined> {
+    if (this.#again.length > 0) return this.#find(this.#again);
+    this.#pages ??= pagesOf(this.#parts.readModels, setAside, { where: { newer: true }, size: streamsOfStep });
+    try {
+      const { value } = await this.#pages.next();
+      return value ?? undefined;
+    } catch (error) {
+      this.#pages = undefined;
+      throw error;
+    }
+  }
+
+  /** The marks of those streams that still wait; the others are back. */
+  async #find(streams: readonly string[]): Promise<readonly SetAsideDocument[]> {
+    const found = await this.#parts.readModels.find({
+      collection: setAside.name,
+      anyOf: { field: setAside.key, values: streams },
+      order: { field: setAside.key, descending: false },
+      limit: streams.length,
+    });
+    const marks = found as readonly SetAsideDocument[];
+    const marked = new Set(marks.map(({ stream }) => stream));
+    for (const stream of streams) if (!marked.has(stream)) this.#isBack(stream);
+    return marks.filter(({ newer }) => newer);
+  }
+
+  #isBack(stream: string): void {
+    this.#parts.aside.forget(stream);
+    this.#back += 1;
+  }
+
+  async #stepOf(mark: SetAsideDocument, upTo: Position): Promise<Step> {
+    const { aside } = this.#parts;
+    const { stream } = mark;
+    const read = await this.#read(mark, entriesOfStep);
+    const entries = read.filter(({ position }) => position <= upTo);
+    const changes: Change[] = [];
+    for (const entry of entries) {
+      const own = changesOf(entry);
+      if ("unreadable" in own) {
+        if (this.#remember(mark, own)) return nothing;
+        return { changes: [...changes, ...(await aside.add(own))], isBack: false, isCut: false };
+      }
+      changes.push(...(await this.#changesBefore(entry)), ...own.filter((change) => !isOfDueIndex(change)));
+    }
+    const last = entries.at(-1);
+    if (last && entries.length === entriesOfStep) {
+      const next = set(setAside, stream, { revision: last.revision + 1 });
+      return { changes: [...changes, next], isBack: false, isCut: true };
+    }
+    const back = await aside.back(stream, ({ position }) => position <= upTo);
+    return { changes: [...changes, ...back], isBack: true, isCut: false };
+  }
+
+  /** Remembers what this release cannot read either; answers whether that is so. */
+  #remember(mark: SetAsideDocument, entry: LogEntry | undefined): boolean {
+    if (entry?.unreadable === undefined || !entry.newer) return false;
+    const { revision, type, unreadable: reason } = entry;
+    if (revision !== mark.revision || keyOf({ type, reason }) !== keyOf(mark)) return false;
+    this.#stillNewer.add(keyOf(mark));
+    return true;
+  }
+
+  async #read({ stream, revision }: SetAsideDocument, limit: number): Promise<readonly LogEntry[]> {
+    return this.#parts.prepare(await this.#parts.log.readStream(stream, { from: revision, limit }));
+  }
+
+  /**
+   * What has to make room for an event. Purges under way take no event of a stream that waits, but the event may have
+   * the id of one that they took.
+   */
+  async #changesBefore(entry: LogEntry): Promise<readonly Change[]> {
+    const { purges } = this.#parts;
+    const eventId = eventIdIn(entry);
+    if (entry.type !== "EventAccepted" || eventId === undefined || !purges.concerns(entry)) return [];
+    return (await purges.changesBefore(entry, eventId)) ?? [];
+  }
+
+  #tellProgress(): void {
+    if (this.#back === 0 || this.#parts.clock.monotonic() - this.#toldAt < progressMs) return;
+    this.#tell("projecting streams that waited for this release");
+  }
+
+  #tell(message: string): void {
+    this.#toldAt = this.#parts.clock.monotonic();
+    this.#parts.logger.info({ streams: this.#back }, message);
+  }
+}
+
+function keyOf({ type, reason }: Pick<SetAsideDocument, "type" | "reason">): string {
+  return `${type}: ${reason}`;
+}
