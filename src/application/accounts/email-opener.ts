@@ -55,12 +55,12 @@ export class EmailOpener {
       email = key ? sealing.open(sealed, key, places.email(tenantId, userId)) : null;
     } catch (error) {
       const { stream, revision, position, id, type } = entry;
-      const unreadable = { stream, revision, position, id, type, unreadable: "its address cannot be opened" };
-      if (isNewer(error)) return { ...unreadable, newer: true };
+      const head = { stream, revision, position, id, type };
+      if (isNewer(error)) return { ...head, unreadable: `its address waits: ${error.message}`, newer: true };
       // The master key is at hand, so the tenant's facts are damaged: they must not hold up all others.
       if (!(error instanceof Unsealable)) throw error;
       if (tenant && (await this.#isAway(masterKeyIdOf(tenant.dataKey)))) throw error;
-      return { ...unreadable, newer: false };
+      return { ...head, unreadable: "its address cannot be opened", newer: false };
     }
     return { ...entry, data: { ...entry.data, email } };
   }

@@ -116,4 +116,31 @@ describe("people", () => {
     expect(prepared.map(({ position }) => position)).to.deep.equal(entries.map(({ position }) => position));
     expect(prepared.filter(({ type }) => type !== "UserCreated")).to.deep.equal(others);
   });
+
+  for (const type of ["TenantCreated", "PersonKeyCreated"]) {
+    it(`wait with their addresses for a release that can read their keys: ${type}`, async () => {
+      const { tenantId, owner } = await createTenant(api.url);
+      await owner.client.post("/api/v1/invites", { email: "invited@example.com", role: 0 });
+      const { entries } = await engines.store.readLog("", 10_000);
+      const invited = entries.filter((entry) =>
+        entry.type === "InviteCreated" && entry.unreadable === undefined
+          && (entry.data as { readonly tenantId: string }).tenantId === tenantId);
+      expect(invited).to.have.length(1);
+      const read = engines.store.readStream.bind(engines.store);
+      engines.store.readStream = async (...asked) => (await read(...asked)).map((entry) => {
+        const { stream, revision, position, id } = entry;
+        const isMeant = entry.type === type;
+        return isMeant ? { stream, revision, position, id, type, unreadable: "unknown version 9", newer: true } : entry;
+      });
+      try {
+        const [entry] = await fresh().opener.prepare(invited);
+        expect(entry).to.include({ newer: true }).and.not.have.property("data");
+        expect(entry).to.have.property("unreadable").that.matches(/^its address waits: .* newer release/);
+      } finally {
+        engines.store.readStream = read;
+      }
+      const [entry] = await fresh().opener.prepare(invited);
+      expect(entry).to.have.nested.property("data.email", "invited@example.com");
+    });
+  }
 });
