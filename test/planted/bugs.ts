@@ -139,6 +139,26 @@ const derived: readonly Bug[] = [
     tests: ["test/unit/workers/projection-runner.test.ts"],
   },
   {
+    name: "late-entry-projected-twice",
+    breaks: "a stream that waited for a newer release gets each of its entries once",
+    changes: [{
+      file: "src/workers/projection/late-streams.ts",
+      from: "{ revision: last.revision + 1 }",
+      to: "{ revision: last.revision }",
+    }],
+    tests: ["test/unit/workers/late-streams.test.ts"],
+  },
+  {
+    name: "batch-projected-while-a-late-stream-is-in-doubt",
+    breaks: "nothing is projected until it is known whether a late stream is back",
+    changes: [{
+      file: "src/workers/projection/term.ts",
+      from: "this.#exclusively(() => this.#persist(() => this.#late.step(this.#progress.applied)))",
+      to: "this.#persist(() => this.#exclusively(() => this.#late.step(this.#progress.applied)))",
+    }],
+    tests: ["test/unit/workers/late-streams.test.ts"],
+  },
+  {
     name: "erased-tenant-projected-again",
     breaks: "read models hold nothing of an erased tenant, whatever the log still gives",
     changes: [{

@@ -30,8 +30,8 @@ export class EmailOpener {
   }
 
   /**
-   * A fact whose address, or whose tenant's key, was damaged is unreadable. So is one that takes a key in a newer
-   * release's record. Throws LogUnavailable, or Unsealable where a master key that may be needed is not at hand.
+   * A fact whose address, or whose tenant's key, was damaged is unreadable. A fact whose key a newer release wrote
+   * waits for that release. Throws LogUnavailable, or Unsealable where a master key that may be needed is not at hand.
    */
   async prepare(entries: readonly LogEntry[]): Promise<readonly LogEntry[]> {
     const concerned = ({ type }: LogEntry) =>

@@ -98,6 +98,40 @@ describe("a purge that is held up", () => {
     expect(store.deleted).to.equal(1);
   });
 
+  it("leaves an event alone that waits for a newer release; once it is read, the next purge takes it", async () => {
+    const { deliveries, store } = relay;
+    const id = await accept();
+    await relay.drained();
+    await relay.stopRunner();
+    await deliveries.fail(id, 1);
+    await deliveries.replay(id);
+    await deliveries.succeed(id);
+    const [readLog, readStream] = [store.readLog.bind(store), store.readStream.bind(store)];
+    let isNewer = true;
+    const seen = (entry: LogEntry) =>
+      isNewer && entry.type === "EventReplayed" ? { ...spoiled(entry), newer: true } : entry;
+    store.readStream = async (...asked) => (await readStream(...asked)).map(seen);
+    store.readLog = async (...asked) => {
+      const { entries, upTo } = await readLog(...asked);
+      return { entries: entries.map(seen), upTo };
+    };
+    relay.startRunner();
+    await purge();
+    await relay.settle();
+    const listed = async () => (await tenant.owner.client.get("/api/v1/events")).json;
+    expect(await listed()).to.nested.include({ total: 1, "items[0].id": id, "items[0].status": "CriticalFailure" });
+    await relay.stopRunner();
+    isNewer = false;
+    relay.startRunner();
+    await eventually(() => relay.models.count({ collection: "setAside" }), (count) => count === 0);
+    expect(await listed()).to.nested.include({ total: 1, "items[0].id": id, "items[0].status": "Succeeded" });
+    await purge();
+    await relay.settle();
+    expect(await listed()).to.deep.equal({ total: 0, items: [] });
+    expect([store.deleted, relay.models.contents().documents["purges"]]).to.deep.equal([2, {}]);
+    expect(await relay.rebuilt()).to.deep.equal(relay.models.contents());
+  });
+
   it("forgets what it took although that fails at first", async () => {
     await purge();
     await relay.drained();
