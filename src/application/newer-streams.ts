@@ -19,7 +19,7 @@ export async function hasNewerStream({ store, readModels }: StreamSources, categ
   // In ASCII the full stop follows the dash.
   const range = { field: setAside.key, from: `${category}-`, to: `${category}.` };
   for await (const page of pagesOf(readModels, setAside, { range, size: pageSize })) {
-    for (const { stream, revision } of page) {
+    for (const { stream, revision } of page.filter(({ newer }) => newer)) {
       const [entry] = await store.readStream(stream, { from: revision, limit: 1 });
       if (entry?.unreadable !== undefined && entry.newer) return true;
     }

@@ -139,16 +139,6 @@ const derived: readonly Bug[] = [
     tests: ["test/unit/workers/projection-runner.test.ts"],
   },
   {
-    name: "late-entry-projected-twice",
-    breaks: "a stream that waited for a newer release gets each of its entries once",
-    changes: [{
-      file: "src/workers/projection/late-streams.ts",
-      from: "{ revision: last.revision + 1 }",
-      to: "{ revision: last.revision }",
-    }],
-    tests: ["test/unit/workers/late-streams.test.ts"],
-  },
-  {
     name: "batch-projected-while-a-late-stream-is-in-doubt",
     breaks: "nothing is projected until it is known whether a late stream is back",
     changes: [{

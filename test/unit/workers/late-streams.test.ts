@@ -207,6 +207,23 @@ describe("streams that wait for a newer release", () => {
     }
   });
 
+  it("miss no entry that comes while it is unknown whether they are back", async () => {
+    const all = told("accept", "startAttempt", "fail", "startAttempt", "succeed");
+    const at = all.indexOf(facts(all, "DeliveryFailed")[0]!);
+    log.write(all.slice(0, at));
+    log.writeNewer(all.slice(at, at + 1));
+    await project();
+    log.write(all.slice(at + 1));
+    log.upgrade();
+    models.failures.push("after");
+    const runner = newRunner();
+    runner.start();
+    await settled();
+    clock.advance(50);
+    await runner.drained(await log.head());
+    expect(models.contents()).to.deep.equal(await inOrder());
+  });
+
   it("wait again from the next entry that cannot be read, and are damaged where it is", async () => {
     const all = told("accept", "startAttempt", "fail", "startAttempt", "fail", "startAttempt", "succeed");
     const [first, second] = facts(all, "DeliveryFailed") as [Told, Told];
