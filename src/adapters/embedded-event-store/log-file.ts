@@ -3,6 +3,8 @@ import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { inFile } from "../file-system/in-file.ts";
 import { sync } from "../file-system/sync.ts";
+import type { Converter } from "../sqlite/conversion.ts";
+import { formatIn, marking, requireFormat, type FileFormat } from "../sqlite/file-format.ts";
 import { emptyWriteAheadLog, moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 import type { Sequence } from "./positions.ts";
 import type { Located } from "./stream-index/memtable.ts";
@@ -30,8 +32,11 @@ export interface Row {
   readonly data: string;
 }
 
-/** Raised whenever an older program, or this one on an older file, would miss what is in it. */
-const schemaVersion = 2;
+/** The format of the log's file. The index's segments, and the list of them, are made again from the rest. */
+export const logFormat: FileFormat = { version: 2, release: "0.1.0" };
+/** See {@link KeptFile}. */
+export const logConverters: readonly Converter[] = [];
+
 /** How long others may hold a lock before it is an error; only tools from outside ever do. */
 const lockPatienceMs = 1000;
 
@@ -67,10 +72,7 @@ export class LogFile {
   constructor(path: string) {
     this.#path = path;
     this.#db = inFile(path, () => new DatabaseSync(path, { timeout: lockPatienceMs }));
-    const version = inFile(path, () => this.#db.prepare("PRAGMA user_version").get()?.["user_version"]);
-    if (version !== 0 && version !== schemaVersion) {
-      throw new Error(`${path} is of version ${String(version)}; this program reads version ${schemaVersion}`);
-    }
+    inFile(path, () => requireFormat(formatIn(this.#db), logFormat));
     inFile(path, () => this.#db.exec(`
       PRAGMA page_size = 8192;
       PRAGMA journal_mode = WAL;
@@ -84,7 +86,7 @@ export class LogFile {
         type TEXT NOT NULL, metadata TEXT NOT NULL, data TEXT NOT NULL
       ) STRICT;
       CREATE TABLE IF NOT EXISTS segments (file TEXT PRIMARY KEY, up_to INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-      PRAGMA user_version = ${schemaVersion};
+      ${marking(logFormat)}
       COMMIT;
     `));
     sync(dirname(path));
@@ -133,7 +135,7 @@ export class LogFile {
     } finally {
       rmSync(path, { force: true });
     }
-    this.transaction(() => this.#db.exec(`PRAGMA user_version = ${schemaVersion}`));
+    this.transaction(() => this.#db.exec(marking(logFormat)));
   }
 
   /** Adds a row within a transaction of the caller's; a sequence that is there already throws. */

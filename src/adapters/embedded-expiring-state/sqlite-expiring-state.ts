@@ -4,7 +4,14 @@ import type { Clock } from "../../ports/clock/clock.ts";
 import {
   ExpiringStateUnavailable, kindOf, usualMost, type ExpiringState, type RateLimit, type Ticket,
 } from "../../ports/expiring-state.ts";
+import type { Converter } from "../sqlite/conversion.ts";
+import { marking, type FileFormat } from "../sqlite/file-format.ts";
 import { Statements } from "../sqlite/statements.ts";
+
+/** The format of the file. */
+export const stateFormat: FileFormat = { version: 1, release: "0.1.0" };
+/** See {@link KeptFile}. */
+export const stateConverters: readonly Converter[] = [];
 
 /** As {@link kindOf} has it. */
 const kind = "substr(key, 1, instr(key, ':'))";
@@ -21,6 +28,7 @@ const schema = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS admissions_by_end ON admissions (expires_at);
   CREATE INDEX IF NOT EXISTS admissions_by_kind ON admissions (${kind}, expires_at);
+  ${marking(stateFormat)}
 `;
 
 const valueKey = (key: string) => `value/${key}`;

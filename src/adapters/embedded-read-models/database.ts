@@ -1,6 +1,10 @@
 import { rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { ReadModelsUnavailable, type CollectionDefinition } from "../../ports/read-models.ts";
+import { formatOf, marking, type FileFormat } from "../sqlite/file-format.ts";
+
+/** The format of the file, but for the collections: those are as the definitions in it say. */
+export const readModelsFormat: FileFormat = { version: 1, release: "0.1.0" };
 
 /** 64 MiB of the pages written last stay in memory: indexes by random ids have no other locality. */
 const pragmas = `
@@ -17,17 +21,19 @@ const ownTables = `
     scope INTEGER, bucket INTEGER, total INTEGER NOT NULL, PRIMARY KEY (scope, bucket)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS scrubs (collection TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  ${marking(readModelsFormat)}
 `;
 
 /** SQLite's codes for a file that is damaged, and for one that is no database. */
 const damaged = [11, 26];
 
 /**
- * Opens the file of the read models. One that is seen to be damaged is begun anew, and `onDamage` is told: it is built
- * again from the log. Most damage is seen only by what reads the page that has it.
+ * Opens the file of the read models. A file of another version is begun anew, and built again from the log. So is one
+ * that is seen to be damaged, and `onDamage` is told. Most damage is seen only by what reads the page that has it.
  */
 export function openDatabase(file: string, onDamage: (error: unknown) => void): DatabaseSync {
   try {
+    if (isOfAnotherVersion(file)) removeDatabase(file);
     return prepared(file);
   } catch (error) {
     if (!isDamage(error)) throw error;
@@ -46,6 +52,11 @@ export function removeDatabase(file: string): void {
 export function definitionsIn(database: DatabaseSync): CollectionDefinition[] {
   const row = database.prepare("SELECT definitions FROM state").get();
   return JSON.parse(String(row?.["definitions"] ?? "[]")) as CollectionDefinition[];
+}
+
+function isOfAnotherVersion(file: string): boolean {
+  const { version } = formatOf(file) ?? readModelsFormat;
+  return version !== readModelsFormat.version;
 }
 
 function prepared(file: string): DatabaseSync {

@@ -9,7 +9,8 @@ import {
   type ReadModelQuestions,
   type Selection,
 } from "../../ports/read-models.ts";
-import { definitionsIn, unavailable } from "./database.ts";
+import { formatIn, requireFormat } from "../sqlite/file-format.ts";
+import { definitionsIn, readModelsFormat, unavailable } from "./database.ts";
 import { Queries } from "./queries.ts";
 import type { ReadAhead } from "./read-ahead.ts";
 
@@ -30,9 +31,16 @@ export class StoredReadModels implements ReadModelQuestions {
     this.#queries = new Queries(database, readAhead);
   }
 
-  /** Opens those in a file; a process may be writing them. Throws when it holds none. */
+  /** Opens those in a file; a process may be writing them. Throws when it holds none, or is of another version. */
   static open(file: string): StoredReadModels {
-    return new StoredReadModels(new DatabaseSync(file, { readOnly: true }));
+    const database = new DatabaseSync(file, { readOnly: true });
+    try {
+      requireFormat(formatIn(database), readModelsFormat);
+      return new StoredReadModels(database);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
   }
 
   async get(collection: string, key: string): Promise<Document | null> {

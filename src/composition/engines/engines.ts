@@ -1,9 +1,11 @@
+import { bringUp } from "../../adapters/sqlite/conversion.ts";
 import { lockDataFolder } from "../../adapters/sqlite/data-folder-lock.ts";
 import type { EventStore } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels } from "../../ports/read-models.ts";
 import type { WorkQueue } from "../../ports/work-queue.ts";
 import { asSaidBy } from "../variable-problem.ts";
+import { keptFiles } from "./files.ts";
 import { openLog } from "./log.ts";
 import type { Projector } from "./projector.ts";
 import { openQueue, type Lag } from "./queue.ts";
@@ -41,8 +43,8 @@ export async function lockEmbedded(
 }
 
 /**
- * Opens the engines. Rejects when another process holds the data folder that one is embedded in, or a file in it cannot
- * be opened.
+ * Opens the engines, once the files of embedded ones are of this release's formats. Rejects when another process holds
+ * the data folder that one is embedded in, or a file in it cannot be opened.
  */
 export async function openEngines(settings: EngineSettings): Promise<Engines> {
   const closing: (() => Promise<void>)[] = [];
@@ -52,6 +54,7 @@ export async function openEngines(settings: EngineSettings): Promise<Engines> {
   try {
     const unlock = await lockEmbedded(settings.config);
     closing.push(async () => unlock());
+    await asSaidBy("RELAY_DATA_DIR", () => bringUp(keptFiles(settings.config), settings));
     const log = await openLog(settings);
     closing.push(log.close);
     const readSide = await openReadSide(settings, log.link);

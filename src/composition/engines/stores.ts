@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { SqliteExpiringState } from "../../adapters/embedded-expiring-state/sqlite-expiring-state.ts";
 import { SqliteReadModels } from "../../adapters/embedded-read-models/sqlite-read-models.ts";
 import { inFile } from "../../adapters/file-system/in-file.ts";
@@ -7,6 +6,7 @@ import type { Position } from "../../ports/event-store.ts";
 import type { ExpiringState } from "../../ports/expiring-state.ts";
 import type { ReadModels, ReadModelWriter } from "../../ports/read-models.ts";
 import type { Instruments } from "../../ports/telemetry.ts";
+import { readModelsPath, statePath } from "./files.ts";
 import { openMongoDb } from "./mongodb.ts";
 import type { ReadModelsLink } from "./read-thread-protocol.ts";
 import { repeatedTrouble } from "./repeated-trouble.ts";
@@ -46,7 +46,7 @@ function openEmbedded(
   { dataDir, ports }: Extract<ReadModelsLink, { engine: "embedded" }>, instruments: Instruments,
 ): Stores {
   const { clock } = instruments;
-  const files = { readModels: join(dataDir, "read-models.db"), state: join(dataDir, "state.db") };
+  const files = { readModels: readModelsPath(dataDir), state: statePath(dataDir) };
   const onTrouble = repeatedTrouble(instruments, housekeeping);
   const readModels = inFile(files.readModels, () => new SqliteReadModels(files.readModels, clock, onTrouble));
   const state = inFile(files.state, () => new SqliteExpiringState(files.state, clock));

@@ -1,17 +1,18 @@
+import { basename } from "node:path";
 import { copyDatabases } from "../../adapters/embedded-backup/copy-databases.ts";
 import { makeFolder } from "../../adapters/file-system/folder.ts";
 import type { Config } from "../../config/config.ts";
+import { keptFiles } from "../engines/files.ts";
 
 /**
- * Copies what cannot be made again from a data folder into `folder`, while a relay may be using it: the
- * expiring state first, then the log, so that the state knows nothing the log does not. Read models and
- * the log's index are built again from the log. The master key is not copied.
+ * Copies what cannot be made again from a data folder into `folder`, while a relay may be using it. A copy is of the
+ * version of its original. The master key is not copied.
  */
-export function backUp({ dataDir, eventStore, readModels }: Config, folder: string): void {
+export function backUp(config: Config, folder: string): void {
+  const { dataDir, eventStore } = config;
   if (eventStore.engine !== "embedded") {
     throw new Error(`RELAY_EVENT_STORE: ${eventStore.engine} has backups of its own; see docs/operating/engines.md`);
   }
   makeFolder(folder);
-  const files = readModels.engine === "embedded" ? ["state.db", "log.db"] : ["log.db"];
-  copyDatabases(files, dataDir, folder);
+  copyDatabases(keptFiles(config).map(({ path }) => basename(path)), dataDir, folder);
 }

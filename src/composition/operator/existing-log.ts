@@ -1,12 +1,20 @@
 import { statSync } from "node:fs";
 import { logPath } from "../../adapters/embedded-event-store/log-file.ts";
+import { inFile } from "../../adapters/file-system/in-file.ts";
+import { formatOf, requireNotNewer } from "../../adapters/sqlite/file-format.ts";
 import type { Config } from "../../config/config.ts";
+import { keptFiles } from "../engines/files.ts";
 import { asSaidBy } from "../variable-problem.ts";
 
-/** Rejects where an embedded log is not there: a command would make one, and report success on nothing. */
-export async function requireLog({ dataDir, eventStore }: Config): Promise<void> {
-  if (eventStore.engine !== "embedded") return;
+/**
+ * Rejects where an embedded log is not there: a command would make one, and report success on nothing. Rejects, too,
+ * where a newer release has written the files.
+ */
+export async function requireLog(config: Config): Promise<void> {
+  const { dataDir, eventStore } = config;
   await asSaidBy("RELAY_DATA_DIR", () => {
-    if (!statSync(logPath(dataDir), { throwIfNoEntry: false })) throw new Error(`${dataDir} holds no log`);
+    const isMissing = eventStore.engine === "embedded" && !statSync(logPath(dataDir), { throwIfNoEntry: false });
+    if (isMissing) throw new Error(`${dataDir} holds no log`);
+    for (const { path, format } of keptFiles(config)) inFile(path, () => requireNotNewer(formatOf(path), format));
   });
 }

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { StoredReadModels } from "../../adapters/embedded-read-models/stored-read-models.ts";
 import { inFile } from "../../adapters/file-system/in-file.ts";
 import { SystemClock } from "../../adapters/system/system-clock.ts";
 import type { Config } from "../../config/config.ts";
 import type { ReadModelQuestions } from "../../ports/read-models.ts";
 import type { Logger } from "../../ports/telemetry.ts";
+import { readModelsPath } from "../engines/files.ts";
 import { openMongoDb } from "../engines/mongodb.ts";
 import { asSaidBy } from "../variable-problem.ts";
 
@@ -32,7 +32,7 @@ async function open(dataDir: string, chosen: Config["readModels"], logger: Logge
     const connection = await openMongoDb(chosen.url, { clock: new SystemClock(), logger });
     return { readModels: new MongoReadModels(connection), close: () => connection.close() };
   }
-  const readModels = await asSaidBy("RELAY_DATA_DIR", () => openFile(join(dataDir, "read-models.db")));
+  const readModels = await asSaidBy("RELAY_DATA_DIR", () => openFile(readModelsPath(dataDir)));
   return { readModels, close: async () => readModels.close() };
 }
 
