@@ -110,14 +110,21 @@ async function fill(
 function prepare(database: DatabaseSync, old: string): void {
   database.prepare("ATTACH ? AS old").run(old);
   const size = database.prepare("PRAGMA old.page_size").get()?.["page_size"];
-  // Every step is synced. Gaps of pages must not hold copies of rows: nobody would find them when those are deleted.
-  database.exec(`PRAGMA main.page_size = ${Number(size)}; PRAGMA main.synchronous = FULL; PRAGMA secure_delete = ON;`);
+  // Held exclusively, its journal is not made anew for each step. Gaps in its pages must not hold copies of rows:
+  // nobody would find them when those rows are deleted.
+  database.exec(`
+    PRAGMA main.locking_mode = EXCLUSIVE;
+    PRAGMA main.page_size = ${Number(size)};
+    PRAGMA main.synchronous = FULL;
+    PRAGMA main.secure_delete = ON;
+  `);
 }
 
 function* inTransactions(database: DatabaseSync, steps: Iterable<number>): Generator<number, void> {
   const iterator = steps[Symbol.iterator]();
   for (;;) {
-    database.exec("BEGIN IMMEDIATE");
+    // Not IMMEDIATE, which would begin to write the old file as well.
+    database.exec("BEGIN");
     const step = iterator.next();
     database.exec("COMMIT");
     if (step.done) return;
