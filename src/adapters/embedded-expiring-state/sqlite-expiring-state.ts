@@ -5,7 +5,7 @@ import {
   ExpiringStateUnavailable, kindOf, usualMost, type ExpiringState, type RateLimit, type Ticket,
 } from "../../ports/expiring-state.ts";
 import type { Converter } from "../sqlite/conversion.ts";
-import { marking, type FileFormat } from "../sqlite/file-format.ts";
+import { formatIn, marking, requireFormat, type FileFormat } from "../sqlite/file-format.ts";
 import { Statements } from "../sqlite/statements.ts";
 
 /** The format of the file. */
@@ -49,9 +49,13 @@ export class SqliteExpiringState implements ExpiringState {
   /** How many admissions of each kind there are. */
   #admissions: Map<string, number>;
 
-  /** `file`: a path in a folder that exists. `mostAdmissions`: of a kind; the usual ones have some 50 MB. */
+  /**
+   * `file`: a path in a folder that exists. `mostAdmissions`: of a kind; the usual ones have some 50 MB. Throws where
+   * the file is of another version.
+   */
   constructor(file: string, clock: Pick<Clock, "now">, { mostAdmissions = usualMost } = {}) {
     this.#database = new DatabaseSync(file);
+    requireFormat(formatIn(this.#database), stateFormat);
     this.#database.exec(schema);
     this.#statements = new Statements(this.#database);
     this.#clock = clock;

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import { LogFile, logPath } from "../../../../src/adapters/embedded-event-store/log-file.ts";
+import { formatOf, marking } from "../../../../src/adapters/sqlite/file-format.ts";
 import { temporaryFolder } from "../../../support/embedded-store.ts";
 
 describe("the log's file", () => {
@@ -33,6 +34,15 @@ describe("the log's file", () => {
     expect(Math.min(emptying(), emptying(), emptying())).to.be.below(500);
     const committing = time(() => expect(() => log.transaction(() => undefined)).to.throw("database is locked"));
     expect(committing).to.be.above(900);
+  });
+
+  it("is not opened where it is of another version, and keeps its mark", () => {
+    const newer = { version: 3, release: "0.8.0" };
+    outside.exec(marking(newer));
+    expect(() => new LogFile(logPath(folder.path))).to.throw(
+      `${logPath(folder.path)}: is of version 3, which needs release 0.8.0 or later; this one reads 2`,
+    );
+    expect(formatOf(logPath(folder.path))).to.deep.equal(newer);
   });
 
   it("begins its write-ahead log anew once all of that was moved", () => {

@@ -150,6 +150,14 @@ describe("the conversion of a file of an older release", function () {
     expect(readFileSync(logPath(dataDir)).includes('"id-100"'), "the deleted entry").to.equal(false);
   });
 
+  it("leaves no copy of an entry in the file but the one that a deletion finds", async () => {
+    await bringUpHere();
+    const database = new DatabaseSync(logPath(dataDir));
+    database.exec("PRAGMA secure_delete = ON; UPDATE log SET id = '', type = '', metadata = '', data = ''");
+    database.close();
+    expect(readFileSync(logPath(dataDir)).toString("latin1").match(/"number":\d+/g)).to.equal(null);
+  });
+
   it("leaves no draft to a release that goes on with the file as it is", async () => {
     plan(dataDir, { dieAfter: 1_000 });
     await run(dataDir);
@@ -237,7 +245,11 @@ describe("the conversion of a file on a disk", function () {
       own.disk.losePower({ survives: () => version === 3, torn: true });
     }
     expect((await lifeOf(own.run(script))).code).to.equal(0);
+    // What is written to the file from now on must not go with its name.
+    own.disk.losePower({ survives: () => false, torn: false });
     expect(rowsOf(own.dataDir)).to.deep.equal(converted(rows));
+    // Drafts may be back.
+    expect((await lifeOf(own.run(script))).code).to.equal(0);
     expect(filesOf(own.dataDir)).to.deep.equal(["log.db"]);
   });
 
