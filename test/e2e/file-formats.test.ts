@@ -54,6 +54,7 @@ describe("the files of a data folder", function () {
     mark("log.db", 2, 0);
     mark("state.db", 0, 0);
     mark("read-models.db", 0, 0);
+    for (const command of ["backlog", "keys"]) expect((await relay.command(command)).code, command).to.equal(0);
     await relay.start();
     expect(await users()).to.equal(1);
     await relay.sigterm();

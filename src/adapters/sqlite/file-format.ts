@@ -13,6 +13,9 @@ export interface FileFormat {
   readonly release: string;
 }
 
+/** The format that a file says it has; `release` is null where it does not say that. */
+export type FoundFormat = Pick<FileFormat, "version"> & { readonly release: string | null };
+
 /** The version of a file with tables and no mark: releases 0.1.0 and 0.2.0 marked only the log. */
 const unmarked = 1;
 
@@ -22,7 +25,7 @@ export function marking({ version, release }: FileFormat): string {
 }
 
 /** The format that an open database says it has; null where it has no tables yet. */
-export function formatIn(database: DatabaseSync): FileFormat | null {
+export function formatIn(database: DatabaseSync): FoundFormat | null {
   const number = (sql: string) => Object.values(database.prepare(sql).get() ?? {})[0] as number;
   const version = number("PRAGMA user_version");
   if (version === 0 && number("SELECT count(*) FROM sqlite_schema") === 0) return null;
@@ -30,7 +33,7 @@ export function formatIn(database: DatabaseSync): FileFormat | null {
 }
 
 /** The format of the file at a path; null where there is none, or one without tables yet. Writes nothing. */
-export function formatOf(path: string): FileFormat | null {
+export function formatOf(path: string): FoundFormat | null {
   if (!existsSync(path)) return null;
   const database = openUnchanged(path);
   try {
@@ -41,14 +44,15 @@ export function formatOf(path: string): FileFormat | null {
 }
 
 /** Throws where a file is of a newer version than this program's; the error says which release reads it. */
-export function requireNotNewer(found: FileFormat | null, own: FileFormat): void {
+export function requireNotNewer(found: FoundFormat | null, own: FileFormat): void {
   if (!found || found.version <= own.version) return;
   const { version, release } = found;
-  throw new Error(`is of version ${version}, which needs release ${release} or later; this one reads ${own.version}`);
+  const reader = release === null ? "a later release" : `release ${release} or later`;
+  throw new Error(`is of version ${version}, which needs ${reader}; this one reads ${own.version}`);
 }
 
 /** Throws where a file is of another version than this program's. */
-export function requireFormat(found: FileFormat | null, own: FileFormat): void {
+export function requireFormat(found: FoundFormat | null, own: FileFormat): void {
   requireNotNewer(found, own);
   if (!found || found.version === own.version) return;
   throw new Error(`is of version ${found.version}: a start of the relay brings it to version ${own.version}`);
@@ -66,6 +70,7 @@ function numberOf(release: string): number {
   return release.split(".").reduce((number, part) => number * 1000 + Number(part), 0);
 }
 
-function releaseOf(number: number): string {
+function releaseOf(number: number): string | null {
+  if (number === 0) return null;
   return [Math.floor(number / 1_000_000), Math.floor(number / 1000) % 1000, number % 1000].join(".");
 }

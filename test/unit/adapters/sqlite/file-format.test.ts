@@ -53,7 +53,7 @@ describe("the format of a database file", () => {
     writeFileSync(path, "");
     expect(formatOf(path)).to.equal(null);
     make("some.db");
-    expect(formatOf(path)?.version).to.equal(1);
+    expect(formatOf(path)).to.deep.equal({ version: 1, release: null });
   });
 
   it("is read without writing or making a file", () => {
@@ -102,6 +102,8 @@ describe("the format of a database file", () => {
       .to.throw("is of version 1: a start of the relay brings it to version 5");
     expect(() => requireFormat({ version: 6, release: "2.0.0" }, own))
       .to.throw("is of version 6, which needs release 2.0.0 or later; this one reads 5");
+    expect(() => requireFormat({ version: 6, release: null }, own))
+      .to.throw("is of version 6, which needs a later release; this one reads 5");
   });
 
   it("of a damaged file is not told: the error names the file", async () => {
