@@ -14,7 +14,7 @@ export class RelayOnClock extends RelayProcess {
   #offsetMs = 0;
 
   /** Needs {@link movableClock}. */
-  constructor(receiver: Pick<Receiver, "caPem">, options: ProcessOptions = {}) {
+  constructor(receiver: Pick<Receiver, "caPem"> | null, options: ProcessOptions = {}) {
     super(receiver, options);
     this.#file = openSync(this.#path, "w+");
     this.setClock(0);

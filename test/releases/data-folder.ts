@@ -1,0 +1,51 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** What SQLite keeps in the head of a file. */
+const kept = ["page_size", "auto_vacuum", "application_id", "user_version", "journal_mode"] as const;
+const ending = ".sql";
+
+/** What belongs to a database, or is made again by a start: locks, and the index of the log. */
+const passedOver = [/\.db-(wal|shm)$/, /\.lock$/, /^index$/];
+
+/** Writes the databases of a data folder that nobody uses as texts, one a file. Throws if there is anything else. */
+export function dumpDataFolder(dataDir: string, folder: string): void {
+  for (const file of readdirSync(dataDir).filter((name) => !passedOver.some((pattern) => pattern.test(name)))) {
+    if (!file.endsWith(".db")) throw new Error(`${file} of the data folder has no place in a record yet`);
+    dumpDatabase(join(dataDir, file), folder);
+  }
+}
+
+/** Writes a database that nobody uses as a text. */
+export function dumpDatabase(path: string, folder: string): void {
+  writeFileSync(join(folder, basename(path) + ending), dump(path));
+}
+
+/** Makes a data folder of the databases that were written as texts. */
+export function loadDataFolder(folder: string, dataDir: string): void {
+  mkdirSync(dataDir, { recursive: true });
+  for (const file of readdirSync(folder).filter((name) => name.endsWith(ending))) {
+    const database = new DatabaseSync(join(dataDir, file.slice(0, -ending.length)));
+    database.exec(readFileSync(join(folder, file), "utf8"));
+    database.close();
+  }
+}
+
+/** The statements that make a database once more. */
+function dump(path: string): string {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const head = kept.map((name) => `PRAGMA ${name} = ${String(database.prepare(`PRAGMA ${name}`).get()?.[name])};`);
+  const made = database.prepare("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").all();
+  const rows = made.filter(({ type }) => type === "table").flatMap(({ name }) => rowsOf(database, String(name)));
+  const statements = made.map(({ sql }) => `${String(sql)};`);
+  database.close();
+  return [...head, "BEGIN;", ...statements, ...rows, "COMMIT;", ""].join("\n");
+}
+
+function rowsOf(database: DatabaseSync, table: string): readonly string[] {
+  const columns = database.prepare("SELECT name FROM pragma_table_info(?)").all(table).map(({ name }) => String(name));
+  const values = columns.map((name) => `quote("${name}")`).join(" || ', ' || ");
+  return database.prepare(`SELECT ${values} AS row FROM "${table}"`).all().map(({ row }) =>
+    `INSERT INTO "${table}" VALUES (${String(row)});`);
+}

@@ -1,0 +1,86 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { movableClock, RelayOnClock } from "../support/clock/relay-on-clock.ts";
+import { ask, send, type Content } from "./answers.ts";
+import { loadDataFolder } from "./data-folder.ts";
+import { startWithLog } from "./exported-log.ts";
+import { historySettings } from "./history.ts";
+import { masterKey, readRecord } from "./records.ts";
+
+const root = import.meta.dirname;
+const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+/** pino's number of the level `error`. */
+const errorLevel = 50;
+
+for (const { name: release } of folders) {
+  describe(`what release ${release} wrote`, () => {
+    describe("in a data folder", () => {
+      const folder = join(root, release, "embedded");
+      answersAsRecorded(folder, async () => {
+        const relay = relayOn({});
+        loadDataFolder(folder, relay.dataDir);
+        return { relay, close: () => relay.close() };
+      });
+    });
+
+    describe("in a log on EventStoreDB", () => {
+      const folder = join(root, release, "eventstoredb");
+      answersAsRecorded(folder, async () => {
+        const server = await startWithLog(join(folder, "log.jsonl"));
+        const relay = relayOn({ RELAY_EVENT_STORE: "eventstoredb", RELAY_EVENTSTOREDB_URL: server.url });
+        loadDataFolder(folder, relay.dataDir);
+        const close = async () => {
+          await relay.close();
+          await server.stopGracefully();
+        };
+        return { relay, close };
+      });
+    });
+  });
+}
+
+/** A relay on an empty data folder that can call nobody; not started yet. */
+function relayOn(engines: Readonly<Record<string, string>>): RelayOnClock {
+  return new RelayOnClock(null, { env: { ...historySettings, ...engines, RELAY_MASTER_KEY: masterKey } });
+}
+
+/** Tests that a relay of the present answers as the release did, at the time at which that answered. */
+function answersAsRecorded(
+  folder: string, open: () => Promise<{ readonly relay: RelayOnClock; readonly close: () => Promise<void> }>,
+): void {
+  const { answeredAt, callers, answers, posts } = readRecord(folder);
+  let relay: RelayOnClock;
+  let close: () => Promise<void> = async () => undefined;
+
+  before(async function () {
+    if ("missing" in movableClock) this.skip();
+    ({ relay, close } = await open());
+    relay.setClock(Date.parse(answeredAt) - Date.now());
+    await relay.start();
+  });
+  after(() => close());
+
+  it("is answered as by that release, whatever is asked by GET", async () => {
+    for (const { caller, path, ...recorded } of answers) {
+      const answer = await ask(relay.url, callers, caller, path);
+      expect(contentOf(answer), `${caller}: GET ${path}`).to.deep.equal(contentOf(recorded));
+    }
+  });
+
+  it("keeps its idempotency keys: a post that is sent again gets the event that it had", async () => {
+    for (const { answer: recorded, ...post } of posts) {
+      const { status, body } = await send(relay.url, post);
+      expect({ status, body }, post.idempotencyKey).to.deep.equal(recorded);
+    }
+    expect(posts.filter(({ answer }) => answer.status === 200)).to.have.length.above(10);
+  });
+
+  it("is read without any error", () => {
+    expect(relay.lines.filter(({ level }) => Number(level) >= errorLevel)).to.deep.equal([]);
+  });
+}
+
+function contentOf({ status, body }: Content): Content {
+  return { status, body };
+}
