@@ -1,6 +1,7 @@
 /**
- * Records what a release writes and answers, in the folder `test/releases/<version>`: see the README beside this file.
- * Takes the folder of a checkout of the release with its packages installed; this one without an argument.
+ * Records the schemas, the data and the answers of a release in the folder `test/releases/<version>`: see the README
+ * beside this file. Takes the folder of a checkout of the release with its packages installed; this one without an
+ * argument.
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
