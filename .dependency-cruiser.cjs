@@ -4,7 +4,7 @@ const layers = {
   "src/ports": ["src/domain"],
   projections: ["src/domain", "src/ports/read-models.ts"],
   schemas: [],
-  "src/application": ["src/ports", "src/domain", "projections"],
+  "src/application": ["src/ports", "src/domain", "projections", "schemas"],
   "src/adapters": ["src/ports", "src/domain", "schemas"],
   "src/http": ["src/application", "src/ports", "src/domain", "schemas"],
   "src/workers": ["src/application", "src/ports", "src/domain", "projections"],
@@ -44,7 +44,7 @@ const layerRules = Object.entries(layers).map(([folder, others]) => ({
   name: `${folder} imports only ${others.join(", ") || "itself"}`,
   severity: "error",
   from: { path: under([folder]) },
-  to: { path: `${program}|^(test|bench|demo)/`, pathNot: under([folder, ...others]) },
+  to: { path: `${program}|^(test|bench|demo|packages)/`, pathNot: under([folder, ...others]) },
 }));
 
 const homeRules = Object.entries(homes).map(([name, folders]) => ({
@@ -70,6 +70,25 @@ module.exports = {
         path: "^src/adapters/",
         pathNot: "^src/adapters/($1|fair-queue|file-system|message-port|read-models|sqlite|v8)/",
       },
+    },
+    {
+      // Of the schemas they take the types that are generated from them.
+      name: "packages know nothing of the program",
+      severity: "error",
+      from: { path: "^packages/" },
+      to: { path: "^(src|projections|schemas|test|bench|demo|scripts)/", pathNot: "^schemas/api\\.ts$" },
+    },
+    {
+      name: "packages import no package but the client",
+      severity: "error",
+      from: { path: "^packages/([^/]+)/" },
+      to: { path: "^packages/", pathNot: "^packages/($1|client)/" },
+    },
+    {
+      name: "the client needs nothing but the platform that browsers have, too",
+      severity: "error",
+      from: { path: "^packages/client/src/" },
+      to: { dependencyTypes: ["core", "npm", "npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "npm-unknown"] },
     },
     {
       name: "the program does not know its tests",
@@ -111,7 +130,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^build/" },
+    exclude: { path: "^(build|packages/[^/]+/dist)/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "node", "default"] },

@@ -1,0 +1,110 @@
+import { errorOf, notTheRelays } from "./relay-error.ts";
+
+/** Where the relay is, and what to show it. */
+export interface ClientOptions {
+  /** The relay's address, with the path that a proxy may put before its own, such as `https://hooks.example.com`. */
+  readonly url: string;
+  /** An access token, or a function that is asked for one at each call. Without one a browser's cookie counts. */
+  readonly token?: string | (() => string | Promise<string>);
+  /** An API key for ingest, prefix `rk_`. */
+  readonly apiKey?: string;
+  /** Takes the place of the platform's `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** What goes with one call. */
+export interface CallOptions {
+  /** Ends the call: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** More headers, such as `X-Request-Id`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** How an operation is called: an entry of operations.ts. */
+export interface Operation {
+  readonly method: string;
+  /** Names its parameters in braces. */
+  readonly path: string;
+  /** What the caller must show. */
+  readonly credential?: "token" | "apiKey";
+  /** Whether it takes parameters. */
+  readonly parameters?: true;
+  /** Those of its parameters that go into headers. */
+  readonly headers?: readonly string[];
+  /** Whether it takes a body. */
+  readonly body?: true;
+  /** Whether it answers a page of a list. */
+  readonly list?: true;
+  /** Whether it answers a text in place of JSON. */
+  readonly text?: true;
+}
+
+/** Values of parameters by name; undefined is as if it were not there. */
+export type Parameters = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+/** A call of an operation by its name. */
+export interface Call {
+  readonly id: string;
+  readonly operation: Operation;
+  readonly parameters: Parameters;
+  /** A JSON value; a text or bytes are sent as they are. */
+  readonly body?: unknown;
+  readonly options: CallOptions;
+}
+
+/**
+ * Sends a request and reads its answer. Rejects with a RelayError unless it is a success, with the signal's reason
+ * where that ends it, and with the error of `fetch` where there is no answer.
+ */
+export async function send(client: ClientOptions, call: Call): Promise<unknown> {
+  const { id, operation, options } = call;
+  const { fetch = globalThis.fetch } = client;
+  const answer = await fetch(addressOf(client.url, call), {
+    method: operation.method,
+    headers: await headersOf(client, call),
+    // The relay never redirects: what does would be shown the credentials.
+    redirect: "error",
+    ...(call.body === undefined ? {} : { body: textOf(call.body) }),
+    ...(options.signal ? { signal: options.signal } : {}),
+  });
+  if (!answer.ok) throw await errorOf(id, answer, Date.now());
+  if (operation.text) return answer.text();
+  if (answer.status === 204) return undefined;
+  if (!answer.headers.get("content-type")?.startsWith("application/json")) throw notTheRelays(id, answer);
+  return answer.json();
+}
+
+function addressOf(url: string, { operation, parameters }: Call): string {
+  const { path, headers = [] } = operation;
+  const inPath = new Set<string>();
+  const filled = path.replace(/\{(\w+)\}/g, (_braced, name: string) => {
+    inPath.add(name);
+    const value = parameters[name];
+    if (value === undefined || value === "") throw new TypeError(`${name}: is required`);
+    return encodeURIComponent(String(value));
+  });
+  const query = Object.entries(parameters)
+    .filter(([name, value]) => value !== undefined && !inPath.has(name) && !headers.includes(name))
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`);
+  return url.replace(/\/+$/, "") + filled + (query.length === 0 ? "" : `?${query.join("&")}`);
+}
+
+async function headersOf(client: ClientOptions, { operation, parameters, body, options }: Call) {
+  const headers = new Headers(options.headers);
+  for (const name of operation.headers ?? []) {
+    const value = parameters[name];
+    if (value !== undefined) headers.set(name, String(value));
+  }
+  if (body !== undefined) headers.set("Content-Type", "application/json");
+  const { token, apiKey } = client;
+  if (operation.credential === "token" && token !== undefined) {
+    headers.set("Authorization", `Bearer ${typeof token === "string" ? token : await token()}`);
+  }
+  if (operation.credential === "apiKey" && apiKey !== undefined) headers.set("X-Api-Key", apiKey);
+  return headers;
+}
+
+function textOf(body: unknown): string | Uint8Array<ArrayBuffer> {
+  const isSentAsItIs = typeof body === "string" || body instanceof Uint8Array;
+  return isSentAsItIs ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body);
+}

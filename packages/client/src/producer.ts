@@ -1,0 +1,58 @@
+import type { ClientOptions } from "./call.ts";
+import { createClient, type RelayClient } from "./client.ts";
+import { pauseFor, withRetries, type RetryPolicy } from "./retries.ts";
+import type { AnswerOf } from "./types.ts";
+
+/** Where events go, and the key that lets them in. */
+export interface ProducerOptions extends Pick<ClientOptions, "url" | "fetch">, Partial<RetryPolicy> {
+  /** An API key, prefix `rk_`. */
+  readonly apiKey: string;
+  readonly tenantId: string;
+  /** The token of a destination (`dst_`) or of a sender (`sndr_`). */
+  readonly ingestToken: string;
+  /** How long an attempt may take, seconds; 30 unless set. */
+  readonly timeout?: number;
+}
+
+/** What goes with one event. */
+export interface Posting {
+  /** Names the event within the tenant, so that it is accepted once however often it is posted; random unless set. */
+  readonly idempotencyKey?: string;
+  /** Ends the posting; the event may have been accepted. */
+  readonly signal?: AbortSignal;
+}
+
+/** Posts events, again and again if need be. */
+export class Producer {
+  readonly #client: RelayClient;
+  readonly #to: { readonly tenantId: string; readonly token: string };
+  readonly #policy: RetryPolicy;
+  readonly #timeoutMs: number;
+
+  /** `attempts` is 5 unless set, `longestPause` 60 seconds. */
+  constructor(options: ProducerOptions) {
+    const { tenantId, ingestToken, timeout = 30, attempts = 5, longestPause = 60, pause = pauseFor } = options;
+    this.#client = createClient(options);
+    this.#to = { tenantId, token: ingestToken };
+    this.#policy = { attempts, longestPause, pause };
+    this.#timeoutMs = timeout * 1_000;
+  }
+
+  /**
+   * Posts a JSON object; a text or bytes go out as they are. Resolves once the event is on the relay's disk: to its
+   * acceptance, or to the event that was accepted earlier under the same idempotency key. Tries again while the relay
+   * cannot be reached, is overloaded or asks for a slower pace. Rejects with a RelayError, with the signal's reason, or
+   * with the error of the last attempt that had no answer.
+   */
+  post(
+    event: object | string | Uint8Array, { idempotencyKey = crypto.randomUUID(), signal }: Posting = {},
+  ): Promise<AnswerOf<"ingest">> {
+    const parameters = { ...this.#to, "X-Idempotency-Key": idempotencyKey };
+    const attempt = () => {
+      const timeout = AbortSignal.timeout(this.#timeoutMs);
+      const options = { signal: signal ? AbortSignal.any([signal, timeout]) : timeout };
+      return this.#client.ingest(parameters, event as Record<string, unknown>, options);
+    };
+    return withRetries(attempt, this.#policy, signal);
+  }
+}

@@ -1,0 +1,98 @@
+/** What went wrong, for programs: it follows from the status but for `disposable-email`. */
+export type ErrorCode =
+  | "invalid"
+  | "unauthenticated"
+  | "forbidden"
+  | "not-found"
+  | "conflict"
+  | "too-large"
+  | "wrong-type"
+  | "rejected"
+  | "disposable-email"
+  | "too-many"
+  | "defect"
+  | "unavailable"
+  | "unexpected";
+
+/** What else is known of a request that failed. */
+export interface ErrorDetails {
+  /** The operation that was called, such as `createDestination`. */
+  readonly operation: string;
+  /** The field or parameter at fault, as the relay names it; null where it names none. */
+  readonly field: string | null;
+  /** The `X-Request-Id` of the request, by which its operator finds it; null where a proxy answered. */
+  readonly requestId: string | null;
+  /** After how many seconds the relay asks to try again; null where it says nothing. */
+  readonly retryAfter: number | null;
+}
+
+const codes: Readonly<Record<number, ErrorCode>> = {
+  400: "invalid",
+  401: "unauthenticated",
+  403: "forbidden",
+  404: "not-found",
+  409: "conflict",
+  413: "too-large",
+  415: "wrong-type",
+  422: "rejected",
+  429: "too-many",
+  500: "defect",
+  502: "unavailable",
+  503: "unavailable",
+  504: "unavailable",
+};
+
+/** An answer that is no success. Its message is the relay's own sentence. */
+export class RelayError extends Error {
+  override readonly name = "RelayError";
+  /** The HTTP status. */
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(message: string, status: number, code: ErrorCode, details: ErrorDetails) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** The error that an answer stands for; `now` is in ms since 1970. */
+export async function errorOf(operation: string, answer: Response, now: number): Promise<RelayError> {
+  const { status, headers } = answer;
+  const told = toldBy(headers.get("content-type") ?? "", await answer.text());
+  const message = told.message ?? `${status} ${answer.statusText}`.trim();
+  const [, field = null] = /^([\w./-]+): /.exec(message) ?? [];
+  const code = told.isDisposableEmail ? "disposable-email" : codes[status] ?? "unexpected";
+  return new RelayError(message, status, code, {
+    operation, field, requestId: headers.get("x-request-id"), retryAfter: secondsUntil(headers.get("retry-after"), now),
+  });
+}
+
+/** The error for a success that is none of the relay's: a proxy's page, or another service. */
+export function notTheRelays(operation: string, answer: Response): RelayError {
+  const message = "the answer is not the relay's: is the address right?";
+  const details = { operation, field: null, requestId: answer.headers.get("x-request-id"), retryAfter: null };
+  return new RelayError(message, answer.status, "unexpected", details);
+}
+
+/** What a body says: a page of a proxy says nothing. */
+function toldBy(type: string, text: string): { readonly message?: string; readonly isDisposableEmail?: boolean } {
+  if (type.startsWith("text/plain") && text !== "") return { message: text };
+  if (!type.startsWith("application/json")) return {};
+  try {
+    const { error, message } = JSON.parse(text) as { error?: unknown; message?: unknown };
+    return typeof message === "string" ? { message, isDisposableEmail: error === "disposable_email" } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What a `Retry-After` asks for, a number of seconds or a date; null without one. */
+function secondsUntil(header: string | null, now: number): number | null {
+  if (header === null) return null;
+  if (/^\d+$/.test(header)) return Number(header);
+  const moment = Date.parse(header);
+  return Number.isNaN(moment) ? null : Math.max(0, Math.ceil((moment - now) / 1_000));
+}
