@@ -94,7 +94,7 @@ module.exports = {
       name: "the program does not know its tests",
       severity: "error",
       from: { path: program },
-      to: { path: "^(test|bench|demo)/" },
+      to: { path: "^(test|bench|demo|scripts|packages)/" },
     },
     {
       name: "nothing is left over",

@@ -1,4 +1,4 @@
-import { ApiClient } from "../demo/api-client.ts";
+import { ApiClient } from "../test/support/api-client.ts";
 import { waitedForCore } from "./support/cpu.ts";
 import type { Figure, LedgerLine, Report } from "./support/report.ts";
 import { rounds, sized } from "./support/size.ts";

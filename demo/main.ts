@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
+import { createClient, Producer, verifyDelivery, type Schemas } from "../packages/client/src/index.ts";
 import { startReceiver, type Receiver } from "../test/support/receiver.ts";
-import { ApiClient, text, type Json } from "./api-client.ts";
 import { heading, say, table } from "./story.ts";
 
 const keep = process.env["KEEP"] === "1";
@@ -74,71 +74,69 @@ async function startRelay(receiver: Receiver): Promise<string> {
 
 async function tell(receiver: Receiver, url: string): Promise<void> {
   heading("A tenant, its Owner, a destination, an API key");
-  const anyone = new ApiClient(url);
-  const account = { name: "Acme", ownerEmail: "owner@acme.example", ownerPassword: "correct horse battery" };
-  const tenant = await anyone.post("/api/v1/tenants", account);
-  const login = { email: account.ownerEmail, password: account.ownerPassword };
-  const session = await anyone.post("/api/v1/auth/login", login);
-  const owner = anyone.as({ authorization: `Bearer ${text(session, "accessToken")}` });
-  const destination = await owner.post("/api/v1/destinations", { url: receiver.url("/hooks") });
-  const key = await owner.post("/api/v1/api-keys", { name: "demo producer" });
-  say(`tenant ${text(tenant, "tenantId")} delivers to ${text(destination, "url")}`);
+  const login = { email: "owner@acme.example", password: "correct horse battery" };
+  const anyone = createClient({ url });
+  const { tenantId, webhookSecret } =
+    await anyone.createTenant({ name: "Acme", ownerEmail: login.email, ownerPassword: login.password });
+  const { accessToken } = await anyone.login(login);
+  const owner = createClient({ url, token: accessToken });
+  const destination = await owner.createDestination({ url: receiver.url("/hooks") });
+  const { apiKey } = await owner.createApiKey({ name: "demo producer" });
+  say(`tenant ${tenantId} delivers to ${destination.url}`);
 
   heading("Three events posted by a producer");
-  const producer = anyone.as({ "x-api-key": text(key, "apiKey") });
-  const ingest = `/api/v1/ingest/${text(tenant, "tenantId")}/${text(destination, "ingestToken")}`;
-  const accepted: Json[] = [];
+  const producer = new Producer({ url, apiKey, tenantId, ingestToken: destination.ingestToken });
+  const ids: string[] = [];
   for (let order = 1; order <= 3; order += 1) {
-    const body = { type: "order.paid", order, amount: 19.9 };
-    const event = await producer.post(ingest, body, { "x-idempotency-key": `order-${order}` });
-    accepted.push(event);
-    say(`202 ${text(event, "eventId")} ${text(event, "status")}`);
+    const event = { type: "order.paid", order, amount: 19.9 };
+    const { eventId, status } = await producer.post(event, { idempotencyKey: `order-${order}` });
+    ids.push(eventId);
+    say(`202 ${eventId} ${status}`);
   }
-  const again = await producer.post(ingest, { type: "order.paid", order: 1 }, { "x-idempotency-key": "order-1" });
-  say(`the first one posted again: 200, the same event ${text(again, "eventId")}, nothing sent twice`);
+  const again = await producer.post({ type: "order.paid", order: 1 }, { idempotencyKey: "order-1" });
+  say(`the first one posted again: 200, the same event ${again.eventId}, nothing sent twice`);
 
   heading("Delivered over TLS: refused twice, retried, received");
   await receiver.waitFor(({ requests }) => requests.length >= 9, 30_000);
-  const id = String(accepted[0]?.["eventId"]);
-  const event = await until(() => owner.get(`/api/v1/events/${id}`), ({ status }) => status === "Succeeded");
+  const [id = ""] = ids;
+  const event = await until(() => owner.getEvent({ id }), ({ status }) => status === "Succeeded");
   const last = receiver.requests.findLast(({ headers }) => headers["webhook-id"] === id);
+  if (!last) throw new Error(`the receiver never got ${id}`);
   say(`the receiver got ${receiver.requests.length} requests; the last for event ${id}:`);
   for (const name of ["x-relay-attempt", "x-service-signature", "webhook-signature"]) {
-    say(`  ${name}: ${String(last?.headers[name])}`);
+    say(`  ${name}: ${String(last.headers[name])}`);
   }
-  say(`  body: ${String(last?.body)}`);
-  const verified = await owner.post(`/api/v1/tenants/${text(tenant, "tenantId")}/webhook-secret/verify`, {
-    payload: String(last?.body),
-    signature: String(last?.headers["x-service-signature"]),
-  });
-  say(`the signature is ${verified["valid"] === true ? "valid" : "NOT valid"}; the event is ${text(event, "status")}`);
+  say(`  body: ${String(last.body)}`);
+  await verifyDelivery(last, { secret: webhookSecret });
+  say(`the signature is valid; the event is ${event.status}`);
 
   heading(`What exactly happened to ${id}, and why: every fact of it, from the log`);
-  const history = await owner.get(`/api/v1/events/${id}/history?Qt=100`);
-  table((history["items"] as Json[]).map((fact) => [
-    ...["revision", "time", "type"].map((field) => text(fact, field)),
-    who(fact["actor"] as Json),
-    detail(fact["data"] as Json),
-  ]));
-  if (verified["valid"] !== true || event["status"] !== "Succeeded") throw new Error("the story ended otherwise");
+  const rows: string[][] = [];
+  for await (const fact of owner.listEventHistory({ id, Qt: 100 })) {
+    rows.push([String(fact.revision), fact.time, fact.type, who(fact.actor), detail(fact)]);
+  }
+  table(rows);
 }
 
-function who(actor: Json): string {
-  return `${text(actor, "type")} ${text(actor, "part") || text(actor, "id")}`;
+function who(actor: Schemas["Actor"]): string {
+  return `${actor.type} ${actor.part ?? actor.id ?? ""}`;
 }
 
-function detail(data: Json): string {
-  const answer = data["answer"] as Json | null | undefined;
-  const parts = [
-    "attempt" in data ? `attempt ${text(data, "attempt")}` : "",
-    answer ? `answered ${text(answer, "statusCode")}` : "",
-    "nextAttemptAt" in data ? `next at ${text(data, "nextAttemptAt")}` : "",
-    "to" in data ? `-> ${text(data, "to")}` : "",
-  ];
-  return parts.filter((part) => part !== "").join(", ");
+function detail(fact: Schemas["HistoryItem"]): string {
+  switch (fact.type) {
+    case "DeliveryAttemptStarted":
+      return `attempt ${fact.data.attempt}, -> ${fact.data.to}`;
+    case "DeliveryFailed":
+    case "DeliverySucceeded":
+      return `attempt ${fact.data.attempt}, answered ${fact.data.answer?.statusCode}, -> ${fact.data.to}`;
+    case "RetryScheduled":
+      return `next at ${fact.data.nextAttemptAt}, -> ${fact.data.to}`;
+    default:
+      return "";
+  }
 }
 
-async function until(ask: () => Promise<Json>, holds: (answer: Json) => boolean): Promise<Json> {
+async function until<Answer>(ask: () => Promise<Answer>, holds: (answer: Answer) => boolean): Promise<Answer> {
   for (;;) {
     const answer = await ask();
     if (holds(answer)) return answer;

@@ -1,5 +1,5 @@
 import { Client } from "undici";
-import type { ApiClient } from "../../demo/api-client.ts";
+import type { ApiClient } from "../../test/support/api-client.ts";
 
 /** What one question came to. */
 export interface Asked {

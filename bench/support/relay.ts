@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { ApiClient, text, type Json } from "../../demo/api-client.ts";
+import { ApiClient, isUnavailable, text, type Json } from "../../test/support/api-client.ts";
 import type { Target } from "../processes/generator.ts";
 import { pidOf } from "./child.ts";
 
@@ -201,7 +201,7 @@ export async function totalOf(owner: ApiClient, query: string): Promise<number> 
     try {
       return Number((await owner.get(`/api/v1/events?Qt=1${query}`))["total"]);
     } catch (error) {
-      if (!(error instanceof Error) || !error.message.includes(": 503 ")) throw error;
+      if (!isUnavailable(error)) throw error;
       await pause(50);
     }
   }

@@ -2,27 +2,17 @@ import type { ApiKeyDocument } from "../../projections/api-keys/api-keys.ts";
 import type { DestinationDocument, Standing } from "../../projections/destinations/destinations.ts";
 import type { InviteDocument } from "../../projections/invites/invites.ts";
 import type { SenderDocument } from "../../projections/senders/senders.ts";
-import type { UserDocument } from "../../projections/users/users.ts";
+import type { components } from "../../schemas/api.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
-import type { AuthType } from "../domain/destination/events.ts";
 import type { DataOf } from "../domain/domain-event.ts";
-import type { EventStatus, FailureReason } from "../domain/event/events.ts";
 import type { Webhook } from "../domain/event/state.ts";
-import type { InviteStatus } from "../domain/invite/invite.ts";
-import type { Role } from "../domain/roles.ts";
-import type { Mapping } from "../domain/sender/events.ts";
 import type { Tenant, User } from "../domain/tenant/state.ts";
 
+/** Answers have their types from the schemas. */
+type Schemas = components["schemas"];
+
 /** A tenant as the API shows it. */
-export interface TenantView {
-  readonly id: string;
-  readonly name: string;
-  readonly maxTrys: number;
-  readonly circuitBreakerTimer: number;
-  readonly retentionDays: number | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+export type TenantView = Readonly<Schemas["Tenant"]>;
 
 /** The API's view of a folded tenant. */
 export function tenantView(tenant: Tenant): TenantView {
@@ -30,8 +20,8 @@ export function tenantView(tenant: Tenant): TenantView {
   return { id, name, maxTrys, circuitBreakerTimer, retentionDays, createdAt, updatedAt };
 }
 
-/** A user as the API shows it, and as the read models have it. */
-export type UserView = UserDocument;
+/** A user as the API shows it. */
+export type UserView = Readonly<Schemas["User"]>;
 
 /** The API's view of a folded user, with its opened email. */
 export function userView(tenantId: string, user: User, email: string | null): UserView {
@@ -39,16 +29,8 @@ export function userView(tenantId: string, user: User, email: string | null): Us
   return { id, tenantId, email, status, role, createdAt, updatedAt };
 }
 
-/** A destination as the API shows it; `authType` is there only when authentication is configured. */
-export interface DestinationView extends Standing {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly url: string;
-  readonly serverRateLimit: number;
-  readonly authType?: AuthType;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+/** A destination as the API shows it. */
+export type DestinationView = Readonly<Schemas["Destination"]>;
 
 /** The API's view of a destination as the read models have it, with its standing. */
 export function destinationView(
@@ -59,16 +41,7 @@ export function destinationView(
 }
 
 /** A sender as the API shows it. */
-export interface SenderView {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly name: string;
-  readonly destinationUrlId: string;
-  readonly status: "Active" | "Inactive";
-  readonly mapping: Mapping | null;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+export type SenderView = Readonly<Schemas["Sender"]>;
 
 /** The API's view of a sender as the read models have it. */
 export function senderView(document: SenderDocument): SenderView {
@@ -87,16 +60,7 @@ export function apiKeyView(issued: DataOf<ApiKeyEvent, "ApiKeyIssued">): ApiKeyV
 }
 
 /** An invite as the API shows it. */
-export interface InviteView {
-  readonly id: string;
-  readonly tenantId: string;
-  /** Null once the user who came of it, or who had the address, was deleted. */
-  readonly email: string | null;
-  readonly role: Role;
-  readonly status: InviteStatus | "Expired";
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
+export type InviteView = Readonly<Schemas["Invite"]>;
 
 /** The API's view of an invite, its email opened, at `now` (ISO 8601 UTC). */
 export function inviteView(invite: InviteDocument, now: string): InviteView {
@@ -106,18 +70,7 @@ export function inviteView(invite: InviteDocument, now: string): InviteView {
 }
 
 /** An event as the API shows it. */
-export interface EventView {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly destinationUrlId: string;
-  readonly payload: string;
-  readonly status: EventStatus;
-  readonly idempotencyKey: string | null;
-  readonly currentRetryCount: number;
-  readonly nextAttemptAt: string | null;
-  readonly acceptedAt: string;
-  readonly deliveredAt: string | null;
-}
+export type EventView = Readonly<Schemas["Event"]>;
 
 /** The API's view of a folded event. */
 export function eventView(webhook: Webhook): EventView {
@@ -135,24 +88,5 @@ export function eventView(webhook: Webhook): EventView {
   };
 }
 
-/** How an attempt ended; `unknown`: its worker was lost, the receiver may have seen it. */
-export type AttemptOutcome = "in progress" | "succeeded" | "failed" | "unknown";
-
-/** One attempt to deliver an event. What has no value yet, or never came, is null. */
-export interface AttemptView {
-  readonly number: number;
-  readonly startedAt: string;
-  readonly finishedAt: string | null;
-  readonly durationMs: number | null;
-  readonly outcome: AttemptOutcome;
-  readonly statusCode: number | null;
-  readonly reason: FailureReason | null;
-  readonly error: string | null;
-  /** Secrets are masked. */
-  readonly requestHeaders: Readonly<Record<string, string>> | null;
-  readonly responseHeaders: Readonly<Record<string, string>> | null;
-  readonly responseBody: string | null;
-  /** Whether the receiver sent, or may have sent, more than `responseBody`. */
-  readonly truncated: boolean;
-  readonly destinationUrl: string;
-}
+/** One attempt to deliver an event. */
+export type AttemptView = Readonly<Schemas["Attempt"]>;

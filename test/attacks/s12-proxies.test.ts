@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:tls";
 import { expect } from "chai";
-import { ApiClient, text } from "../../demo/api-client.ts";
+import { ApiClient, text } from "../support/api-client.ts";
 import { proxyOrSkip, type Proxy, type ProxyName } from "../support/proxies.ts";
 import { openAccount, startTestRelay, type TestRelay } from "../support/relay.ts";
 

@@ -1,6 +1,7 @@
 import dns from "node:dns/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { expect } from "chai";
+import type { Schemas } from "../../packages/client/src/index.ts";
 import { startSink, type Sink } from "../integration/outbound/setup.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, startTestRelay, type TestRelay } from "../support/relay.ts";
@@ -46,7 +47,7 @@ describe("S2 names that change, as a running relay resolves them", () => {
   });
 
   /** The errors of the three attempts at an event that nobody takes. */
-  const errorsOf = async (destination: Record<string, unknown>): Promise<string[]> => {
+  const errorsOf = async (destination: Schemas["CreateDestinationRequest"]): Promise<string[]> => {
     const account = await openAccount(relay.url, { maxTrys: 3 });
     const { ingest } = await account.destination(destination);
     const { eventId } = await account.producer.post(ingest, {});

@@ -2,7 +2,7 @@ import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { ApiClient, text, type Json } from "../../demo/api-client.ts";
+import { ApiClient, text, type Json } from "../support/api-client.ts";
 import { Ledger, printed } from "../support/ledger.ts";
 import { documentHashes, stopCovered } from "../support/ledger-snapshot.ts";
 import { startReceiver } from "../support/receiver.ts";

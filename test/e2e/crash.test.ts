@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { text, type Json } from "../../demo/api-client.ts";
+import { text, type Json } from "../support/api-client.ts";
 import { readHistories, type Fact } from "../support/api-histories.ts";
 import { Ledger, printed, type Figures } from "../support/ledger.ts";
 import {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { ApiClient, text, type Json } from "../../demo/api-client.ts";
+import { ApiClient, text, type Json } from "../support/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount } from "../support/relay.ts";
 import type { Account, TestRelay } from "../support/relay.ts";

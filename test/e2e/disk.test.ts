@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { text, type ApiClient } from "../../demo/api-client.ts";
+import { text, type ApiClient } from "../support/api-client.ts";
 import { readHistories, type Fact } from "../support/api-histories.ts";
 import { library } from "../support/disk/disk.ts";
 import type { Loss } from "../support/disk/platter.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { text, type Json } from "../../demo/api-client.ts";
+import { text, type Json } from "../support/api-client.ts";
 import { closeBooks } from "../support/closed-books.ts";
 import type { Engine } from "../support/engines/engine.ts";
 import { Ledger, printed } from "../support/ledger.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
-import { text, type Json } from "../../demo/api-client.ts";
 import { appendBytesLimit } from "../../src/adapters/embedded-event-store/embedded-event-store.ts";
+import { text, type Json } from "../support/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, openAccount, startTestRelay, type Account, type TestRelay } from "../support/relay.ts";
 
@@ -76,8 +76,9 @@ describe("first attempts, claimed by the append that accepts their event", () =>
     expect(facts.map(({ type: each }) => each)).to.deep.equal(
       ["EventAccepted", "DeliveryAttemptStarted", "DeliverySucceeded"],
     );
-    const refused = await account.producer.post(ingest, { hello: "x".repeat(most + 1) }).catch(String);
-    expect(refused).to.include(": 413 ");
+    const refused: unknown =
+      await account.producer.post(ingest, { hello: "x".repeat(most + 1) }).catch((error: unknown) => error);
+    expect(refused).to.have.property("status", 413);
   });
 
   it("have a salt each and the producer's trace in the log, and histories show neither", async () => {

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { expect } from "chai";
-import { text } from "../../demo/api-client.ts";
 import { createLogger } from "../../src/adapters/pino/logger.ts";
 import { tenants } from "../../src/application/aggregate-types.ts";
 import { atDesk, type OperatorDesk } from "../../src/composition/operator/commands.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
 import { decide } from "../../src/domain/tenant/decide.ts";
+import { text } from "../support/api-client.ts";
 import { eventually, openAccount } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";
 

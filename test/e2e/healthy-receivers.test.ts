@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { text, type Json } from "../../demo/api-client.ts";
+import { text, type Json } from "../support/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess } from "../support/relay-process.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
-import { ApiClient, text } from "../../demo/api-client.ts";
+import { ApiClient, text } from "../support/api-client.ts";
 import { library } from "../support/disk/disk.ts";
 import { RelayOnDisk } from "../support/disk/relay-on-disk.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";

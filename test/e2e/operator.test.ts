@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { text as consume } from "node:stream/consumers";
 import { expect } from "chai";
-import { ApiClient, text } from "../../demo/api-client.ts";
 import packageJson from "../../package.json" with { type: "json" };
+import { ApiClient, text } from "../support/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess, runRelay } from "../support/relay-process.ts";

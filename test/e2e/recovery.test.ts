@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { text, type ApiClient, type Json } from "../../demo/api-client.ts";
+import { text, type ApiClient, type Json } from "../support/api-client.ts";
 import { printed } from "../support/ledger.ts";
 import { documentHashes, readLists, stopCovered } from "../support/ledger-snapshot.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";

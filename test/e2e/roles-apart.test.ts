@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import type { ApiClient } from "../../demo/api-client.ts";
 import type { ProcessRole } from "../../src/config/config.ts";
+import type { ApiClient } from "../support/api-client.ts";
 import { closeBooks } from "../support/closed-books.ts";
 import { Ledger, printed } from "../support/ledger.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { text } from "../../demo/api-client.ts";
 import { sign, signerOf } from "../../src/application/delivery/signature.ts";
+import { text } from "../support/api-client.ts";
 import { startReceiver, type ReceivedRequest, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, startTestRelay, type TestRelay } from "../support/relay.ts";
 

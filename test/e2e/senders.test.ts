@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { expect } from "chai";
-import { text, type Json } from "../../demo/api-client.ts";
 import { hostileExpressions, hostilePayload } from "../integration/jmespath/hostile-expressions.ts";
+import { text, type Json } from "../support/api-client.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually, openAccount } from "../support/relay.ts";
 import type { Account, TestRelay } from "../support/relay.ts";

@@ -1,15 +1,19 @@
+import type { RelayClient, Schemas } from "../../packages/client/src/index.ts";
+import { relayClient } from "./api-client.ts";
 import { http, type HttpAnswer, type HttpOptions } from "./http.ts";
 
 export const password = "correct horse battery";
 
-/** Someone who talks to the API, with a token or without. */
+/** Someone who talks to the API, with a token or without: by `api` in requests that succeed, else by their paths. */
 export class Client {
   readonly url: string;
   readonly token: string | undefined;
+  readonly api: RelayClient;
 
   constructor(url: string, token?: string) {
     this.url = url;
     this.token = token;
+    this.api = relayClient(url, token === undefined ? {} : { token });
   }
 
   call(method: string, path: string, options: HttpOptions = {}): Promise<HttpAnswer> {
@@ -74,30 +78,25 @@ export function freshEmail(): string {
 
 /** Logs in; fails unless that works. */
 export async function login(url: string, email: string, secret = password): Promise<Client> {
-  const answer = await http("POST", `${url}/api/v1/auth/login`, { json: { email, password: secret } });
-  if (answer.status !== 200) throw new Error(`login: ${answer.status} ${answer.text}`);
-  return new Client(url, answer.json["accessToken"] as string);
+  const { accessToken } = await relayClient(url).login({ email, password: secret });
+  return new Client(url, accessToken);
 }
 
 /** Creates a tenant and logs its Owner in. */
-export async function createTenant(url: string, settings: object = {}) {
+export async function createTenant(url: string, settings: Partial<Schemas["CreateTenantRequest"]> = {}) {
   const name = unique("Tenant");
   const ownerEmail = freshEmail();
-  const answer = await http("POST", `${url}/api/v1/tenants`, {
-    json: { name, ownerEmail, ownerPassword: password, ...settings },
-  });
-  if (answer.status !== 201) throw new Error(`tenant: ${answer.status} ${answer.text}`);
-  const { tenantId, webhookSecret, ownerUserId } = answer.json as Record<string, string>;
-  const owner: Person = { id: ownerUserId ?? "", email: ownerEmail, client: await login(url, ownerEmail) };
-  return { tenantId: tenantId ?? "", name, webhookSecret: webhookSecret ?? "", owner };
+  const { tenantId, webhookSecret, ownerUserId } =
+    await relayClient(url).createTenant({ name, ownerEmail, ownerPassword: password, ...settings });
+  const owner: Person = { id: ownerUserId, email: ownerEmail, client: await login(url, ownerEmail) };
+  return { tenantId, name, webhookSecret, owner };
 }
 
 /** Creates a user of a role on behalf of an Owner, and logs it in. */
 export async function createUser(by: Client, role: keyof typeof roleCodes): Promise<Person> {
   const email = freshEmail();
-  const answer = await by.post("/api/v1/users", { email, password, role: roleCodes[role] });
-  if (answer.status !== 201) throw new Error(`user: ${answer.status} ${answer.text}`);
-  return { id: answer.json["id"] as string, email, client: await login(by.url, email) };
+  const { id } = await by.api.createUser({ email, password, role: roleCodes[role] });
+  return { id, email, client: await login(by.url, email) };
 }
 
 /** A tenant with a person of every role. */
@@ -110,15 +109,8 @@ export async function openAccount(url: string): Promise<Account> {
 }
 
 /** A destination with its token, and a producer's key for it. */
-export async function openIngest(owner: Client, tenantId: string) {
-  const destination = (await owner.post("/api/v1/destinations", { url: "https://receiver.example/hook" })).json;
-  const key = (await owner.post("/api/v1/api-keys", { name: "producer" })).json;
-  const ingestToken = destination["ingestToken"] as string;
-  return {
-    destinationId: destination["id"] as string,
-    ingestToken,
-    apiKeyId: key["id"] as string,
-    apiKey: key["apiKey"] as string,
-    path: `/api/v1/ingest/${tenantId}/${ingestToken}`,
-  };
+export async function openIngest({ api }: Client, tenantId: string) {
+  const { id: destinationId, ingestToken } = await api.createDestination({ url: "https://receiver.example/hook" });
+  const { id: apiKeyId, apiKey } = await api.createApiKey({ name: "producer" });
+  return { destinationId, ingestToken, apiKeyId, apiKey, path: `/api/v1/ingest/${tenantId}/${ingestToken}` };
 }

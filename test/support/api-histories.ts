@@ -1,4 +1,5 @@
-import type { ApiClient, Json } from "../../demo/api-client.ts";
+import { RelayError } from "../../packages/client/src/index.ts";
+import type { ApiClient, Json } from "./api-client.ts";
 
 /** A fact of an event, as the history gives it. */
 export interface Fact {
@@ -27,7 +28,7 @@ export async function readHistories(owner: ApiClient, known: readonly string[] =
   const read = async () => {
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
       const facts = await readAll(owner, `/api/v1/events/${id}/history?`).catch((error: unknown) => {
-        if (String(error).includes(": 404 ")) return [];
+        if (error instanceof RelayError && error.status === 404) return [];
         throw error;
       });
       if (facts.length > 0) histories.set(id, facts as unknown as readonly Fact[]);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { ApiClient } from "../../demo/api-client.ts";
+import type { ApiClient } from "./api-client.ts";
 import { readHistories } from "./api-histories.ts";
 import type { Figures, Ledger } from "./ledger.ts";
 import { listedTotals, totalsOf, unfinishedOf } from "./ledger-snapshot.ts";

@@ -34,6 +34,15 @@ export function checkDescribed(method: string, url: string, answer: Answer): voi
   throw new Error(`${method} ${url} is not answered as the document says: ${problem}\n${answer.status} ${answer.text}`);
 }
 
+/** The platform's `fetch`; rejects unless the answer is one that the document promises. */
+export const describedFetch: typeof fetch = async (input, init) => {
+  const answer = await fetch(input, init);
+  const { status, headers } = answer;
+  const { method, url } = input instanceof Request ? input : { method: init?.method ?? "GET", url: String(input) };
+  checkDescribed(method, url, { status, headers, text: await answer.clone().text() });
+  return answer;
+};
+
 function problemOf(method: string, pathname: string, answer: Answer): string | undefined {
   const { status, headers } = answer;
   if (headers.get("x-request-id") === null) return "no X-Request-Id";

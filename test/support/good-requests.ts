@@ -3,8 +3,8 @@ import {
   createUser, freshEmail, login, openIngest, password, roleCodes, unique, type Account, type Client,
 } from "./accounts.ts";
 import type { TestApi } from "./api.ts";
+import { relayClient } from "./api-client.ts";
 import { attemptEnded, tellCircuit } from "./circuits.ts";
-import { http } from "./http.ts";
 import { Deliveries } from "./outcomes.ts";
 
 /** Where requests are made: two tenants with people of every role, and a way in for events of the first one. */
@@ -33,9 +33,9 @@ const url = "https://receiver.example/hook";
 const unheld = "0193a1b2-0000-7000-8000-00000000eeee";
 
 /** An event of the first tenant, as it was accepted. */
-export async function acceptedEvent({ api, ingest }: Scene, to = ingest): Promise<string> {
-  const answer = await http("POST", api.url + to.path, { json: {}, headers: { "x-api-key": to.apiKey } });
-  return String(answer.json["eventId"]);
+export async function acceptedEvent({ api, one, ingest }: Scene, to = ingest): Promise<string> {
+  const producer = relayClient(api.url, { apiKey: to.apiKey });
+  return (await producer.ingest({ tenantId: one.tenantId, token: to.ingestToken }, {})).eventId;
 }
 
 /** An event that was given up. */
@@ -47,19 +47,19 @@ export async function givenUpEvent(scene: Scene, to = scene.ingest): Promise<str
 
 /** An invite to the first tenant. */
 export async function freshInvite({ one }: Scene): Promise<{ readonly id: string; readonly inviteToken: string }> {
-  const answer = await one.owner.client.post("/api/v1/invites", { email: freshEmail(), role: roleCodes.developer });
-  return answer.json as { id: string; inviteToken: string };
+  return one.owner.client.api.createInvite({ email: freshEmail(), role: roleCodes.developer });
 }
 
 const ownTenant: Make = ({ one }) => ({ params: { id: one.tenantId } });
 const ownDestination: Make = ({ ingest }) => ({ params: { id: ingest.destinationId } });
-const ownSender: Make = async ({ one, ingest }) => ({ params: { id: await idOf(one, "senders", senderOf(ingest)) } });
-const ownApiKey: Make = async ({ one }) => ({ params: { id: await idOf(one, "api-keys", { name: "key" }) } });
+const newDestination: Make = async ({ one }) => idOf(one.owner.client.api.createDestination({ url }));
+const newSender: Make = async ({ one, ingest }) => idOf(one.owner.client.api.createSender(senderOf(ingest)));
+const newApiKey: Make = async ({ one }) => idOf(one.owner.client.api.createApiKey({ name: "key" }));
 const senderOf = ({ destinationId }: Scene["ingest"]) => ({ name: "Shop", destinationUrlId: destinationId });
 
-/** The id of something new of the first tenant. */
-async function idOf({ owner }: Account, resource: string, json: object): Promise<string> {
-  return String((await owner.client.post(`/api/v1/${resource}`, json)).json["id"]);
+/** Parameters that name what was created. */
+async function idOf(created: Promise<{ readonly id: string }>) {
+  return { params: { id: (await created).id } };
 }
 
 /** For every operation, by its id in the document, a request that succeeds. */
@@ -68,12 +68,12 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   getTenant: ownTenant,
   listTenantHistory: ownTenant,
   listPurgeHistory: async (scene) => {
-    await scene.one.owner.client.post("/api/v1/events/purge", { before: "2020-01-01" });
+    await scene.one.owner.client.api.purgeEvents({ before: "2020-01-01" });
     return ownTenant(scene);
   },
   listReplayHistory: async (scene) => {
     await givenUpEvent(scene);
-    await scene.one.owner.client.post("/api/v1/events/replay", {});
+    await scene.one.owner.client.api.replayEvents({});
     return ownTenant(scene);
   },
   updateTenant: async (scene) => ({ ...(await ownTenant(scene)), json: { maxTrys: 7 } }),
@@ -100,30 +100,30 @@ export const goodRequests: Readonly<Record<string, Make>> = {
 
   createApiKey: () => ({ json: { name: "key" } }),
   listApiKeys: () => ({}),
-  listApiKeyHistory: ownApiKey,
-  deleteApiKey: ownApiKey,
+  listApiKeyHistory: newApiKey,
+  deleteApiKey: newApiKey,
 
   createDestination: () => ({ json: { url } }),
   listDestinations: () => ({}),
   getDestination: ownDestination,
   listDestinationHistory: ownDestination,
   listCircuitHistory: async ({ api, one }) => {
-    const id = await idOf(one, "destinations", { url });
+    const { id } = await one.owner.client.api.createDestination({ url });
     await tellCircuit(api.world, { destinationId: id, tenantId: one.tenantId }, attemptEnded(unheld, false));
     return { params: { id } };
   },
   updateDestination: async (scene) => ({ ...(await ownDestination(scene)), json: { serverRateLimit: 9 } }),
-  deleteDestination: async ({ one }) => ({ params: { id: await idOf(one, "destinations", { url }) } }),
-  regenerateDestinationToken: async ({ one }) => ({ params: { id: await idOf(one, "destinations", { url }) } }),
+  deleteDestination: newDestination,
+  regenerateDestinationToken: newDestination,
 
   createSender: ({ ingest }) => ({ json: senderOf(ingest) }),
   listSenders: () => ({}),
-  getSender: ownSender,
-  listSenderHistory: ownSender,
-  updateSender: async (scene) => ({ ...(await ownSender(scene)), json: { name: "Stall" } }),
-  deleteSender: ownSender,
-  regenerateSenderToken: ownSender,
-  testMapping: async (scene) => ({ ...(await ownSender(scene)), json: { payload: {} } }),
+  getSender: newSender,
+  listSenderHistory: newSender,
+  updateSender: async (scene) => ({ ...(await newSender(scene)), json: { name: "Stall" } }),
+  deleteSender: newSender,
+  regenerateSenderToken: newSender,
+  testMapping: async (scene) => ({ ...(await newSender(scene)), json: { payload: {} } }),
 
   ingest: ({ one, ingest }) => ({ params: { tenantId: one.tenantId, token: ingest.ingestToken }, json: {} }),
 

@@ -1,7 +1,7 @@
 import addFormats from "ajv-formats";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { responses } from "../../src/http/openapi/responses.ts";
-import { checkDescribed } from "./described.ts";
+import { describedFetch } from "./described.ts";
 
 /** An answer, read whole. */
 export interface HttpAnswer {
@@ -26,7 +26,7 @@ export async function http(
   { headers = {}, json, body }: HttpOptions = {},
 ): Promise<HttpAnswer> {
   const sent = json === undefined ? body : JSON.stringify(json);
-  const answer = await fetch(url, {
+  const answer = await describedFetch(url, {
     method,
     redirect: "manual",
     headers: { ...(sent === undefined ? {} : { "content-type": "application/json" }), ...headers },
@@ -34,7 +34,6 @@ export async function http(
   });
   const text = await answer.text();
   const { status, headers: received } = answer;
-  checkDescribed(method, url, { status, headers: received, text });
   return {
     status,
     headers: received,

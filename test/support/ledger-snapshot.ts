@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
-import type { ApiClient, Json } from "../../demo/api-client.ts";
+import type { ApiClient, Json } from "./api-client.ts";
 import { readAll, statusOf, type Histories } from "./api-histories.ts";
 import type { RelayProcess } from "./relay-process.ts";
 

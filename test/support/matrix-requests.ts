@@ -1,8 +1,8 @@
 import {
   createUser, freshEmail, openIngest, password, roleCodes, unique, type Account, type Client,
 } from "./accounts.ts";
+import { relayClient } from "./api-client.ts";
 import { freshInvite, givenUpEvent, goodRequests, type GoodRequest, type Scene } from "./good-requests.ts";
-import { http } from "./http.ts";
 
 /** Who asks, and the tenant it belongs to. */
 export interface Asker {
@@ -73,12 +73,11 @@ const variants: Readonly<Record<string, Make>> = {
   "register with nobody's token": () => ({ params: { token: "inv_nobodys" }, json: { password } }),
   "register with a revoked token": async (scene) => {
     const { id, inviteToken } = await freshInvite(scene);
-    await scene.one.owner.client.delete(`/api/v1/invites/${id}`);
+    await scene.one.owner.client.api.revokeInvite({ id });
     return { params: { token: inviteToken }, json: { password } };
   },
   "updateDestination to inactive": async ({ one }) => {
-    const made = await one.owner.client.post("/api/v1/destinations", { url: "https://receiver.example/hook" });
-    return { params: { id: String(made.json["id"]) }, json: { status: "inactive" } };
+    return { params: { id: (await newDestination(one)).id }, json: { status: "inactive" } };
   },
   "updateSender to another tenant's destination": async ({ one, other }, { account }) => ({
     params: { id: await senderOf(account) },
@@ -91,9 +90,9 @@ const variants: Readonly<Record<string, Make>> = {
   "listEvents of nobody's destination": () => ({ query: `?DestinationUrlId=${nobodys}` }),
   "listEvents by another tenant's key": async ({ api, one, other }, { account }) => {
     const { owner, tenantId } = account === one ? other : one;
-    const { path, apiKey } = await openIngest(owner.client, tenantId);
+    const { ingestToken: token, apiKey } = await openIngest(owner.client, tenantId);
     const key = unique("order");
-    await http("POST", api.url + path, { json: {}, headers: { "x-api-key": apiKey, "x-idempotency-key": key } });
+    await relayClient(api.url, { apiKey }).ingest({ tenantId, token, "X-Idempotency-Key": key }, {});
     return { query: `?IdempotencyKey=${key}` };
   },
   "listAudit of another tenant": ({ one, other }, { account }) => ({
@@ -136,12 +135,15 @@ export async function freshAsker(account: Account, role: Asker["role"]): Promise
   return { ...(await createUser(account.owner.client, role)), role, account };
 }
 
-async function destinationOf({ owner }: Account): Promise<string> {
-  const made = await owner.client.post("/api/v1/destinations", { url: "https://receiver.example/hook" });
-  return String(made.json["id"]);
+function newDestination({ owner }: Account) {
+  return owner.client.api.createDestination({ url: "https://receiver.example/hook" });
+}
+
+async function destinationOf(account: Account): Promise<string> {
+  return (await newDestination(account)).id;
 }
 
 async function senderOf(account: Account): Promise<string> {
   const made = { name: "Shop", destinationUrlId: await destinationOf(account) };
-  return String((await account.owner.client.post("/api/v1/senders", made)).json["id"]);
+  return (await account.owner.client.api.createSender(made)).id;
 }

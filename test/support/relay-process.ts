@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { ApiClient } from "../../demo/api-client.ts";
+import { ApiClient } from "./api-client.ts";
 import type { Receiver } from "./receiver.ts";
 import { temporaryDataDir, testEnvironment } from "./relay.ts";
 

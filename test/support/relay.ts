@@ -3,12 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { inspect } from "node:util";
-import { ApiClient, text, type Json } from "../../demo/api-client.ts";
+import type { Schemas } from "../../packages/client/src/index.ts";
 import { createLogger } from "../../src/adapters/pino/logger.ts";
 import { startRelay, type Relay } from "../../src/composition/relay.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { readSecrets } from "../../src/config/secrets.ts";
 import type { Logger } from "../../src/ports/telemetry.ts";
+import { ApiClient, isUnavailable, relayClient, type Json } from "./api-client.ts";
 import type { Receiver } from "./receiver.ts";
 
 /** A relay of a test's own, on the embedded engines, with short times and cheap passwords. */
@@ -81,33 +82,33 @@ export interface Account {
   readonly owner: ApiClient;
   readonly producer: ApiClient;
   /** A destination and the path its events are posted to. */
-  destination(fields: Json): Promise<{ readonly id: string; readonly ingest: string }>;
+  destination(fields: Schemas["CreateDestinationRequest"]): Promise<{ readonly id: string; readonly ingest: string }>;
 }
 
 let accounts = 0;
 
 /** Makes a tenant by the API. */
-export async function openAccount(url: string, settings: Json = {}): Promise<Account> {
+export async function openAccount(
+  url: string, settings: Partial<Schemas["CreateTenantRequest"]> = {},
+): Promise<Account> {
   accounts += 1;
   const email = `owner-${accounts}-${process.pid}@example.com`;
   const password = "correct horse battery";
-  const anyone = new ApiClient(url);
   const fields = { name: `Tenant ${accounts} ${process.pid}`, ownerEmail: email, ownerPassword: password, ...settings };
-  const tenant = await anyone.post("/api/v1/tenants", fields);
-  const session = await anyone.post("/api/v1/auth/login", { email, password });
-  const owner = anyone.as({ authorization: `Bearer ${text(session, "accessToken")}` });
-  const key = await owner.post("/api/v1/api-keys", { name: "producer" });
-  const tenantId = text(tenant, "tenantId");
+  const { tenantId, webhookSecret } = await relayClient(url).createTenant(fields);
+  const { accessToken } = await relayClient(url).login({ email, password });
+  const client = relayClient(url, { token: accessToken });
+  const { apiKey } = await client.createApiKey({ name: "producer" });
   return {
     tenantId,
-    webhookSecret: text(tenant, "webhookSecret"),
+    webhookSecret,
     email,
     password,
-    owner,
-    producer: anyone.as({ "x-api-key": text(key, "apiKey") }),
+    owner: new ApiClient(url, { authorization: `Bearer ${accessToken}` }),
+    producer: new ApiClient(url, { "x-api-key": apiKey }),
     async destination(destination) {
-      const made = await owner.post("/api/v1/destinations", destination);
-      return { id: text(made, "id"), ingest: `/api/v1/ingest/${tenantId}/${text(made, "ingestToken")}` };
+      const { id, ingestToken } = await client.createDestination(destination);
+      return { id, ingest: `/api/v1/ingest/${tenantId}/${ingestToken}` };
     },
   };
 }
@@ -129,7 +130,7 @@ export async function eventually<T>(
       if (wanted(answer)) return answer;
       last = answer;
     } catch (error) {
-      if (!(error instanceof Error && error.message.includes(": 503 "))) throw error;
+      if (!isUnavailable(error)) throw error;
       last = error.message;
     }
     if (performance.now() > end) throw new Error(`not within ${timeoutMs} ms; last: ${inspect(last)}`);

@@ -1,4 +1,4 @@
-import { errorOf, notTheRelays } from "./relay-error.ts";
+import { errorOf, notTheRelays, unreachable } from "./relay-error.ts";
 
 /** Where the relay is, and what to show it. */
 export interface ClientOptions {
@@ -53,25 +53,37 @@ export interface Call {
 }
 
 /**
- * Sends a request and reads its answer. Rejects with a RelayError unless it is a success, with the signal's reason
- * where that ends it, and with the error of `fetch` where there is no answer.
+ * Sends a request and reads its answer. Rejects with a RelayError unless it is a success, with the signal's reason if
+ * that ends it, and with a TypeError if nothing can be sent.
  */
 export async function send(client: ClientOptions, call: Call): Promise<unknown> {
-  const { id, operation, options } = call;
+  const { id, operation, options: { signal } } = call;
   const { fetch = globalThis.fetch } = client;
-  const answer = await fetch(addressOf(client.url, call), {
+  const address = addressOf(client.url, call);
+  const init: RequestInit = {
     method: operation.method,
     headers: await headersOf(client, call),
-    // The relay never redirects: what does would be shown the credentials.
+    // The relay never redirects: another server would be shown the credentials.
     redirect: "error",
     ...(call.body === undefined ? {} : { body: textOf(call.body) }),
-    ...(options.signal ? { signal: options.signal } : {}),
-  });
-  if (!answer.ok) throw await errorOf(id, answer, Date.now());
-  if (operation.text) return answer.text();
+    ...(signal ? { signal } : {}),
+  };
+  const { answer, text } = await fetch(address, init)
+    .then(async (answer) => ({ answer, text: await answer.text() }))
+    .catch((error: unknown) => {
+      throw signal?.aborted ? error : unreachable(id, error);
+    });
+  if (!answer.ok) throw errorOf(id, answer, text, Date.now());
+  return operation.text ? text : valueOf(id, answer, text);
+}
+
+function valueOf(id: string, answer: Response, text: string): unknown {
   if (answer.status === 204) return undefined;
-  if (!answer.headers.get("content-type")?.startsWith("application/json")) throw notTheRelays(id, answer);
-  return answer.json();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notTheRelays(id, answer);
+  }
 }
 
 function addressOf(url: string, { operation, parameters }: Call): string {
@@ -79,9 +91,10 @@ function addressOf(url: string, { operation, parameters }: Call): string {
   const inPath = new Set<string>();
   const filled = path.replace(/\{(\w+)\}/g, (_braced, name: string) => {
     inPath.add(name);
-    const value = parameters[name];
-    if (value === undefined || value === "") throw new TypeError(`${name}: is required`);
-    return encodeURIComponent(String(value));
+    const value = String(parameters[name] ?? "");
+    // URLs resolve these, so the path would be that of another operation.
+    if (["", ".", ".."].includes(value)) throw new TypeError(`${name}: must be a value`);
+    return encodeURIComponent(value);
   });
   const query = Object.entries(parameters)
     .filter(([name, value]) => value !== undefined && !inPath.has(name) && !headers.includes(name))

@@ -41,8 +41,8 @@ export class Producer {
   /**
    * Posts a JSON object; a text or bytes go out as they are. Resolves once the event is on the relay's disk: to its
    * acceptance, or to the event that was accepted earlier under the same idempotency key. Tries again while the relay
-   * cannot be reached, is overloaded or asks for a slower pace. Rejects with a RelayError, with the signal's reason, or
-   * with the error of the last attempt that had no answer.
+   * cannot be reached, is overloaded or asks for a slower pace. Rejects with the RelayError of the last attempt, with a
+   * DOMException (TimeoutError) where that took too long, and with the signal's reason.
    */
   post(
     event: object | string | Uint8Array, { idempotencyKey = crypto.randomUUID(), signal }: Posting = {},

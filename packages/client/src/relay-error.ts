@@ -1,4 +1,7 @@
-/** What went wrong, for programs: it follows from the status but for `disposable-email`. */
+/**
+ * What went wrong, for programs. It follows from the status but for three: `disposable-email`, `unexpected` (the answer
+ * is not the relay's) and `unreachable` (there is no answer).
+ */
 export type ErrorCode =
   | "invalid"
   | "unauthenticated"
@@ -12,7 +15,8 @@ export type ErrorCode =
   | "too-many"
   | "defect"
   | "unavailable"
-  | "unexpected";
+  | "unexpected"
+  | "unreachable";
 
 /** What else is known of a request that failed. */
 export interface ErrorDetails {
@@ -42,32 +46,38 @@ const codes: Readonly<Record<number, ErrorCode>> = {
   504: "unavailable",
 };
 
-/** An answer that is no success. Its message is the relay's own sentence. */
+/** A request without success. The message is the relay's own sentence where there is one. */
 export class RelayError extends Error {
   override readonly name = "RelayError";
-  /** The HTTP status. */
+  /** The HTTP status; 0 where there is no answer. */
   readonly status: number;
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
 
-  constructor(message: string, status: number, code: ErrorCode, details: ErrorDetails) {
-    super(message);
+  constructor(message: string, status: number, code: ErrorCode, details: ErrorDetails, options?: ErrorOptions) {
+    super(message, options);
     this.status = status;
     this.code = code;
     this.details = details;
   }
 }
 
-/** The error that an answer stands for; `now` is in ms since 1970. */
-export async function errorOf(operation: string, answer: Response, now: number): Promise<RelayError> {
+/** The error that an answer with this text stands for; `now` is in ms since 1970. */
+export function errorOf(operation: string, answer: Response, text: string, now: number): RelayError {
   const { status, headers } = answer;
-  const told = toldBy(headers.get("content-type") ?? "", await answer.text());
+  const told = toldBy(headers.get("content-type") ?? "", text);
   const message = told.message ?? `${status} ${answer.statusText}`.trim();
   const [, field = null] = /^([\w./-]+): /.exec(message) ?? [];
   const code = told.isDisposableEmail ? "disposable-email" : codes[status] ?? "unexpected";
   return new RelayError(message, status, code, {
     operation, field, requestId: headers.get("x-request-id"), retryAfter: secondsUntil(headers.get("retry-after"), now),
   });
+}
+
+/** The error for a request that has no whole answer; its cause is what `fetch` rejected with. */
+export function unreachable(operation: string, cause: unknown): RelayError {
+  const details = { operation, field: null, requestId: null, retryAfter: null };
+  return new RelayError("the relay cannot be reached", 0, "unreachable", details, { cause });
 }
 
 /** The error for a success that is none of the relay's: a proxy's page, or another service. */

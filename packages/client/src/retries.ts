@@ -13,8 +13,9 @@ export interface RetryPolicy {
 const firstPauseMs = 500;
 
 /**
- * Tries until an attempt succeeds. It tries again after 429, after 502, 503 and 504, and where there was no answer. The
- * pause is what the relay asks for (`Retry-After`), else half a second, doubled each time, of which a random half.
+ * Tries until an attempt succeeds. It tries again after 429, 502, 503 and 504, and if no answer came in time. The pause
+ * is the one that the relay asks for (`Retry-After`), else half a second, doubled each time, less up to half of it at
+ * random.
  */
 export async function withRetries<Answer>(
   attempt: () => Promise<Answer>,
@@ -35,9 +36,12 @@ export async function withRetries<Answer>(
   }
 }
 
-/** Whether the same request may succeed later. What is no RelayError is a connection that failed or took too long. */
+const passing = ["too-many", "unavailable", "unreachable"];
+
+/** Whether the same request may succeed later. */
 function mayPass(error: unknown): boolean {
-  return !(error instanceof RelayError) || error.code === "too-many" || error.code === "unavailable";
+  if (error instanceof RelayError) return passing.includes(error.code);
+  return error instanceof DOMException && error.name === "TimeoutError";
 }
 
 /** Waits by the platform's timer. */

@@ -1,4 +1,5 @@
 import { events, eventsSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
+import type { components } from "../../../schemas/api.ts";
 import { decide } from "../../domain/event/decide.ts";
 import { Refusal } from "../../domain/refusal.ts";
 import type { ReplaysEvent } from "../../domain/replays/replays.ts";
@@ -29,12 +30,7 @@ export interface BulkReplayInput {
 }
 
 /** The result of a bulk replay; with `dryRun` nothing is replayed. */
-export interface BulkReplayOutcome {
-  /** How many events matched when it began. */
-  readonly matched: number;
-  /** How many of them this request put back to work. */
-  readonly replayed: number;
-}
+export type BulkReplayOutcome = Readonly<components["schemas"]["BulkReplay"]>;
 
 interface BulkReplayParts {
   readonly store: EventStore;

@@ -1,3 +1,4 @@
+import type { components } from "../../../schemas/api.ts";
 import { clientNetwork } from "../../domain/ipv6.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { streams } from "../../domain/streams.ts";
@@ -40,18 +41,7 @@ export interface NewTenant {
 }
 
 /** What the creator of a tenant is shown, including the webhook secret in clear. */
-export interface CreatedTenant {
-  readonly tenantId: string;
-  readonly tenantName: string;
-  readonly webhookSecret: string;
-  readonly maxTrys: number;
-  readonly circuitBreakerTimer: number;
-  readonly tenantCreatedAt: string;
-  readonly ownerUserId: string;
-  readonly ownerEmail: string;
-  readonly ownerRole: "Owner";
-  readonly ownerCreatedAt: string;
-}
+export type CreatedTenant = Readonly<components["schemas"]["CreatedTenant"]>;
 
 /** What is to change; what is left out stays. `retentionDays` null: events are kept from now on. */
 export interface TenantChange {

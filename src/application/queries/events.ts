@@ -1,5 +1,6 @@
 import { isSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
-import { eventStatuses, type EventStatus, type WebhookEvent } from "../../domain/event/events.ts";
+import type { components } from "../../../schemas/api.ts";
+import { eventStatuses, type WebhookEvent } from "../../domain/event/events.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import { refuse } from "../../domain/refusal.ts";
 import { historyItem, type HistoryItem } from "../../domain/shown-facts.ts";
@@ -31,10 +32,7 @@ export interface EventListFilter extends Omit<EventFilter, "tenantId"> {
 }
 
 /** How many events there are, in all and in each status. */
-export interface EventTotals {
-  readonly total: number;
-  readonly statuses: Readonly<Record<EventStatus, number>>;
-}
+export type EventTotals = Readonly<components["schemas"]["EventTotals"]>;
 
 interface EventQueryParts {
   readonly store: EventStore;

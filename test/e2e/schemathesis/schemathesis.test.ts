@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect } from "chai";
-import { text, type Json } from "../../../demo/api-client.ts";
+import { text, type Json } from "../../support/api-client.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { openAccount, startTestRelay, type Account, type TestRelay } from "../../support/relay.ts";
 import { sized } from "../../support/size.ts";

@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path";
 import { expect } from "chai";
 
 const root = join(import.meta.dirname, "../../..");
-const documents = globSync("{*,{docs,deploy,schemas,bench,demo,test}/**/*}.md", { cwd: root });
+const documents = globSync("{*,{docs,deploy,schemas,bench,demo,test,packages}/**/*}.md", { cwd: root });
 
 /** A document without its code, in which nothing is a link or a heading. */
 function proseOf(path: string): string {
