@@ -91,7 +91,7 @@ module.exports = {
       to: { dependencyTypes: ["core", "npm", "npm-dev", "npm-optional", "npm-peer", "npm-no-pkg", "npm-unknown"] },
     },
     {
-      name: "the program does not know its tests",
+      name: "the program does not know its tests, its tools and the packages",
       severity: "error",
       from: { path: program },
       to: { path: "^(test|bench|demo|scripts|packages)/" },
@@ -129,8 +129,8 @@ module.exports = {
     },
   ],
   options: {
-    doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(build|packages/[^/]+/dist)/" },
+    doNotFollow: { path: "node_modules|^packages/[^/]+/dist/" },
+    exclude: { path: "^build/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "types", "node", "default"] },

@@ -201,6 +201,16 @@ describe("the client", () => {
       const ids = await idsOf(client.listApiKeys({ Qt: 3 }));
       expect(await idsOf(client.listApiKeys({ Qt: 3, Pg: 2 }))).to.deep.equal(ids.slice(3));
       expect(await idsOf(client.listApiKeys({ Qt: 3, Pg: 9 }))).to.deep.equal([]);
+      expect(await idsOf(client.listApiKeys({ Pg: 9 }))).to.deep.equal([]);
+      expect(asked).to.have.length(3 + 2 + 1 + 1);
+    });
+
+    it("the items from a page on without a size, too, for one more request where that page is the last", async () => {
+      const many = relayClient(api.url, { token: (await openAccount(api.url)).owner.client.token ?? "" });
+      for (let n = 0; n < 22; n += 1) await many.createApiKey({ name: unique("key") });
+      const ids = await idsOf(many.listApiKeys());
+      expect(ids).to.have.length(22);
+      expect(await idsOf(many.listApiKeys({ Pg: 2 }))).to.deep.equal(ids.slice(20));
     });
 
     it("no page that nobody came to", async () => {

@@ -21,7 +21,7 @@ export function paged(ask: (parameters: Parameters) => Promise<Page>, parameters
       const size = Number(parameters["Qt"] ?? page.items.length);
       for (;;) {
         yield* page.items;
-        if (page.items.length < size || number * size >= page.total) return;
+        if (page.items.length === 0 || number * size >= page.total) return;
         number += 1;
         page = await ask({ ...parameters, Pg: number });
       }

@@ -146,9 +146,18 @@ describe("a producer", () => {
           setImmediate(() => stop.abort(reason));
         },
       ];
-      expect(await failureOf(producer({ pause: pauseFor }).post({}, { signal: stop.signal }))).to.equal(reason);
+      const patient = producer({ pause: pauseFor, timeout: 3_600 });
+      expect(await failureOf(patient.post({}, { signal: stop.signal }))).to.equal(reason);
     }
     expect(requests).to.have.length(2);
+  });
+
+  it("does not take the end of its signal's time for an attempt that took too long", async () => {
+    const reason = new DOMException("it is over", "TimeoutError");
+    const stop = new AbortController();
+    answers = [() => stop.abort(reason)];
+    expect(await failureOf(producer().post({}, { signal: stop.signal }))).to.equal(reason);
+    expect(pauses).to.deep.equal([]);
   });
 
   it("waits by the platform's timer unless told otherwise", async () => {

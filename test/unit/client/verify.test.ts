@@ -80,8 +80,10 @@ describe("verifying a delivery", () => {
       },
       "a signature without its end": () =>
         ({ body, headers: { ...headersBy(), "webhook-signature": signatureBy(secret).slice(0, -4) } }),
-      "the right bytes under another version": () =>
-        ({ body, headers: { ...headersBy(), "webhook-signature": signatureBy(secret).replace("v1,", "v1a,") } }),
+      "the right bytes under another version, and behind another separator": () => {
+        const listed = ["v1a,", "v1;"].map((mark) => signatureBy(secret).replace("v1,", mark)).join(" ");
+        return { body, headers: { ...headersBy(), "webhook-signature": listed } };
+      },
       "a text that is no signature": () => ({ body, headers: { ...headersBy(), "webhook-signature": "v1,*** v1" } }),
     };
     for (const [name, delivery] of Object.entries(cases)) {

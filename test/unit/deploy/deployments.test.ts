@@ -1,4 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { parse, parseAllDocuments } from "yaml";
 import { configWarnings, processRoles, readConfig } from "../../../src/config/config.ts";
@@ -122,6 +125,17 @@ describe("what deploys the relay", () => {
     expect(lines).to.contain("/readyz");
     for (const [, folder] of lines.matchAll(/^COPY ([a-z]+) \1$/gm)) {
       expect(text(".dockerignore")).to.contain(`!${folder}\n`);
+    }
+  });
+
+  it("as an image: its packages come from the lock alone, without the folders of the other workspaces", () => {
+    const [install = expect.fail("no npm ci")] = /npm ci( --[a-z=-]+)+/.exec(text("Dockerfile")) ?? [];
+    const folder = mkdtempSync(join(tmpdir(), "relay-image-"));
+    try {
+      for (const file of ["package.json", "package-lock.json"]) copyFileSync(new URL(file, root), join(folder, file));
+      execFileSync("sh", ["-c", `${install} --dry-run --offline`], { cwd: folder, stdio: "pipe" });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 
