@@ -1,4 +1,4 @@
-import { ApiClient, text, type Json } from "../../demo/api-client.ts";
+import { ApiClient, text, type Json } from "../support/api-client.ts";
 import type { Receiver } from "../support/receiver.ts";
 import { eventReaches, eventually } from "../support/relay.ts";
 import type { Post } from "./answers.ts";
