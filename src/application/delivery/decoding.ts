@@ -1,8 +1,8 @@
 /** A text with its escapes decoded. */
 export interface Decoded {
   readonly text: string;
-  /** Where in the source each UTF-16 unit of the text begins; last, the length of the source. */
-  readonly origins: Uint32Array;
+  /** Where in the source each UTF-16 unit of the text begins; last, the length of the source. Null: they are equal. */
+  readonly origins: Uint32Array | null;
 }
 
 /** How many different kinds of escapes are decoded within each other, such as a form in JSON on a page. */
@@ -15,7 +15,8 @@ const layers = 4;
  */
 export function decoded(source: string, cutOff: boolean): Decoded {
   const pattern = cutOff ? cutOffEscapes : escapes;
-  let last: Decoded = { text: source, origins: new Uint32Array(source.length + 1).map((_, at) => at) };
+  let last: Decoded = { text: source, origins: null };
+  if (!beginning.test(source)) return last;
   for (let layer = 0; layer < layers; layer += 1) {
     const next = decodedOnce(last, pattern);
     if (!next) break;
@@ -24,6 +25,8 @@ export function decoded(source: string, cutOff: boolean): Decoded {
   return last;
 }
 
+/** How every escape begins. Most answers have none. */
+const beginning = /[\\%&]/;
 const hex = "[0-9a-fA-F]";
 /** The first character of an escape, itself escaped any number of times. */
 const [backslash, percent, ampersand] = ["\\\\+", "%(?:25)*", "&(?:amp;)*"];
@@ -45,7 +48,7 @@ const cutOffEscapes = new RegExp(`(${utf8})|(?:${incomplete.join("|")})$|${codes
 function decodedOnce({ text: source, origins: before }: Decoded, pattern: RegExp): Decoded | null {
   if (source.search(pattern) === -1) return null;
   const origins = new Uint32Array(source.length + 1);
-  const originOf = (at: number) => before[at] ?? 0;
+  const originOf = (at: number) => before?.[at] ?? at;
   let from = 0;
   let to = 0;
   const keepUpTo = (end: number) => {

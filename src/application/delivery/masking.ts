@@ -53,7 +53,7 @@ function base64Forms(bytes: Uint8Array): SecretForm[] {
 export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answer {
   const texts = [...Object.entries(answer.headers).flat(), answer.body];
   const hidden = hiddenIn(texts.join("\0"), forms, answer.truncated);
-  if (!hidden.includes(1)) return answer;
+  if (!hidden) return answer;
   let end = -1;
   const shown = texts.map((text) => {
     const start = end + 1;
@@ -65,15 +65,17 @@ export function maskedAnswer(answer: Answer, forms: readonly SecretForm[]): Answ
   return { ...answer, headers: Object.fromEntries(headers) as Answer["headers"], body };
 }
 
-/** Marks the UTF-16 units of a text that belong to a secret, in the text itself or in the decoded text. */
-function hiddenIn(source: string, forms: readonly SecretForm[], cutOff: boolean): Uint8Array {
-  const hidden = new Uint8Array(source.length);
+/** Marks the UTF-16 units of a text that belong to a secret, in the text or in the decoded text; null if none does. */
+function hiddenIn(source: string, forms: readonly SecretForm[], cutOff: boolean): Uint8Array | null {
   const plain = folded(source);
   const { text, origins } = decoded(source, cutOff);
-  const read = text === source ? plain : folded(text);
+  const read = origins ? folded(text) : plain;
+  let hidden: Uint8Array | null = null;
   for (const form of forms) {
-    if (form.in === "source") find(form, plain, cutOff, (from, to) => hidden.fill(1, from, to));
-    else find(form, read, cutOff, (from, to) => hidden.fill(1, origins[from], origins[to]));
+    const places = form.in === "source" ? null : origins;
+    find(form, form.in === "source" ? plain : read, cutOff, (from, to) => {
+      hidden = (hidden ?? new Uint8Array(source.length)).fill(1, places?.[from] ?? from, places?.[to] ?? to);
+    });
   }
   return hidden;
 }

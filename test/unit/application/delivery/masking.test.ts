@@ -152,6 +152,12 @@ describe("an answer that sends a secret back", () => {
     );
   });
 
+  it("is kept without it where the text before it makes an escape of its beginning", () => {
+    for (const before of ["100%", "\\x", "\\u00", "&#x", "&#"]) {
+      expect(masked(answer(`${before}4142-4f9a-Zx81;`), ["4142-4f9a-Zx81;"]).body).to.equal(`${before}***`);
+    }
+  });
+
   it("is kept with characters that are no text where hardly another character of a secret would remain", () => {
     const { body } = masked(answer("\uFFFD".repeat(9) + "abc"), ["äöüßäöü", "üüüüabc"]);
     expect(body).to.equal("\uFFFD".repeat(9) + "abc");
