@@ -1,9 +1,10 @@
 import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../../src/domain/circuit/circuit.ts";
+import { destinationStatus, type DestinationStatus } from "../../src/domain/destination/availability.ts";
 import type { AuthType } from "../../src/domain/destination/events.ts";
 import type { Change, Selection } from "../../src/ports/read-models.ts";
 import { add, create, remove, set, tenantCounter, type Collection, type Projection } from "../projection.ts";
 
-/** A destination as the API shows it, except for its standing: see {@link destinationStanding}. */
+/** A destination as the API shows it, with its availability's grounds in place of it. */
 export type DestinationDocument = {
   readonly id: string;
   readonly tenantId: string;
@@ -52,32 +53,6 @@ export const destinations: Collection<DestinationDocument> = {
     ["active", "circuit"],
   ],
 };
-
-/** The status shown for a destination: its own setting, combined with its circuit. */
-export type DestinationStatus = "Active" | "Inactive" | "Suspended";
-
-/** The status to show: Inactive, as a person set it, takes precedence over the circuit. */
-export function destinationStatus(
-  { active, circuit }: Pick<DestinationDocument, "active" | "circuit">,
-): DestinationStatus {
-  if (!active) return "Inactive";
-  return circuit === "Open" ? "Suspended" : "Active";
-}
-
-/** Whether a destination takes events. */
-export interface Standing {
-  readonly status: DestinationStatus;
-  /** The earliest time at which it is tried again, past while that is going on; null unless it is Suspended. */
-  readonly suspendedUntil: string | null;
-}
-
-/** The standing to show. */
-export function destinationStanding(
-  document: Pick<DestinationDocument, "active" | "circuit" | "openUntil">,
-): Standing {
-  const status = destinationStatus(document);
-  return { status, suspendedUntil: status === "Suspended" ? document.openUntil : null };
-}
 
 /** Filters of a list of destinations. */
 export interface DestinationFilter {

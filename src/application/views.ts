@@ -1,9 +1,10 @@
 import type { ApiKeyDocument } from "../../projections/api-keys/api-keys.ts";
-import type { DestinationDocument, Standing } from "../../projections/destinations/destinations.ts";
+import type { DestinationDocument } from "../../projections/destinations/destinations.ts";
 import type { InviteDocument } from "../../projections/invites/invites.ts";
 import type { SenderDocument } from "../../projections/senders/senders.ts";
 import type { components } from "../../schemas/api.ts";
 import type { ApiKeyEvent } from "../domain/api-key/events.ts";
+import type { Availability } from "../domain/destination/availability.ts";
 import type { DataOf } from "../domain/domain-event.ts";
 import type { Webhook } from "../domain/event/state.ts";
 import type { Tenant, User } from "../domain/tenant/state.ts";
@@ -32,12 +33,12 @@ export function userView(tenantId: string, user: User, email: string | null): Us
 /** A destination as the API shows it. */
 export type DestinationView = Readonly<Schemas["Destination"]>;
 
-/** The API's view of a destination as the read models have it, with its standing. */
+/** The API's view of a destination as the read models have it, with its availability. */
 export function destinationView(
-  document: Omit<DestinationDocument, "active" | "circuit" | "openUntil" | "wakeAt">, standing: Standing,
+  document: Omit<DestinationDocument, "active" | "circuit" | "openUntil" | "wakeAt">, availability: Availability,
 ): DestinationView {
   const { id, tenantId, url, serverRateLimit, authType, createdAt, updatedAt } = document;
-  return { id, tenantId, url, ...standing, serverRateLimit, ...(authType && { authType }), createdAt, updatedAt };
+  return { id, tenantId, url, ...availability, serverRateLimit, ...(authType && { authType }), createdAt, updatedAt };
 }
 
 /** A sender as the API shows it. */

@@ -1,9 +1,8 @@
-import {
-  destinations, destinationStatus, type DestinationStatus,
-} from "../../../projections/destinations/destinations.ts";
+import { destinations } from "../../../projections/destinations/destinations.ts";
 import { waiting } from "../../../projections/due/due.ts";
 import { eventsCounter } from "../../../projections/events/counters.ts";
 import { events, eventsOrdered } from "../../../projections/events/events.ts";
+import { destinationStatus, type DestinationStatus } from "../../domain/destination/availability.ts";
 import { isWaiting } from "../../domain/event/decide.ts";
 import { eventStatuses, type EventStatus } from "../../domain/event/events.ts";
 import type { ReadModels } from "../../ports/read-models.ts";

@@ -1,7 +1,8 @@
-import { destinations, destinationStatus } from "../../../projections/destinations/destinations.ts";
+import { destinations } from "../../../projections/destinations/destinations.ts";
 import { leases, waiting, type LeaseDocument, type WaitingDocument } from "../../../projections/due/due.ts";
 import { accepted, events, eventsOrdered } from "../../../projections/events/events.ts";
 import { setAside } from "../../../projections/set-aside/set-aside.ts";
+import { destinationStatus } from "../../domain/destination/availability.ts";
 import { acceptedMsOf } from "../../domain/event/event-id.ts";
 import { streams } from "../../domain/streams.ts";
 import { timestamp } from "../../domain/time.ts";

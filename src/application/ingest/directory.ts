@@ -1,10 +1,10 @@
 import { LRUCache } from "lru-cache";
-import type { Standing } from "../../../projections/destinations/destinations.ts";
 import { keyHashes, tokenHashes } from "../../../projections/directory/directory.ts";
 import { senderTokenHashes } from "../../../projections/senders/senders.ts";
 import { isUsable, type ApiKey } from "../../domain/api-key/api-key.ts";
 import type { ApiKeyEvent } from "../../domain/api-key/events.ts";
 import type { Circuit } from "../../domain/circuit/circuit.ts";
+import { availabilityOf, type Availability } from "../../domain/destination/availability.ts";
 import type { DestinationEvent } from "../../domain/destination/events.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import { refuse } from "../../domain/refusal.ts";
@@ -19,7 +19,6 @@ import type { Aggregates, AggregateType, Folded } from "../aggregates.ts";
 import type { Freshness } from "../freshness.ts";
 import { hasNewerStream, type StreamSources } from "../newer-streams.ts";
 import { onceKnown } from "../once-known.ts";
-import { standingOf } from "../standing.ts";
 import { refuseUnreadable, unlessNewer } from "../unreadable.ts";
 
 /** How far a process has seen what others changed. */
@@ -131,13 +130,13 @@ export class Directory {
   }
 
   /**
-   * The standing of a destination, its circuit's part included: unless only a newer release can read the circuit. What
-   * is accepted then waits for a process of that release.
+   * Whether a destination takes events, by its own setting and its circuit. A circuit that only a newer release can read
+   * does not count: accepted events then wait for a process of that release.
    */
-  standing(destination: Destination): Standing | Promise<Standing> {
+  availability(destination: Destination): Availability | Promise<Availability> {
     const circuit = unlessNewer<Folded<Circuit>>(
       () => this.#parts.aggregates.read(circuits, destination.id), () => ({ state: undefined, revision: noStream }));
-    return onceKnown(circuit, ({ state }) => standingOf(destination, state));
+    return onceKnown(circuit, ({ state }) => availabilityOf(destination, state));
   }
 
   #find<State, Owner>(secrets: Secrets<State, Owner>, hash: string): Owner | undefined | Promise<Owner | undefined> {

@@ -1,4 +1,4 @@
-import type { Standing } from "../../../projections/destinations/destinations.ts";
+import type { Availability } from "../../domain/destination/availability.ts";
 import { decide } from "../../domain/event/decide.ts";
 import { eventIdOf, keyOfEvent } from "../../domain/event/event-id.ts";
 import type { WebhookEvent } from "../../domain/event/events.ts";
@@ -177,7 +177,7 @@ export class Ingest {
   #obstacle({ sender, destination }: Admission): Refusal | null | Promise<Refusal | null> {
     if (sender && !sender.active) return new Refusal("rejected", "the sender is inactive");
     if (destination.deleted) return new Refusal("rejected", "the sender's destination was deleted");
-    return onceKnown(this.#parts.directory.standing(destination), obstacleOf);
+    return onceKnown(this.#parts.directory.availability(destination), obstacleOf);
   }
 
   async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {
@@ -225,7 +225,7 @@ function duplicateOf(event: Webhook): Duplicate {
   return { eventId: event.id, ...eventView(event) };
 }
 
-function obstacleOf({ status, suspendedUntil }: Standing): Refusal | null {
+function obstacleOf({ status, suspendedUntil }: Availability): Refusal | null {
   if (status === "Active") return null;
   const until = suspendedUntil === null ? "" : ` until ${suspendedUntil}`;
   return new Refusal("rejected", `the destination is ${status.toLowerCase()}${until}`);

@@ -1,7 +1,8 @@
 import {
-  destinations as collection, destinationsSelected, destinationStanding, type DestinationFilter,
+  destinations as collection, destinationsSelected, type DestinationFilter,
 } from "../../../projections/destinations/destinations.ts";
 import { tenantCounter } from "../../../projections/projection.ts";
+import { availability, availabilityOf } from "../../domain/destination/availability.ts";
 import type { HistoryItem } from "../../domain/shown-facts.ts";
 import { streams } from "../../domain/streams.ts";
 import type { EventStore } from "../../ports/event-store.ts";
@@ -12,7 +13,6 @@ import type { Aggregates } from "../aggregates.ts";
 import type { Caller } from "../caller.ts";
 import type { Freshness } from "../freshness.ts";
 import { listed, type Page, type PageRequest } from "../paging.ts";
-import { standingOf } from "../standing.ts";
 import { destinationView, type DestinationView } from "../views.ts";
 import { ownHistory } from "./history.ts";
 
@@ -38,7 +38,7 @@ export class DestinationQueries {
       ownOf(aggregates, destinations, id, caller, "destination"), aggregates.current(circuits, id),
     ]);
     const shown = { ...destination, authType: destination.auth?.type ?? null };
-    return destinationView(shown, standingOf(destination, circuit.state));
+    return destinationView(shown, availabilityOf(destination, circuit.state));
   }
 
   /**
@@ -62,6 +62,6 @@ export class DestinationQueries {
     // A circuit's fact does not say which status it ends, so no counter can follow.
     const counter = status ? null : tenantCounter(collection, tenantId);
     const asked = { ...destinationsSelected({ tenantId, status }), counter, page };
-    return listed(this.#parts, collection, asked, (found) => destinationView(found, destinationStanding(found)));
+    return listed(this.#parts, collection, asked, (found) => destinationView(found, availability(found)));
   }
 }

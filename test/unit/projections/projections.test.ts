@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { destinationStanding, type DestinationDocument } from "../../../projections/destinations/destinations.ts";
+import type { DestinationDocument } from "../../../projections/destinations/destinations.ts";
 import { project } from "../../../projections/index.ts";
 import type { ApiKeyEvent } from "../../../src/domain/api-key/events.ts";
 import { newCircuit, type Circuit, type CircuitEvent } from "../../../src/domain/circuit/circuit.ts";
+import { availability } from "../../../src/domain/destination/availability.ts";
 import type { DestinationEvent } from "../../../src/domain/destination/events.ts";
 import type { DomainEvent } from "../../../src/domain/domain-event.ts";
 import type { Answer, EventStatus, WebhookEvent } from "../../../src/domain/event/events.ts";
@@ -203,9 +204,8 @@ describe("projections", () => {
   });
 
   describe("destinations", () => {
-    const standingAfter = async (...facts: DomainEvent[]) => {
-      const document = await given(registered, ...facts).then("destinations", destinationId);
-      return destinationStanding(document as DestinationDocument);
+    const availabilityAfter = async (...facts: DomainEvent[]) => {
+      return availability(await given(registered, ...facts).then("destinations", destinationId) as DestinationDocument);
     };
     const ids = { destinationId, tenantId, at: at(5) };
 
@@ -213,20 +213,20 @@ describe("projections", () => {
       const suspended = { status: "Suspended", suspendedUntil: at(9) };
       const active = { status: "Active", suspendedUntil: null };
       const probe = { position: "Open", openUntil: at(9), probe: { eventId, leaseUntil: at(8) } } as const;
-      expect(await standingAfter()).to.deep.equal(active);
-      expect(await standingAfter(opened)).to.deep.equal(suspended);
-      expect(await standingAfter(opened, circuit("CircuitProbeClaimed", probe))).to.deep.equal(suspended);
+      expect(await availabilityAfter()).to.deep.equal(active);
+      expect(await availabilityAfter(opened)).to.deep.equal(suspended);
+      expect(await availabilityAfter(opened, circuit("CircuitProbeClaimed", probe))).to.deep.equal(suspended);
       for (const over of [circuit("CircuitHalfOpened", { position: "HalfOpen" }), circuit("CircuitClosed", {})]) {
-        expect(await standingAfter(opened, over)).to.deep.equal(active);
+        expect(await availabilityAfter(opened, over)).to.deep.equal(active);
       }
     });
 
     it("are Inactive when a person says so, whatever the circuit", async () => {
       const [off, on] = ["DestinationDeactivated", "DestinationActivated"].map((type) => ({ type, data: ids }));
       const inactive = { status: "Inactive", suspendedUntil: null };
-      expect(await standingAfter(off!, opened)).to.deep.equal(inactive);
-      expect(await standingAfter(opened, off!)).to.deep.equal(inactive);
-      expect((await standingAfter(opened, off!, on!)).status).to.equal("Suspended");
+      expect(await availabilityAfter(off!, opened)).to.deep.equal(inactive);
+      expect(await availabilityAfter(opened, off!)).to.deep.equal(inactive);
+      expect((await availabilityAfter(opened, off!, on!)).status).to.equal("Suspended");
     });
 
     it("vanish with their token and their circuit when deleted, and do not come back with a late circuit", async () => {
