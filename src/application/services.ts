@@ -28,9 +28,9 @@ import { UserCommands } from "./commands/users.ts";
 import type { FirstAttempts } from "./delivery/first-attempts.ts";
 import { ShownEvents } from "./events/shown-events.ts";
 import type { Freshness } from "./freshness.ts";
-import { Admissions } from "./ingest/admissions.ts";
 import type { Directory } from "./ingest/directory.ts";
 import { Ingest } from "./ingest/ingest.ts";
+import { ProducerAuthentication } from "./ingest/producer-authentication.ts";
 import { PlatformKeys } from "./keys/platform-keys.ts";
 import type { Vault } from "./keys/vault.ts";
 import { ApiKeyQueries } from "./queries/api-keys.ts";
@@ -104,7 +104,7 @@ export interface Services {
   };
   readonly sessions: Sessions;
   readonly login: Login;
-  readonly admissions: Admissions;
+  readonly producers: ProducerAuthentication;
   readonly ingest: Ingest;
   readonly forgetting: Forgetting;
 }
@@ -146,7 +146,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
     },
     sessions,
     login: new Login(own, { limit: limits.loginFailures, failedMs: settings.failedLoginMs }),
-    admissions: new Admissions(own),
+    producers: new ProducerAuthentication(own),
     ingest: new Ingest(own),
     forgetting,
   };

@@ -5,9 +5,9 @@ import { plainText, send, sendUnasked } from "./answers/send.ts";
 import { IdleLimit } from "./idle-limit.ts";
 import type { PlainHost } from "./ingest/plain-connection.ts";
 import { PlainServer } from "./ingest/plain-server.ts";
+import { PipelinedRequests } from "./pipelined-requests.ts";
 import { requestIdOf } from "./requests/identifiers.ts";
 import { illegalTarget, originForm } from "./requests/target.ts";
-import { Turns } from "./turns.ts";
 
 /** How long clients may take, milliseconds; one that is slower is cut off. */
 export interface Patience {
@@ -59,7 +59,7 @@ export function createHttpServer(
   { ids, clock }: { readonly ids: Ids; readonly clock: Clock },
   { plain, patience = usualPatience }: ServerParts = {},
 ): Server {
-  const turns = new Turns();
+  const pipelined = new PipelinedRequests();
   const idleLimit = new IdleLimit(clock, idleMs);
   const answer = (request: IncomingMessage, response: ServerResponse) => {
     if (!server.listening) response.shouldKeepAlive = false;
@@ -78,7 +78,7 @@ export function createHttpServer(
     send(response, 417, plainText, "Expect: must be 100-continue", requestIdOf(request, ids));
   const inTurn = (listener: RequestListener): RequestListener => (request, response) => {
     idleLimit.busyUntilClosed(response);
-    turns.serve(listener, request, response);
+    pipelined.serve(listener, request, response);
   };
   const serve = inTurn(answer);
   const options = {
@@ -103,7 +103,7 @@ export function createHttpServer(
   // The body's reader says "continue" once it is known that the body is wanted.
   server.on("checkContinue", serve);
   server.on("checkExpectation", inTurn(refuseExpectation));
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => turns.refuse(socket, () => {
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => pipelined.refuse(socket, () => {
     const [status, text] = unparsable[error.code ?? ""] ?? [400, "the request is not HTTP/1.1 that can be read"];
     if (socket.writable) sendUnasked(socket, status, text, ids.uuid());
   }));

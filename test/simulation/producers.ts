@@ -70,7 +70,7 @@ export class Producers {
   async ingest(asked: Ingested): Promise<string> {
     const { node, account: { caller, apiKey }, destination, key, look } = asked;
     const { books, model, requests, now, newsMs, later, random, anyNode } = this.#parts;
-    const { admissions, ingest } = node.services;
+    const { producers, ingest } = node.services;
     const { tenantId } = caller;
     const { token, changed } = destination;
     const begun = now();
@@ -80,7 +80,7 @@ export class Producers {
       if (other) requests.begin("ingest again", other, () => this.ingest({ ...asked, node: other }));
     };
     try {
-      const admit = () => admissions.admit(tenantId, token, apiKey);
+      const admit = () => producers.admit(tenantId, token, apiKey);
       const posted = { received: payload, idempotencyKey: key, correlationId: requests.correlation() };
       const answer = await ingest.accept(await admit(), posted, admit);
       const { eventId, acceptedAt } = "accepted" in answer ? answer.accepted : answer.duplicate;
@@ -119,7 +119,7 @@ export class Producers {
     if (!former || now() - former.since < newsMs) return undefined;
     let refused: string | undefined;
     try {
-      await node.services.admissions.admit(caller.tenantId, former.token, apiKey);
+      await node.services.producers.admit(caller.tenantId, former.token, apiKey);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       refused = error.kind;

@@ -192,8 +192,8 @@ export class Users {
     const other = this.#accounts.find((account) => account.caller.tenantId !== caller.tenantId);
     const { token } = this.#parts.random.pick(other?.destinations ?? []);
     const send = async (tenantId: string) => {
-      const { admissions, ingest } = node.services;
-      const admit = () => admissions.admit(tenantId, token, apiKey);
+      const { producers, ingest } = node.services;
+      const admit = () => producers.admit(tenantId, token, apiKey);
       const payload = JSON.stringify({ from: caller.tenantId });
       return ingest.accept(await admit(), { received: payload, correlationId: this.#requests.correlation() }, admit);
     };

@@ -22,9 +22,9 @@ import { onceKnown } from "../once-known.ts";
 import { entriesOf, type Origin } from "../origin.ts";
 import { isNewer } from "../unreadable.ts";
 import { eventView, type EventView } from "../views.ts";
-import type { Admission } from "./admissions.ts";
 import type { Directory } from "./directory.ts";
 import { recordUse } from "./key-use.ts";
+import type { Admission } from "./producer-authentication.ts";
 
 /** What a producer is told of an event; for one accepted just now, `status` is Pending. */
 export interface Acceptance {

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
-import type { Admission } from "../../application/ingest/admissions.ts";
+import type { Admission } from "../../application/ingest/producer-authentication.ts";
 import { Repeats } from "../../application/repeats.ts";
 import { refuse } from "../../domain/refusal.ts";
 import type { Fail } from "../answers/failures.ts";
@@ -41,7 +41,7 @@ export type AnswerIngest = (request: IngestRequest) => Promise<IngestAnswer>;
 
 /** The one path whose cost counts; it knows no framework, and not how its requests came. */
 export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
-  const { services: { admissions, ingest }, clock, logger, metrics } = api;
+  const { services: { producers, ingest }, clock, logger, metrics } = api;
   const refusals = new Repeats(clock);
   /** Of producers with a good key only: anyone else could fill the log. */
   const refused = ({ key, destination, sender }: Admission, { status, text }: ReturnType<Fail>, requestId: string) => {
@@ -62,7 +62,7 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
     let answer: IngestAnswer;
     try {
       const tenantId = uuidOf(tenant);
-      const admit = () => admissions.admit(tenantId, token, oneHeader(headers, "x-api-key"));
+      const admit = () => producers.admit(tenantId, token, oneHeader(headers, "x-api-key"));
       admission = await admit();
       const idempotencyKey = readIdempotencyKey(request);
       const { tenantId: ownerId } = admission.key;

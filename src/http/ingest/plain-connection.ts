@@ -36,7 +36,7 @@ export interface PlainHost {
 
 const mostPieces = 4;
 /** A request of at most so many bytes is not counted in the shared memory: it is answered or handed over in moments. */
-const uncountedBytes = 16 * 1024;
+const uncountedRequestBytes = 16 * 1024;
 /** What some clients send after a body. */
 const emptyLine = Buffer.from("\r\n");
 const noHeaderTwice: readonly string[] = [];
@@ -96,7 +96,7 @@ export class PlainConnection {
       return;
     }
     const request = readPlainRequest(bytes, this.#host.maxBodyBytes);
-    if (bytes.length > uncountedBytes && !this.#ownMemory().take(bytes.length)) this.#handOver();
+    if (bytes.length > uncountedRequestBytes && !this.#ownMemory().take(bytes.length)) this.#handOver();
     else if (request === "incomplete" && (this.#pieces += 1) < mostPieces) {
       this.#socket.setTimeout(this.#host.silenceMs);
     } else if (typeof request === "string") this.#handOver();

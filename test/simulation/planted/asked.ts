@@ -63,7 +63,7 @@ export const asked: readonly PlantedBug[] = [
   {
     name: "a token lets in whoever has any key",
     breaks: "no tenant sees another's",
-    file: "src/application/ingest/admissions.ts",
+    file: "src/application/ingest/producer-authentication.ts",
     from: "if (target.destination.tenantId !== tenantId) refuse(",
     to: "if (target.destination.tenantId === \"\") refuse(",
   },

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import Koa from "koa";
 import { SystemIds } from "../../../../src/adapters/system/system-ids.ts";
-import type { Admission, Admissions } from "../../../../src/application/ingest/admissions.ts";
 import type { Ingest } from "../../../../src/application/ingest/ingest.ts";
+import type { Admission, ProducerAuthentication } from "../../../../src/application/ingest/producer-authentication.ts";
 import { refuse } from "../../../../src/domain/refusal.ts";
 import { createFailures } from "../../../../src/http/answers/failures.ts";
 import type { Api } from "../../../../src/http/api.ts";
@@ -38,13 +38,13 @@ describe("refused ingest", () => {
     clock = new ManualClock();
     lines.length = counted.length = seconds.length = 0;
     accept = async () => refuse("rejected", "the destination is inactive");
-    const admissions = {
+    const producers = {
       admit: async (_tenant: string, token: string, key?: string) =>
         (key ? admissionOf(token) : refuse("unauthenticated", "X-Api-Key: is required")),
-    } as unknown as Admissions;
+    } as unknown as ProducerAuthentication;
     const ingest = { accept: () => accept() } as unknown as Ingest;
     const api = {
-      services: { admissions, ingest }, clock, ids: new SystemIds(), maxBodyBytes: 1_000, memory: ampleMemory(),
+      services: { producers, ingest }, clock, ids: new SystemIds(), maxBodyBytes: 1_000, memory: ampleMemory(),
       logger: { ...quiet, info: (fields: object, message: string) => lines.push({ ...fields, message }) },
       metrics: {
         ...uncounted,

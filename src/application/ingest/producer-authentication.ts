@@ -27,8 +27,8 @@ interface AdmissionParts {
 /** Producers remembered as admitted. */
 const mostAdmitted = 10_000;
 
-/** Who may hand events over, and to where. */
-export class Admissions {
+/** Authenticates producers: who may hand events over, and to which destination. */
+export class ProducerAuthentication {
   readonly #parts: AdmissionParts;
   /**
    * Producers admitted since anything in memory last changed, by tenant, token and key as received: so most requests

@@ -5,10 +5,11 @@ import type { Duplex } from "node:stream";
 const mostWaiting = 256;
 
 /**
- * Whose turn it is on each connection. Node hands over every request that has come, which may be thousands in one
- * piece; here each begins when the answer before it is finished, and no more are read while one waits.
+ * Serves the requests of each connection one after the other. Node hands over every pipelined request that has come,
+ * which may be thousands in one piece; here each begins when the answer before it is finished, and no more are read
+ * while one waits.
  */
-export class Turns {
+export class PipelinedRequests {
   /** The answer to what each connection sent last. */
   readonly #newest = new WeakMap<Duplex, ServerResponse>();
   /** How many requests of each connection wait. */
