@@ -24,7 +24,7 @@ export interface KafkaQueue extends WorkQueue {
   ping(): Promise<void>;
   /** Messages that no worker took yet, by partition. Throws QueueUnavailable. */
   lag(): Promise<Readonly<Record<string, number>>>;
-  /** Stops what consumes, rejects what waits to be published, and disconnects. */
+  /** Stops what consumes, rejects what is being published, and disconnects. */
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export function openKafkaQueue({ config, password, clock, logger, metrics }: Kaf
     lag: () => admin.ask("lag", lagWithinMs, (asked) => lagOf(asked, topic, groupId)),
     async close() {
       await Promise.all([...consumptions].map((consumption) => consumption.stop()));
-      await producer.close();
+      producer.close();
       admin.close();
     },
   };

@@ -1,6 +1,6 @@
 import { CompressionTypes, type Producer } from "kafkajs";
+import pLimit from "p-limit";
 import type { Clock } from "../../ports/clock/clock.ts";
-import { within } from "../../ports/clock/within.ts";
 import type { Logger } from "../../ports/telemetry.ts";
 import { QueueUnavailable, type WorkItem } from "../../ports/work-queue.ts";
 import { retry, type Line } from "./client.ts";
@@ -15,16 +15,9 @@ const fewestBytes = 1_000;
 const overheadBytes = 100;
 const sendWithinMs = 8_000;
 
-interface Publication {
-  left: number;
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-interface Outgoing {
-  readonly item: WorkItem;
+interface Message {
+  readonly key: string;
   readonly value: Buffer;
-  readonly publication: Publication;
 }
 
 interface Connected {
@@ -42,15 +35,14 @@ interface ProducerParts {
 }
 
 /**
- * Publishes with one send in flight, which takes along all that waited meanwhile. The driver's idempotent producer
- * loses acknowledged messages when sends overlap, and may when a send follows one that failed, since it uses a sequence
- * number again: after a failure the producer is replaced.
+ * Publishes at least once, one send at a time, with the driver's own retries. After a send that failed the next one
+ * connects anew, so that no broken connection lasts.
  */
 export class WorkProducer {
   readonly #parts: ProducerParts;
+  /** Keeps the order of publications. */
+  readonly #inTurn = pLimit(1);
   #connected: Connected | undefined;
-  #waiting: Outgoing[] = [];
-  #sending: Promise<void> | undefined;
   #limit = mostBytes;
   #closed = false;
 
@@ -60,97 +52,76 @@ export class WorkProducer {
 
   /** Resolves when the brokers have acknowledged all. Throws QueueUnavailable: some may be stored all the same. */
   publish(items: readonly WorkItem[]): Promise<void> {
-    if (this.#closed) return Promise.reject(new QueueUnavailable("the work queue is closed"));
-    if (items.length === 0) return Promise.resolve();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const publication: Publication = { left: items.length, resolve, reject };
-    for (const item of items) this.#waiting.push({ item, value: encodeItem(item), publication });
-    this.#sending ??= this.#sendAll();
-    return promise;
+    return this.#inTurn(() => this.#publish(items));
   }
 
-  /** Rejects what waits. */
-  async close(): Promise<void> {
+  /** Rejects what is under way and what waits. */
+  close(): void {
     this.#closed = true;
-    this.#rejectAll(this.#waiting.splice(0), new QueueUnavailable("the work queue is closed"));
-    await within(this.#parts.clock, sendWithinMs, this.#sending ?? Promise.resolve());
-    this.#discard();
+    this.#disconnect();
   }
 
-  async #sendAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#nextBatch();
+  async #publish(items: readonly WorkItem[]): Promise<void> {
+    for (let sent = 0; sent < items.length;) {
+      if (this.#closed) throw new QueueUnavailable("the work queue is closed");
+      const messages = this.#messagesOf(items, sent);
       try {
-        await inTime(this.#parts.clock, sendWithinMs, "a send to the work queue", this.#send(batch));
-        for (const { publication } of batch) if (--publication.left === 0) publication.resolve();
+        await inTime(this.#parts.clock, sendWithinMs, "a send to the work queue", this.#send(messages));
+        sent += messages.length;
       } catch (error) {
-        this.#discard();
-        if (isTooLarge(error) && this.#limit > fewestBytes) {
-          this.#limit = Math.max(fewestBytes, Math.floor(this.#limit / 2));
-          this.#parts.logger.warn({ bytes: this.#limit }, "the brokers refuse sends this large: sending less at once");
-          this.#waiting.unshift(...batch);
-          continue;
+        this.#disconnect();
+        if (!isTooLarge(error) || this.#limit <= fewestBytes) {
+          throw new QueueUnavailable("the work queue did not acknowledge", { cause: error });
         }
-        // What waits behind it would overtake it: its publisher tries it all again, in order.
-        const reason = new QueueUnavailable("the work queue did not acknowledge", { cause: error });
-        this.#rejectAll([...batch, ...this.#waiting.splice(0)], reason);
+        this.#limit = Math.max(fewestBytes, Math.floor(this.#limit / 2));
+        this.#parts.logger.warn({ bytes: this.#limit }, "the brokers refuse sends this large: sending less at once");
       }
     }
-    this.#sending = undefined;
   }
 
-  #nextBatch(): Outgoing[] {
+  /** As many items, from one on, as one send has room for; at least that one. */
+  #messagesOf(items: readonly WorkItem[], from: number): Message[] {
+    const messages: Message[] = [];
     let bytes = 0;
-    const end = this.#waiting.findIndex((outgoing, index) => {
-      const sized = this.#limited(outgoing);
-      this.#waiting[index] = sized;
-      bytes += sizeOf(sized);
-      return index > 0 && bytes > this.#limit;
-    });
-    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+    for (let at = from; at < items.length; at += 1) {
+      const message = this.#messageOf(items[at]!);
+      bytes += sizeOf(message);
+      if (bytes > this.#limit && at > from) break;
+      messages.push(message);
+    }
+    return messages;
   }
 
   /** An item too large for any message is replaced by a wake-up: its event waits in the due index. */
-  #limited(outgoing: Outgoing): Outgoing {
-    if (sizeOf(outgoing) <= this.#limit) return outgoing;
-    const item = wakeUpFor(outgoing.item);
-    return { ...outgoing, item, value: encodeItem(item) };
+  #messageOf(item: WorkItem): Message {
+    const message = { key: item.destinationId, value: encodeItem(item) };
+    return sizeOf(message) <= this.#limit ? message : { ...message, value: encodeItem(wakeUpFor(item)) };
   }
 
-  async #send(batch: readonly Outgoing[]): Promise<void> {
-    const connected = (this.#connected ??= this.#open());
-    const producer = await connected.producer;
-    // Given up while it connected: another send may be in flight.
-    if (this.#connected !== connected) throw new Error("the producer was replaced");
+  async #send(messages: Message[]): Promise<void> {
+    const { producer } = (this.#connected ??= this.#connect());
     const { topic } = this.#parts;
-    const messages = batch.map(({ item, value }) => ({ key: item.destinationId, value }));
-    await producer.send({ topic, messages, acks: -1, timeout: 5_000, compression: CompressionTypes.None });
+    await (await producer).send({ topic, messages, acks: -1, timeout: 5_000, compression: CompressionTypes.None });
   }
 
-  #open(): Connected {
+  #connect(): Connected {
     const line = this.#parts.connect();
     const producer = line.kafka.producer({
-      createPartitioner, idempotent: true, maxInFlightRequests: 1, allowAutoTopicCreation: false,
-      metadataMaxAge: 60_000,
+      createPartitioner, allowAutoTopicCreation: false, metadataMaxAge: 60_000,
       // Long enough for a topic that was just made to be known everywhere.
       retry: { ...retry, retries: 4 },
     });
-    const ready = this.#parts.ready().then(() => producer.connect());
-    return { line, producer: ready.then(() => producer) };
+    return { line, producer: this.#parts.ready().then(() => producer.connect()).then(() => producer) };
   }
 
-  #discard(): void {
+  #disconnect(): void {
     this.#connected?.line.cut();
     this.#connected = undefined;
   }
-
-  #rejectAll(batch: readonly Outgoing[], error: Error): void {
-    for (const { publication } of batch) publication.reject(error);
-  }
 }
 
-function sizeOf({ item, value }: Outgoing): number {
-  return value.length + Buffer.byteLength(item.destinationId) + overheadBytes;
+function sizeOf({ key, value }: Message): number {
+  return value.length + Buffer.byteLength(key) + overheadBytes;
 }
 
 function isTooLarge(error: unknown): boolean {
