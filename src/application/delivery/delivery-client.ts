@@ -1,3 +1,4 @@
+import type { DestinationAuth } from "../../domain/destination/events.ts";
 import type { Destination } from "../../domain/destination/state.ts";
 import type { Webhook } from "../../domain/event/state.ts";
 import type { Tenant } from "../../domain/tenant/state.ts";
@@ -35,6 +36,8 @@ export interface Delivery {
 /** Proof of who calls: a header, and for a fetched token how to forget it should the receiver turn it down. */
 interface Proof {
   readonly header: AuthHeader | null;
+  /** The secrets in the header, to keep out of answers. */
+  readonly forms: readonly SecretForm[];
   readonly turnedDown?: () => void;
 }
 
@@ -48,6 +51,8 @@ interface Signing {
 export class DeliveryClient {
   readonly #parts: DeliveryClientParts;
   readonly #signings = new WeakMap<Tenant, Signing>();
+  /** By credentials that are sent as they are. */
+  readonly #proofs = new WeakMap<DestinationAuth, Proof>();
 
   constructor(parts: DeliveryClientParts) {
     this.#parts = parts;
@@ -81,7 +86,7 @@ export class DeliveryClient {
     const { url } = delivery.destination;
     const answer = await outbound.post({ url, headers: request.headers, body, keepBytes: keptBodyBytes, timeoutMs });
     if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
-    const forms = [...signing.forms, ...secretForms(proof.header?.secrets ?? [])];
+    const forms = [...signing.forms, ...proof.forms];
     return outcomeOf(answer, request, forms, elapsed(), clock.now());
   }
 
@@ -92,11 +97,17 @@ export class DeliveryClient {
   }
 
   #prove({ destination, tenant }: Delivery): Proof | Promise<Proof | NoToken> {
-    if (!destination.auth) return { header: null };
+    const { auth } = destination;
+    if (!auth) return { header: null, forms: [] };
+    const known = this.#proofs.get(auth);
+    if (known) return known;
     const fields = this.#parts.vault.credentials(destination, tenant);
-    const credentials = { type: destination.auth.type, ...fields } as unknown as Credentials;
-    if (credentials.type !== "JwtBearer") return { header: authHeader(credentials) };
-    return this.#granted({ ...credentials, tenantId: tenant.id });
+    const credentials = { type: auth.type, ...fields } as unknown as Credentials;
+    if (credentials.type === "JwtBearer") return this.#granted({ ...credentials, tenantId: tenant.id });
+    const header = authHeader(credentials);
+    const proof = { header, forms: secretForms(header.secrets) };
+    this.#proofs.set(auth, proof);
+    return proof;
   }
 
   async #granted(grant: TenantGrant): Promise<Proof | NoToken> {
@@ -104,7 +115,7 @@ export class DeliveryClient {
     const result = await tokens.token(grant);
     if ("error" in result) return result;
     const header = bearer(result.token, grant.clientSecret);
-    return { header, turnedDown: () => tokens.drop(grant, result.token) };
+    return { header, forms: secretForms(header.secrets), turnedDown: () => tokens.drop(grant, result.token) };
   }
 
   #signingOf(tenant: Tenant): Signing {

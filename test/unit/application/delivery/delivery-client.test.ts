@@ -4,6 +4,7 @@ import type { Outcome } from "../../../../src/application/delivery/outcome.ts";
 import { webhookSecret } from "../../../../src/application/delivery/signature.ts";
 import { TokenCache } from "../../../../src/application/delivery/token-cache.ts";
 import type { Vault } from "../../../../src/application/keys/vault.ts";
+import type { Destination } from "../../../../src/domain/destination/state.ts";
 import type { OutboundAnswer, OutboundFailure, OutboundRequest } from "../../../../src/ports/outbound.ts";
 import { ManualClock } from "../../../support/manual-clock.ts";
 
@@ -41,7 +42,8 @@ function setUp(
   const settings = { outbound, clock, userAgent: "webhook-relay/1" };
   const vault = {
     webhookSecret: () => signingSecret,
-    credentials: () => ({ tokenEndpoint, clientId: "me", clientSecret: "hush" }),
+    credentials: ({ auth }: Destination) => auth?.type === "BearerToken"
+      ? { token: auth.credentials } : { tokenEndpoint, clientId: "me", clientSecret: "hush" },
   } as unknown as Vault;
   const cache = new TokenCache({ ...settings, deadlineMs: 15_000, capacity: 10 });
   const client = new DeliveryClient({ ...settings, tokens: cache, vault, deliveryTimeoutMs: 15_000 });
@@ -49,7 +51,8 @@ function setUp(
     webhook: { id: "event-1", payload: "{}", attempts: 1 }, tenant: {},
     destination: { url: hook, auth: { type: "JwtBearer" } },
   } as unknown as Delivery;
-  const send = (): Promise<Outcome> => client.send(delivery);
+  const send = (auth = delivery.destination.auth): Promise<Outcome> =>
+    client.send({ ...delivery, destination: { ...delivery.destination, auth } });
   return { send, to: (url: string) => requests.filter((request) => request.url === url) };
 }
 
@@ -59,6 +62,17 @@ describe("delivery client", () => {
     for (let attempt = 0; attempt < 5; attempt += 1) await send();
     expect(to(hook).map(({ headers }) => headers["Authorization"])).to.deep.equal(
       [1, 1, 2, 2, 2].map((number) => `Bearer token-${number}`),
+    );
+  });
+
+  it("sends the newest credentials, and keeps them out of answers", async () => {
+    const { send, to } = setUp(["one", "one", "two"].map((token) => answer(200, { echo: `${token}-token` })));
+    const [one, two] = ["one-token", "two-token"].map((credentials) => ({ type: "BearerToken", credentials }) as const);
+    for (const auth of [one, one, two]) {
+      expect(await send(auth)).to.have.nested.property("answer.body", '{"echo":"***"}');
+    }
+    expect(to(hook).map(({ headers }) => headers["Authorization"])).to.deep.equal(
+      ["Bearer one-token", "Bearer one-token", "Bearer two-token"],
     );
   });
 
