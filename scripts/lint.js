@@ -2,7 +2,7 @@
  * Checks types and style. What either says of a file depends on its own text and on the declarations of the modules
  * that it can see, so a file is checked again only if one of these has changed; a change within a function concerns no
  * importer. `node_modules/.cache/lint` remembers which files had no fault; everything is checked again after a change
- * of the settings, of the installed packages, or of a module that declares globals.
+ * of a script or of other settings, of the installed packages, or of a module that declares globals.
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { ESLint } from "eslint";
 import ts from "typescript";
 
 const cachePath = "node_modules/.cache/lint/files.json";
-const settings = ["tsconfig.json", "eslint.config.js", "package.json", "node_modules/.package-lock.json"];
+const settings = ["package.json", "node_modules/.package-lock.json"];
 
 const config = ts.getParsedCommandLineOfConfigFile("tsconfig.json", {}, {
   ...ts.sys, onUnRecoverableConfigFileDiagnostic: (diagnostic) => failOn([diagnostic]),
@@ -23,9 +23,12 @@ const options = { ...config.options, noEmit: false, declaration: true, emitDecla
 const resolutions = ts.createModuleResolutionCache(process.cwd(), (name) => name, options);
 const texts = new Map();
 const names = config.fileNames.map((file) => relative("", file)).sort();
+/** The rules are among them. They are few: all are linted every time. */
+const outside = ts.sys.readDirectory("", [".ts", ".js", ".cjs", ".mjs"], ["**/node_modules", "build", "data"])
+  .map((file) => relative("", file)).filter((file) => !names.includes(file));
 const world = hash([
-  process.version, readFileSync(import.meta.filename, "utf8"),
-  ...settings.map((file) => (existsSync(file) ? readFileSync(file, "utf8") : "")),
+  process.version, JSON.stringify(config.options), readFileSync(import.meta.filename, "utf8"),
+  ...[...settings, ...outside].map((file) => (existsSync(file) ? readFileSync(file, "utf8") : "")),
   ...names.map(textOf).filter((text) => /^declare (global|module)\b/m.test(text)),
 ]);
 /** Of each file, under the key that it had: its declarations' hash and imports, and whether no fault was found. */
@@ -99,14 +102,11 @@ function theProgram() {
   return (program = ts.createProgram({ rootNames: config.fileNames, options, host }));
 }
 
-/** Returns the names of files with faults. Files outside the program are few: all of them are linted every time. */
+/** Returns the names of files with faults. */
 async function lint(modulesToLint) {
   const languageOptions = { parserOptions: { projectService: false, programs: program ? [program] : [] } };
   const files = config.raw.include.map((folder) => `${folder}/**/*.ts`);
   const eslint = new ESLint({ overrideConfig: { files, languageOptions }, warnIgnored: false });
-  const inProgram = new Set(names);
-  const outside = ts.sys.readDirectory("", [".ts", ".js", ".cjs", ".mjs"], ["**/node_modules", "build", "data"])
-    .map((file) => relative("", file)).filter((file) => !inProgram.has(file));
   const results = outside.length > 0 ? await eslint.lintFiles(outside) : [];
   for (const name of modulesToLint) results.push(...await eslint.lintText(textOf(name), { filePath: name }));
   const formatter = await eslint.loadFormatter();

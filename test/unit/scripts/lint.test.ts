@@ -21,10 +21,12 @@ const files: Readonly<Record<string, string>> = {
   }),
   "eslint.config.js": `import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
-const rules = { "@typescript-eslint/no-floating-promises": "error", "@typescript-eslint/no-deprecated": "error" };
+import { rules } from "./rules.js";
 const languageOptions = { parserOptions: { projectService: true } };
 export default defineConfig({ files: ["**/*.ts"], extends: [tseslint.configs.base], languageOptions, rules });
 `,
+  "rules.js":
+    'export const rules = {"@typescript-eslint/no-floating-promises": 2, "@typescript-eslint/no-deprecated": 2};',
   "src/port.ts": port,
   "src/middle.ts": 'import type { Clock } from "./port.ts";\n\n'
     + "export const halves = (clock: Clock) => ({ clock, half: 2 });\n",
@@ -110,6 +112,8 @@ describe("the lint", () => {
   it("checks everything again after a change of its settings", () => {
     write("tsconfig.json", files["tsconfig.json"]?.replace('"strict":true', '"strict":false') ?? "");
     expect(lint()).to.deep.equal({ status: 0, checked: 5, output: "" });
+    write("rules.js", 'export const rules = {"@typescript-eslint/no-magic-numbers": 2};');
+    expect(lint()).to.have.property("status", 1);
   });
 
   it("checks everything again after a change of a module that declares globals", () => {
