@@ -129,7 +129,7 @@ describe("a start that cannot be", function () {
     chmodSync(dirname(dataDir), 0o755);
     chmodSync(dataDir, 0o555);
     const uid = process.getuid?.() === 0 ? nobody : undefined;
-    expectOneLine(await runRelay(environment({}), [], uid), folderProblem);
+    expectOneLine(await runRelay(environment({}), [], { uid }), folderProblem);
   });
 
   it("is refused under another master key than the log was written under", async () => {

@@ -48,6 +48,7 @@ export class Producers {
   readonly #options: LoadOptions;
   readonly #running: Promise<void>[] = [];
   #stopped = false;
+  #slowestMs = 0;
 
   constructor(relay: Reachable, ledger: Ledger, targets: readonly Target[], options: LoadOptions) {
     this.#relay = relay;
@@ -67,6 +68,11 @@ export class Producers {
     return this;
   }
 
+  /** The longest that an event took from its first request until it was acknowledged, ms. */
+  get slowestMs(): number {
+    return this.#slowestMs;
+  }
+
   /** Resolves when every event begun is answered, for which the relay must be up; rejects when a producer gave up. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -77,12 +83,15 @@ export class Producers {
     const { random, pauseMs } = this.#options;
     while (!this.#stopped && !this.#relay.closed) {
       const target = this.#targets[Math.floor(random() * this.#targets.length)];
-      if (target) await this.#post(target, this.#ledger.newKey());
+      if (target) await this.post(target);
       await pause(pauseMs);
     }
   }
 
-  async #post({ account, ingest }: Target, key: string): Promise<void> {
+  /** Posts one event until it is answered; resolves to its id, or to undefined where it was refused. */
+  async post({ account, ingest }: Target): Promise<string | undefined> {
+    const key = this.#ledger.newKey();
+    const startedAt = performance.now();
     const body = JSON.stringify({ key, text: "x".repeat(200) });
     while (!this.#relay.closed) {
       await this.#relay.ready();
@@ -95,16 +104,18 @@ export class Producers {
       if (answer?.status === 202 || answer?.status === 200) {
         const { eventId } = JSON.parse(answer.text) as { eventId: string };
         this.#ledger.acknowledged({ key, eventId, body, status: answer.status, account });
-        return;
+        this.#slowestMs = Math.max(this.#slowestMs, performance.now() - startedAt);
+        return eventId;
       }
       if (answer?.status === 422) {
         this.#ledger.refused(key);
         await pause(pauseWhenRefusedMs);
-        return;
+        return undefined;
       }
       this.#ledger.unanswered(answer);
       // A process that is about to end may still have its port.
       await pause(10);
     }
+    return undefined;
   }
 }

@@ -51,10 +51,10 @@ export interface ProcessOptions {
 export async function runRelay(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
-  uid?: number,
+  { uid, program = root }: { readonly uid?: number; readonly program?: string } = {},
 ): Promise<Finished> {
   const child = spawn(process.execPath, [...nodeFlags, "build/src/main.js", ...args], {
-    cwd: root, env: { ...env }, ...(uid === undefined ? {} : { uid, gid: uid }),
+    cwd: program, env: { ...env }, ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   child.stdin.end();
   const texts = { stdout: "", stderr: "" };
@@ -77,6 +77,7 @@ export class RelayProcess {
   readonly #receiver: Pick<Receiver, "caPem"> | null;
   readonly #options: ProcessOptions;
   readonly #output: string[] = [];
+  #program = root;
   #child: ChildProcess | undefined;
   /** The process whose "ready" counts: none once its end was asked for. */
   #awaited: Life | undefined;
@@ -120,11 +121,16 @@ export class RelayProcess {
     return { ...testEnvironment(this.dataDir, this.#receiver), RELAY_LOG_LEVEL: "info", ...this.#options.env };
   }
 
+  /** Has the processes that are started from now on run the program in a folder, see makeNextRelease. */
+  use(program: string): void {
+    this.#program = program;
+  }
+
   /** Starts a process and does not wait for it. */
   launch(): void {
     const { nodeFlags: own = [] } = this.#options;
     const child = spawn(process.execPath, [...nodeFlags, ...own, "build/src/main.js"], {
-      cwd: root, env: { ...this.environment }, stdio: ["ignore", "pipe", "pipe"],
+      cwd: this.#program, env: { ...this.environment }, stdio: ["ignore", "pipe", "pipe"],
     });
     const life: Life = { startedAt: Date.now(), readyAt: null, endedAt: null, killed: false };
     this.lives.push(life);
@@ -181,7 +187,7 @@ export class RelayProcess {
 
   /** Runs a command of the program on this data. The relay must not be running. */
   async command(...args: readonly string[]): Promise<Finished> {
-    return runRelay(this.environment, args);
+    return runRelay(this.environment, args, { program: this.#program });
   }
 
   /** Another caller of the API at the present process. */

@@ -1,0 +1,211 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "chai";
+import { text, type Json } from "../../demo/api-client.ts";
+import { readHistories, type Fact } from "./api-histories.ts";
+import { Ledger, printed } from "./ledger.ts";
+import { listedTotals, totalsOf, unfinishedOf } from "./ledger-snapshot.ts";
+import { thisRelease, type Raised } from "./next-release.ts";
+import type { Receiver } from "./receiver.ts";
+import { eventually, openAccount, type Account } from "./relay.ts";
+import { Producers, type Target } from "./relay-process-load.ts";
+import type { ReplacedRelay } from "./replaced-relay.ts";
+
+/** What an upgrade is tried with. */
+export interface Upgrade {
+  readonly relay: ReplacedRelay;
+  readonly receiver: Receiver;
+  /** Where the next release is, and which facts it raises. */
+  readonly next: string;
+  readonly raised: Raised;
+  /** Events that must be accepted in each part before the next one begins. */
+  readonly perPart: number;
+  readonly random: () => number;
+}
+
+/** A destination that answers 500 until all is over: its events wait. */
+type Stuck = Target & { readonly id: string };
+
+const patienceMs = 60_000;
+/** Of an attempt, from its claim to its record. */
+const attemptMs = 8_000;
+
+/**
+ * Replaces a relay under load by the next release, goes back, and forward again. Producers repeat what is not answered;
+ * circuits open, events are retried, given up, replayed and cancelled meanwhile. Fails where an acknowledged event is
+ * lost, an attempt is sent twice, events that only the next release can read are touched by this one or do not come
+ * back with the next one, or lists and totals differ from the log. Resolves to the accounts, and to how long producers
+ * had to repeat a request, ms.
+ */
+export async function upgradeAndReturn(upgrade: Upgrade): Promise<{ accounts: Account[]; slowestMs: number }> {
+  const { relay, receiver, next, raised, perPart, random } = upgrade;
+  const ledger = new Ledger();
+  const patient = await openAccount(relay.url, { maxTrys: 10_000 });
+  const guarded = await openAccount(relay.url, { maxTrys: 3, circuitBreakerTimer: 1 });
+  const undecided = await openAccount(relay.url, { maxTrys: 10_000 });
+  let healed = false;
+  const target = async (account: Account, path: string, script: Parameters<Ledger["receiving"]>[0]): Promise<Stuck> => {
+    receiver.on(path, ledger.receiving(script));
+    const { id, ingest } = await account.destination({ url: receiver.url(path), serverRateLimit: 20 });
+    return { id, account, ingest };
+  };
+  const targets = [
+    await target(patient, "/quick", () => ({})),
+    await target(patient, "/slow", () => ({ delayMs: random() * 400 })),
+    await target(patient, "/failing", ({ attempt }) => ({ status: attempt < 3 ? 500 : 200 })),
+    await target(guarded, "/moody", () => ({ status: healed || random() < 0.5 ? 200 : 503 })),
+  ];
+  let sent = 0;
+  const stuck = await target(patient, "/stuck", () => {
+    sent += 1;
+    return { status: healed ? 200 : 500 };
+  });
+  const producers = new Producers(relay, ledger, targets, { producers: 3, pauseMs: 20, random }).start();
+  const single = new Producers(relay, ledger, [], { producers: 0, pauseMs: 0, random });
+  receiver.on("/dead", () => ({ status: 500 }));
+  const { ingest } = await undecided.destination({ url: receiver.url("/dead") });
+  const people = new People(relay, guarded, { account: undecided, ingest });
+  const part = async () => {
+    const { count } = ledger;
+    await eventually(async () => ledger.count, (now) => now >= count + perPart, patienceMs);
+  };
+
+  await part();
+  await relay.forward(next);
+  await part();
+  await relay.at(patient.owner).patch(`/api/v1/destinations/${stuck.id}`, { serverRateLimit: 10 });
+  const waiting = (await Promise.all([single.post(stuck), single.post(stuck), single.post(stuck)])).map(String);
+  for (const id of waiting) {
+    await eventually(() => relay.at(patient.owner).get(`/api/v1/events/${id}`), (event) =>
+      event["status"] === "WaitingRetry", patienceMs);
+  }
+  await people.both();
+
+  await relay.back(thisRelease);
+  const before = sent;
+  const late = single.post(stuck);
+  await part();
+  if (raised === "nothing") expect(sent, "retries of what both can read").to.be.greaterThan(before);
+  else expect(sent, "requests of what only the next release can read").to.equal(before);
+  if (raised !== "destination") await late;
+  const asked = await relay.at(patient.owner).get(`/api/v1/events/${waiting[0] ?? ""}`).catch(String);
+  if (raised === "acceptance") expect(asked).to.include(": 503 ");
+  else expect(asked).to.include({ status: "WaitingRetry" });
+
+  await relay.forward(next);
+  await part();
+  healed = true;
+  await producers.stop();
+  await late;
+  await people.stop();
+  const accounts = [patient, guarded, undecided];
+  await settled(relay, accounts);
+  const histories = new Map<string, readonly Fact[]>();
+  for (const account of accounts) {
+    const owner = relay.at(account.owner);
+    const own = await readHistories(owner, ledger.eventIdsOf(account));
+    expect(await listedTotals(owner), "totals by status").to.deep.equal(totalsOf(own));
+    if (account === undecided) expect(totalsOf(own)).to.deep.equal({ Cancelled: people.cancelled });
+    else for (const [id, facts] of own) histories.set(id, facts);
+  }
+  const { faults, figures } = ledger.balance(histories, relay.lives, attemptMs);
+  const { slowestMs } = producers;
+  const types = [...histories.values()].flat().map(({ type }) => type);
+  const times = (type: string) => types.filter((other) => other === type).length;
+  printed(`upgraded, with ${raised} raised`, {
+    ...figures, slowestMs: Math.round(slowestMs), failed: times("DeliveryFailed"), replayed: times("EventReplayed"),
+    annotated: times("EventAnnotated"), cancelled: people.cancelled,
+  });
+  for (const [fault, found] of Object.entries(faults)) expect(found, fault).to.deep.equal([]);
+  expect(figures).to.include({ unknownOutcomes: 0, extraDeliveries: 0 });
+  expect(times("EventAnnotated"), "what only the next release writes").to.be.greaterThan(0);
+  return { accounts, slowestMs };
+}
+
+/** Waits until nothing is under way at any account; what gave up is replayed. */
+async function settled(relay: ReplacedRelay, accounts: readonly Account[]): Promise<void> {
+  const open = async () => {
+    const left: string[] = [];
+    for (const account of accounts) {
+      await replayAll(relay, account);
+      const unfinished = await unfinishedOf(relay.at(account.owner), ["Succeeded", "Cancelled"]);
+      if (unfinished > 0) left.push(`${unfinished} of ${account.email}`);
+    }
+    return left;
+  };
+  await eventually(() => open().catch((error: unknown) => [String(error)]), ({ length }) => length === 0, patienceMs);
+}
+
+/** Replays what was given up; resolves to how many were. */
+async function replayAll(relay: ReplacedRelay, account: Account): Promise<number> {
+  const owner = relay.at(account.owner);
+  const { items } = (await owner.get("/api/v1/events?Status=CriticalFailure&Qt=100")) as { items: Json[] };
+  for (const { id } of items) await owner.post(`/api/v1/events/${String(id)}/replay`, {});
+  return items.length;
+}
+
+/** People who replay what was given up, and cancel events that wait, each until it is done. */
+class People {
+  readonly #relay: ReplacedRelay;
+  readonly #running: Promise<void>[];
+  #stopped = false;
+  #replayed = 0;
+  #cancelled = 0;
+
+  /** `dead`: where every event fails, and waits to be cancelled. */
+  constructor(relay: ReplacedRelay, given: Account, dead: Target) {
+    this.#relay = relay;
+    this.#running = [this.#replay(given), this.#cancel(dead)];
+  }
+
+  get cancelled(): number {
+    return this.#cancelled;
+  }
+
+  /** Resolves when one event more is replayed, and one more cancelled. */
+  async both(): Promise<void> {
+    const [replayed, cancelled] = [this.#replayed, this.#cancelled];
+    await eventually(async () => this.#replayed > replayed && this.#cancelled > cancelled, (done) => done, patienceMs);
+  }
+
+  /** Resolves when what was begun is done, for which a process must run that can do it. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all(this.#running);
+  }
+
+  async #replay(account: Account): Promise<void> {
+    while (!this.#goneBy()) {
+      this.#replayed += await replayAll(this.#relay, account).catch(() => 0);
+      await pause(200);
+    }
+  }
+
+  async #cancel({ account, ingest }: Target): Promise<void> {
+    const at = (client: Account["owner"]) => this.#relay.at(client);
+    for (let n = 0; !this.#goneBy(); n += 1) {
+      const key = `undecided-${n}`;
+      const post = () => at(account.producer).post(ingest, { n }, { "x-idempotency-key": key });
+      const id = text(await this.#done(post, (answer) => answer["eventId"] !== undefined), "eventId");
+      const cancel = async () => {
+        await at(account.owner).post(`/api/v1/events/${id}/cancel`, {}).catch(() => undefined);
+        return at(account.owner).get(`/api/v1/events/${id}`);
+      };
+      const { status } = await this.#done(cancel, (event) => event["status"] === "Cancelled");
+      if (status === "Cancelled") this.#cancelled += 1;
+      await pause(200);
+    }
+  }
+
+  /** Asks until the answer is as wanted: meanwhile the relay may be away, or be one that cannot read the event. */
+  async #done(ask: () => Promise<Json>, wanted: (answer: Json) => boolean): Promise<Json> {
+    for (;;) {
+      const answer = await ask().catch(() => ({}));
+      if (wanted(answer) || this.#relay.closed) return answer;
+      await pause(50);
+    }
+  }
+
+  #goneBy(): boolean {
+    return this.#stopped || this.#relay.closed;
+  }
+}
