@@ -5,7 +5,8 @@ import type { Change } from "../planted/bug.ts";
 import { plant, scratchCopy } from "../planted/plant.ts";
 
 const circuitTypes = [
-  "CircuitClosed", "CircuitCounted", "CircuitHalfOpened", "CircuitOpened", "CircuitProbeClaimed", "CircuitProbeReleased",
+  "CircuitClosed", "CircuitCounted", "CircuitHalfOpened", "CircuitOpened", "CircuitProbeClaimed",
+  "CircuitProbeReleased",
 ];
 
 /** What of the next release has another meaning than before: facts of a raised version. */
@@ -27,7 +28,11 @@ const raises = {
   },
   acceptance: {
     versions: { EventAccepted: 2 },
-    writes: { file: "src/application/ingest/ingest.ts", from: "tags: [\"next\"]", to: "tags: [\"next\"], origin: \"next\"" },
+    writes: {
+      file: "src/application/ingest/ingest.ts",
+      from: "tags: [\"next\"]",
+      to: "tags: [\"next\"], origin: \"next\"",
+    },
   },
   destination: {
     versions: { DestinationRateLimitChanged: 1 },
@@ -71,13 +76,13 @@ const grown: readonly Change[] = [
   },
   {
     file: "src/domain/event/decide.ts",
-    from: "data: { ...moved(state, \"Pending\", command.at), nextAttemptAt: command.at } }]",
-    to: "data: { ...moved(state, \"Pending\", command.at), nextAttemptAt: command.at } }, annotated(state, \"Pending\", command.at)]",
+    from: "\"Pending\", command.at), nextAttemptAt: command.at } }]",
+    to: "\"Pending\", command.at), nextAttemptAt: command.at } }, annotated(state, \"Pending\", command.at)]",
   },
   {
     file: "src/domain/event/decide.ts",
-    from: "data: { ...moved(state, \"Cancelled\", command.at), reason: command.reason } }]",
-    to: "data: { ...moved(state, \"Cancelled\", command.at), reason: command.reason } }, annotated(state, \"Cancelled\", command.at)]",
+    from: "\"Cancelled\", command.at), reason: command.reason } }]",
+    to: "\"Cancelled\", command.at), reason: command.reason } }, annotated(state, \"Cancelled\", command.at)]",
   },
   {
     file: "src/domain/event/decide.ts",
@@ -93,7 +98,11 @@ function moved(state: Webhook,`,
     from: "    case \"DeliveryExhausted\":\n",
     to: "    case \"EventAnnotated\" as never:\n      return state;\n    case \"DeliveryExhausted\":\n",
   },
-  { file: "src/domain/shown-facts.ts", from: "EventCancelled: \"all\",", to: "EventAnnotated: \"all\", EventCancelled: \"all\"," },
+  {
+    file: "src/domain/shown-facts.ts",
+    from: "EventCancelled: \"all\",",
+    to: "EventAnnotated: \"all\", EventCancelled: \"all\",",
+  },
   {
     file: "src/http/openapi/facts/words.ts",
     from: "EventReplayed: \"The event was replayed.\",",

@@ -51,7 +51,7 @@ export interface ProcessOptions {
 export async function runRelay(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
-  { uid, program = root }: { readonly uid?: number; readonly program?: string } = {},
+  { uid, program = root }: { readonly uid?: number | undefined; readonly program?: string } = {},
 ): Promise<Finished> {
   const child = spawn(process.execPath, [...nodeFlags, "build/src/main.js", ...args], {
     cwd: program, env: { ...env }, ...(uid === undefined ? {} : { uid, gid: uid }),
