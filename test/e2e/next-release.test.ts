@@ -8,7 +8,7 @@ import { onEmbeddedEngines, startApart, type ReplacedRelay } from "../support/re
 import { sized } from "../support/size.ts";
 import { upgradeAndReturn } from "../support/upgrade.ts";
 
-const env = { RELAY_DELIVERY_TIMEOUT: "3s", RELAY_RETRY_SCHEDULE: "100ms,300ms", RELAY_ACCESS_TOKEN_TTL: "1d" };
+const env = { RELAY_DELIVERY_TIMEOUT: "3s", RELAY_RETRY_SCHEDULE: "200ms,1s", RELAY_ACCESS_TOKEN_TTL: "1d" };
 /** What producers wait for at most, on outside engines. */
 const acceptedMs = 5_000;
 
@@ -36,7 +36,8 @@ describe("an upgrade under load to a release that writes more, back, and forward
       const process = await RelayProcess.start(receiver, { env });
       relay = onEmbeddedEngines(process);
       const { accounts: [account] } = await upgradeAndReturn({
-        relay, receiver, raised, next: next.root, perPart: sized(50, 1_000), random: randomOfRun(),
+        relay, receiver, raised, next: next.root, perPart: sized(50, 1_000), pauseMs: 20,
+        random: randomOfRun(),
       });
       await stopCovered(process, account!.owner);
       const hashes = documentHashes(process.dataDir);
@@ -49,7 +50,8 @@ describe("an upgrade under load to a release that writes more, back, and forward
     next = makeNextRelease("circuit");
     relay = await startApart(this, receiver, env);
     const { slowestMs } = await upgradeAndReturn({
-      relay, receiver, raised: "circuit", next: next.root, perPart: sized(50, 1_000), random: randomOfRun(),
+      relay, receiver, raised: "circuit", next: next.root, perPart: sized(50, 1_000), pauseMs: 100,
+      random: randomOfRun(),
     });
     expect(slowestMs, "ms until an event is accepted").to.be.at.most(acceptedMs);
   });
