@@ -67,7 +67,7 @@ export async function upgradeAndReturn(upgrade: Upgrade): Promise<{ accounts: Ac
   const single = new Producers(relay, ledger, [], { producers: 0, pauseMs: 0, random });
   receiver.on("/dead", () => ({ status: 500 }));
   const { ingest } = await undecided.destination({ url: receiver.url("/dead") });
-  const people = new People(relay, [patient, guarded], { account: undecided, ingest });
+  const people = new People(relay, [patient, guarded], { account: undecided, ingest }, 10 * pauseMs);
   const part = async () => {
     const { count } = ledger;
     await eventually(async () => ledger.count, (now) => now >= count + perPart, patienceMs);
@@ -154,14 +154,16 @@ async function replayAll(relay: ReplacedRelay, account: Account): Promise<number
 /** People who replay what was given up, and cancel events that wait, each until it is done. */
 class People {
   readonly #relay: ReplacedRelay;
+  readonly #pauseMs: number;
   readonly #running: Promise<void>[];
   #stopped = false;
   #replayed = 0;
   #cancelled = 0;
 
-  /** `dead`: where every event fails, and waits to be cancelled. */
-  constructor(relay: ReplacedRelay, accounts: readonly Account[], dead: Target) {
+  /** `dead`: where every event fails, and waits to be cancelled; `pauseMs`: between what one of them does. */
+  constructor(relay: ReplacedRelay, accounts: readonly Account[], dead: Target, pauseMs: number) {
     this.#relay = relay;
+    this.#pauseMs = pauseMs;
     this.#running = [...accounts.map((account) => this.#replay(account)), this.#cancel(dead)];
   }
 
@@ -184,7 +186,7 @@ class People {
   async #replay(account: Account): Promise<void> {
     while (!this.#goneBy()) {
       this.#replayed += await replayAll(this.#relay, account).catch(() => 0);
-      await pause(200);
+      await pause(this.#pauseMs);
     }
   }
 
@@ -200,7 +202,7 @@ class People {
       };
       const { status } = await this.#done(cancel, (event) => event["status"] === "Cancelled");
       if (status === "Cancelled") this.#cancelled += 1;
-      await pause(200);
+      await pause(this.#pauseMs);
     }
   }
 
@@ -209,7 +211,7 @@ class People {
     for (;;) {
       const answer = await ask().catch(() => ({}));
       if (wanted(answer) || this.#relay.closed) return answer;
-      await pause(50);
+      await pause(this.#pauseMs);
     }
   }
 
