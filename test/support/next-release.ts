@@ -14,33 +14,41 @@ interface Raise {
   /** By type, the version that this release writes. */
   readonly versions: Readonly<Record<string, number>>;
   /** Writes the new field, `origin`, which every one of them must have. */
-  readonly writes: Change;
+  readonly writes: readonly Change[];
 }
 
 const raises = {
   circuit: {
     versions: Object.fromEntries(circuitTypes.map((type) => [type, 2])),
-    writes: {
+    writes: [{
       file: "src/domain/circuit/circuit.ts",
       from: "data: { ...from, ...change, decidedBy: \"next\"",
       to: "data: { ...from, ...change, decidedBy: \"next\", origin: \"next\"",
-    },
+    }],
   },
   acceptance: {
     versions: { EventAccepted: 2 },
-    writes: {
-      file: "src/application/ingest/ingest.ts",
-      from: "tags: [\"next\"]",
-      to: "tags: [\"next\"], origin: \"next\"",
-    },
+    writes: [
+      {
+        file: "src/application/ingest/ingest.ts",
+        from: "tags: [\"next\"]",
+        to: "tags: [\"next\"], origin: \"next\"",
+      },
+      {
+        // An item of the old kind would have an old worker claim the first attempt by the item alone.
+        file: "src/workers/forwarder.ts",
+        from: "return [{ kind: \"first\", ...accepted, causationId, correlationId, position, revision }];",
+        to: "return [{ kind: \"wake\", destinationId, position }];",
+      },
+    ],
   },
   destination: {
     versions: { DestinationRateLimitChanged: 1 },
-    writes: {
+    writes: [{
       file: "src/domain/destination/decide.ts",
       from: "data: { ...ids, serverRateLimit } }",
       to: "data: { ...ids, serverRateLimit, origin: \"next\" } }",
-    },
+    }],
   },
 } as const satisfies Record<string, Raise>;
 
@@ -144,7 +152,7 @@ export function makeNextRelease(raised: Raised, { newProjections = false } = {})
 }
 
 function raise(root: string, { versions, writes }: Raise): void {
-  plant([writes], root);
+  plant(writes, root);
   for (const [type, version] of Object.entries(versions)) {
     const catalogue = "src/adapters/event-codec/catalogue.ts";
     const upcaster = `${version}: (data) => ({ ...data, origin: "unknown" })`;
