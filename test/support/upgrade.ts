@@ -100,7 +100,7 @@ export async function upgradeAndReturn(upgrade: Upgrade): Promise<Upgraded> {
   if (raised !== "destination") await late;
   const asked = await relay.at(patient.owner).get(`/api/v1/events/${waiting[0] ?? ""}`).catch(String);
   if (raised === "acceptance") expect(asked).to.include(": 503 ");
-  else expect(asked).to.include({ status: "WaitingRetry" });
+  else expect(asked).to.include({ id: waiting[0] });
 
   await relay.forward(next);
   await part();
