@@ -5,8 +5,8 @@ import { readHistories, type Fact } from "./api-histories.ts";
 import { Ledger, printed } from "./ledger.ts";
 import { listedTotals, totalsOf, unfinishedOf } from "./ledger-snapshot.ts";
 import { thisRelease, type Raised } from "./next-release.ts";
-import type { Receiver } from "./receiver.ts";
-import { eventually, openAccount, type Account } from "./relay.ts";
+import type { Receiver, Script } from "./receiver.ts";
+import { eventReaches, eventually, openAccount, type Account } from "./relay.ts";
 import { Producers, type Target } from "./relay-process-load.ts";
 import type { ReplacedRelay } from "./replaced-relay.ts";
 
@@ -31,8 +31,8 @@ interface Upgraded {
   readonly slowestMs: number;
 }
 
-/** A destination that answers 500 until all is over: its events wait. */
-type Stuck = Target & { readonly id: string };
+/** A destination as a producer and its owner know it. */
+type Destination = Target & { readonly id: string };
 
 const patienceMs = 60_000;
 /** Of an attempt, from its claim to its record. */
@@ -45,70 +45,96 @@ const attemptMs = 8_000;
  * back with the next one, or lists and totals differ from the log.
  */
 export async function upgradeAndReturn(upgrade: Upgrade): Promise<Upgraded> {
-  const { relay, receiver, next, raised, perPart, pauseMs, random } = upgrade;
-  const ledger = new Ledger();
-  const patient = await openAccount(relay.url, { maxTrys: 10_000 });
-  const guarded = await openAccount(relay.url, { maxTrys: 3, circuitBreakerTimer: 1 });
-  const undecided = await openAccount(relay.url, { maxTrys: 10_000 });
-  let healed = false;
-  const target = async (account: Account, path: string, script: Parameters<Ledger["receiving"]>[0]): Promise<Stuck> => {
-    receiver.on(path, ledger.receiving(script));
-    const { id, ingest } = await account.destination({ url: receiver.url(path), serverRateLimit: 20 });
-    return { id, account, ingest };
-  };
-  const targets = [
-    await target(patient, "/quick", () => ({})),
-    await target(patient, "/slow", () => ({ delayMs: random() * 400 })),
-    await target(patient, "/failing", ({ attempt }) => ({ status: attempt < 3 ? 500 : 200 })),
-    // Given up at once, and replayed by a person.
-    await target(patient, "/gone", ({ attempt }) => ({ status: attempt < 2 ? 410 : 200 })),
-    await target(guarded, "/moody", () => ({ status: healed || random() < 0.5 ? 200 : 503 })),
-  ];
-  const sentToStuck: string[] = [];
-  const stuck = await target(patient, "/stuck", ({ eventId }) => {
-    sentToStuck.push(eventId);
-    return { status: healed ? 200 : 500 };
-  });
-  const producers = new Producers(relay, ledger, targets, { producers: 3, pauseMs, random }).start();
-  const single = new Producers(relay, ledger, [], { producers: 0, pauseMs: 0, random });
-  receiver.on("/dead", () => ({ status: 500 }));
-  const { ingest } = await undecided.destination({ url: receiver.url("/dead") });
-  const people = new People(relay, [patient, guarded], { account: undecided, ingest }, 10 * pauseMs);
-  const part = async () => {
-    const { count } = ledger;
-    await eventually(async () => ledger.count, (now) => now >= count + perPart, patienceMs);
-  };
-
-  await part();
+  const { relay, next, raised } = upgrade;
+  const traffic = await startTraffic(upgrade);
+  await traffic.part();
   await relay.forward(next);
-  await part();
-  await relay.at(patient.owner).patch(`/api/v1/destinations/${stuck.id}`, { serverRateLimit: 10 });
-  const waiting = (await Promise.all([single.post(stuck), single.post(stuck), single.post(stuck)])).map(String);
-  for (const id of waiting) {
-    await eventually(() => relay.at(patient.owner).get(`/api/v1/events/${id}`), (event) =>
-      event["status"] === "WaitingRetry", patienceMs);
-  }
-  await people.both();
+  await traffic.part();
+  const waiting = await traffic.postToStuck();
+  await traffic.people.both();
 
   await relay.back(thisRelease);
-  const before = sentToStuck.length;
-  const late = single.post(stuck);
-  await part();
-  const sent = () => sentToStuck.slice(before).filter((id) => waiting.includes(id));
+  const before = traffic.sentToStuck.length;
+  const late = traffic.single.post(traffic.stuck);
+  await traffic.part();
+  const sent = () => traffic.sentToStuck.slice(before).filter((id) => waiting.includes(id));
   if (raised === "nothing") await eventually(async () => sent(), ({ length }) => length > 0, patienceMs);
   else expect(sent(), "requests of what only the next release can read").to.be.empty;
   if (raised !== "destination") await late;
-  const asked = await relay.at(patient.owner).get(`/api/v1/events/${waiting[0] ?? ""}`).catch(String);
+  const asked = await relay.at(traffic.patient.owner).get(`/api/v1/events/${waiting[0] ?? ""}`).catch(String);
   if (raised === "acceptance") expect(asked).to.include(": 503 ");
   else expect(asked).to.include({ id: waiting[0] });
 
   await relay.forward(next);
-  await part();
-  healed = true;
-  await producers.stop();
+  await traffic.part();
+  await traffic.stop();
   await late;
-  await people.stop();
-  const accounts: Upgraded["accounts"] = [patient, guarded, undecided];
+  await expectBalance(upgrade, traffic);
+  const { patient, guarded, undecided, producers: { slowestMs } } = traffic;
+  return { accounts: [patient, guarded, undecided], slowestMs };
+}
+
+type Traffic = Awaited<ReturnType<typeof startTraffic>>;
+
+/** Producers and people at work, and receivers that take events, fail, or give up. */
+async function startTraffic({ relay, receiver, perPart, pauseMs, random }: Upgrade) {
+  const ledger = new Ledger();
+  const patient = await openAccount(relay.url, { maxTrys: 10_000 });
+  const guarded = await openAccount(relay.url, { maxTrys: 3, circuitBreakerTimer: 1 });
+  /** Of this one every event is cancelled. */
+  const undecided = await openAccount(relay.url, { maxTrys: 10_000 });
+  let healed = false;
+  const destination = async (account: Account, path: string, script: Script): Promise<Destination> => {
+    receiver.on(path, script);
+    const { id, ingest } = await account.destination({ url: receiver.url(path), serverRateLimit: 20 });
+    return { id, account, ingest };
+  };
+  const booked = (account: Account, path: string, script: Parameters<Ledger["receiving"]>[0]) =>
+    destination(account, path, ledger.receiving(script));
+  const targets = [
+    await booked(patient, "/quick", () => ({})),
+    await booked(patient, "/slow", () => ({ delayMs: random() * 400 })),
+    await booked(patient, "/failing", ({ attempt }) => ({ status: attempt < 3 ? 500 : 200 })),
+    // Given up at once, and replayed by a person.
+    await booked(patient, "/gone", ({ attempt }) => ({ status: attempt < 2 ? 410 : 200 })),
+    await booked(guarded, "/moody", () => ({ status: healed || random() < 0.5 ? 200 : 503 })),
+  ];
+  const sentToStuck: string[] = [];
+  const stuck = await booked(patient, "/stuck", ({ eventId }) => {
+    sentToStuck.push(eventId);
+    return { status: healed ? 200 : 500 };
+  });
+  const dead = await destination(undecided, "/dead", () => ({ status: 500 }));
+  const producers = new Producers(relay, ledger, targets, { producers: 3, pauseMs, random }).start();
+  const single = new Producers(relay, ledger, [], { producers: 0, pauseMs: 0, random });
+  const people = new People(relay, [patient, guarded], dead, 10 * pauseMs);
+  return {
+    ledger, patient, guarded, undecided, producers, single, people, stuck, sentToStuck,
+    /** Resolves when a part's events more are accepted. */
+    async part() {
+      const { count } = ledger;
+      await eventually(async () => ledger.count, (now) => now >= count + perPart, patienceMs);
+    },
+    /** Changes the destination that fails, and posts to it; resolves to the events once they wait for a retry. */
+    async postToStuck(): Promise<readonly (string | undefined)[]> {
+      const owner = relay.at(patient.owner);
+      await owner.patch(`/api/v1/destinations/${stuck.id}`, { serverRateLimit: 10 });
+      const ids = await Promise.all([single.post(stuck), single.post(stuck), single.post(stuck)]);
+      for (const id of ids) await eventReaches(owner, id ?? "", "WaitingRetry", patienceMs);
+      return ids;
+    },
+    /** Has all receivers take everything; resolves when all that was begun is answered. */
+    async stop() {
+      healed = true;
+      await producers.stop();
+      await people.stop();
+    },
+  };
+}
+
+async function expectBalance({ relay, raised }: Upgrade, traffic: Traffic): Promise<void> {
+  const { ledger, patient, guarded, undecided, people, producers } = traffic;
+  const accounts = [patient, guarded, undecided];
   await settled(relay, accounts);
   const histories = new Map<string, readonly Fact[]>();
   for (const account of accounts) {
@@ -119,17 +145,15 @@ export async function upgradeAndReturn(upgrade: Upgrade): Promise<Upgraded> {
     else for (const [id, facts] of own) histories.set(id, facts);
   }
   const { faults, figures } = ledger.balance(histories, relay.lives, attemptMs);
-  const { slowestMs } = producers;
   const types = [...histories.values()].flat().map(({ type }) => type);
   const times = (type: string) => types.filter((other) => other === type).length;
   printed(`upgraded, with ${raised} raised`, {
-    ...figures, slowestMs: Math.round(slowestMs), failed: times("DeliveryFailed"), replayed: times("EventReplayed"),
-    annotated: times("EventAnnotated"), cancelled: people.cancelled,
+    ...figures, slowestMs: Math.round(producers.slowestMs), failed: times("DeliveryFailed"),
+    replayed: times("EventReplayed"), annotated: times("EventAnnotated"), cancelled: people.cancelled,
   });
   for (const [fault, found] of Object.entries(faults)) expect(found, fault).to.deep.equal([]);
   expect(figures).to.include({ unknownOutcomes: 0, extraDeliveries: 0 });
   expect(times("EventAnnotated"), "what only the next release writes").to.be.greaterThan(0);
-  return { accounts, slowestMs };
 }
 
 /** Waits until nothing is under way at any account; what gave up is replayed. */
