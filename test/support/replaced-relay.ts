@@ -52,7 +52,10 @@ export function onEmbeddedEngines(relay: RelayProcess): ReplacedRelay {
   };
 }
 
-/** On outside engines, two processes of each role: they are replaced one by one, role by role. */
+/**
+ * On outside engines, two processes of each role: they are replaced one by one, role by role, but all old projectors end
+ * before the first new one starts.
+ */
 export async function startApart(
   context: Mocha.Context, receiver: Receiver, env: Readonly<Record<string, string>>,
 ): Promise<ReplacedRelay> {
@@ -60,7 +63,9 @@ export async function startApart(
   const fleet = new Fleet(receiver, { ...engines.env, ...env });
   const replace = async (roles: readonly ProcessRole[], program: string) => {
     for (const role of roles) {
-      for (const process of fleet.of(role)) {
+      const processes = fleet.of(role);
+      if (role === "projector") await Promise.all(processes.map((process) => process.sigterm()));
+      for (const process of processes) {
         await process.sigterm();
         process.use(program);
         await process.start();
