@@ -32,7 +32,7 @@ const onOutside: readonly Release[] = [
 ];
 
 describe("an upgrade under load to a release that writes more, back, and forward again", function () {
-  this.timeout(sized(240_000, 1_800_000));
+  this.timeout(sized(300_000, 1_800_000));
   let receiver: Receiver;
   let relay: ReplacedRelay | undefined;
   let next: Program | undefined;

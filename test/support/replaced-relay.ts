@@ -17,8 +17,11 @@ export const orderOfRoles = [...readFileSync(guide, "utf8").matchAll(/^\d\. `(\w
 export interface ReplacedRelay extends Reachable {
   /** All processes so far. */
   readonly lives: readonly Life[];
-  /** Replaces the program by that of a later release, as the guide says. */
-  forward(program: string): Promise<void>;
+  /**
+   * Replaces the program by that of a later release, as the guide says. `quickly`: the processes of a role all at once,
+   * except for `api`.
+   */
+  forward(program: string, quickly?: boolean): Promise<void>;
   /** Replaces it by that of an earlier one, as the guide says. */
   back(program: string): Promise<void>;
   /** Another caller of the API at a process that runs. */
@@ -44,7 +47,7 @@ export function onEmbeddedEngines(relay: RelayProcess): ReplacedRelay {
     },
     lives: relay.lives,
     ready: () => relay.ready(),
-    forward: replace,
+    forward: (program) => replace(program),
     back: replace,
     at: (client) => relay.at(client),
     tail: () => relay.tail(),
@@ -53,22 +56,30 @@ export function onEmbeddedEngines(relay: RelayProcess): ReplacedRelay {
 }
 
 /**
- * On outside engines, two processes of each role: they are replaced one by one, role by role, but all old projectors end
- * before the first new one starts.
+ * On outside engines, two processes of each role: they are replaced one by one, role by role, but all old projectors
+ * end before the first new one starts.
  */
 export async function startApart(
   context: Mocha.Context, receiver: Receiver, env: Readonly<Record<string, string>>,
 ): Promise<ReplacedRelay> {
   const engines = await outsideEngines(context);
   const fleet = new Fleet(receiver, { ...engines.env, ...env });
-  const replace = async (roles: readonly ProcessRole[], program: string) => {
+  const replace = async (roles: readonly ProcessRole[], program: string, quickly = false) => {
+    const end = (process: RelayProcess) => process.sigterm();
+    const start = (process: RelayProcess) => {
+      process.use(program);
+      return process.start();
+    };
     for (const role of roles) {
       const processes = fleet.of(role);
-      if (role === "projector") await Promise.all(processes.map((process) => process.sigterm()));
-      for (const process of processes) {
-        await process.sigterm();
-        process.use(program);
-        await process.start();
+      if (role === "projector" || (quickly && role !== "api")) {
+        await Promise.all(processes.map(end));
+        await Promise.all(processes.map(start));
+      } else {
+        for (const process of processes) {
+          await end(process);
+          await start(process);
+        }
       }
     }
   };
@@ -93,7 +104,7 @@ export async function startApart(
       return fleet.all.flatMap(({ lives }) => lives);
     },
     ready: () => fleet.ready(),
-    forward: (program) => replace(orderOfRoles, program),
+    forward: (program, quickly) => replace(orderOfRoles, program, quickly),
     back: (program) => replace(orderOfRoles.toReversed(), program),
     at: (client) => new ApiClient(fleet.url, client.headers),
     tail: () => fleet.all.map((process) => process.tail()).join("\n"),

@@ -9,6 +9,7 @@ import type { Receiver, Script } from "./receiver.ts";
 import { eventReaches, eventually, openAccount, type Account } from "./relay.ts";
 import { Producers, type Target } from "./relay-process-load.ts";
 import type { ReplacedRelay } from "./replaced-relay.ts";
+import { sized } from "./size.ts";
 
 /** What an upgrade is tried with. */
 export interface Upgrade {
@@ -34,7 +35,7 @@ interface Upgraded {
 /** A destination as a producer and its owner know it. */
 type Destination = Target & { readonly id: string };
 
-const patienceMs = 60_000;
+const patienceMs = 90_000;
 /** Of an attempt, from its claim to its record. */
 const attemptMs = 8_000;
 
@@ -65,7 +66,7 @@ export async function upgradeAndReturn(upgrade: Upgrade): Promise<Upgraded> {
   if (raised === "acceptance") expect(asked).to.include(": 503 ");
   else expect(asked).to.include({ id: waiting[0] });
 
-  await relay.forward(next);
+  await relay.forward(next, sized(1, 0) === 1);
   await traffic.part();
   await traffic.stop();
   await late;
