@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
-import { text, type Json } from "../../demo/api-client.ts";
+import { text, type Json } from "./api-client.ts";
 import { readHistories, type Fact } from "./api-histories.ts";
 import { Ledger, printed } from "./ledger.ts";
 import { listedTotals, totalsOf, unfinishedOf } from "./ledger-snapshot.ts";
