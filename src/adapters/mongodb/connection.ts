@@ -1,4 +1,4 @@
-import { MongoClient, ReadPreference, type Db } from "mongodb";
+import { MongoClient, ReadPreference, type ClientSession, type Db } from "mongodb";
 import type { Clock } from "../../ports/clock/clock.ts";
 import { late, within } from "../../ports/clock/within.ts";
 import type { Logger } from "../../ports/telemetry.ts";
@@ -33,6 +33,15 @@ const options = {
 
 const defaultDatabase = "relay";
 
+/** The server is no member of a replica set: it has no transactions. */
+export class StandaloneServer extends Error {
+  override readonly name: string = "StandaloneServer";
+
+  constructor() {
+    super("this server is a standalone one, without transactions: start it as a replica set (one node is enough)");
+  }
+}
+
 /** A connection to one database. Shared by everything of one process that uses it. */
 export class MongoConnection {
   readonly db: Db;
@@ -47,6 +56,11 @@ export class MongoConnection {
     this.db = db;
     this.clock = clock;
     this.logger = logger;
+  }
+
+  /** A session for transactions, one after the other. End it. */
+  startSession(): ClientSession {
+    return this.#client.startSession();
   }
 
   /** Rejects within about a second when the server does not answer. */
@@ -64,7 +78,7 @@ export class MongoConnection {
   ): Promise<Result> {
     const givenUp = new AbortController();
     try {
-      const outcome = await within(this.clock, withinMs, this.#open(Unavailable).then(() => work(givenUp.signal)));
+      const outcome = await within(this.clock, withinMs, this.#open(Unavailable, givenUp.signal).then(() => work(givenUp.signal)));
       if (outcome !== late) return outcome;
       throw new Unavailable(`MongoDB did not answer within ${withinMs} ms`);
     } catch (error) {
@@ -81,10 +95,13 @@ export class MongoConnection {
   }
 
   /** The driver connects by itself at the first command, but once that has failed never again. */
-  async #open(Unavailable: Unavailable): Promise<void> {
+  async #open(Unavailable: Unavailable, signal: AbortSignal): Promise<void> {
     if (this.#isClosed) throw new Unavailable("the connection to MongoDB is closed");
     if (this.#isOpen) return;
     await this.#client.connect();
+    const { setName, msg } = await this.db.command({ hello: 1 }, { signal });
+    // Some servers name no replica set and say, as a sharded cluster's do, that they have transactions.
+    if (setName === undefined && msg !== "isdbgrid") throw new StandaloneServer();
     this.#isOpen = true;
   }
 }

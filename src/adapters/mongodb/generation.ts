@@ -1,42 +1,33 @@
-import type { Binary, Document as Stored } from "mongodb";
+import type { Binary } from "mongodb";
 import type { Position } from "../../ports/event-store.ts";
 import { ReadModelsUnavailable, type CollectionDefinition } from "../../ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 
-/** A batch being written: stored, folded, before any of it is applied. */
-export interface Pending {
-  readonly batch: number;
-  readonly checkpoint: Position;
-  /** The folded batch, packed; null where it is too large for here and is in `parts` documents of its own. */
-  readonly body: Binary | null;
-  readonly parts: number;
-  /** What the parts are stored under. */
-  readonly id: string;
-}
-
 /** One building of the read models: its collections are called `g<number>.…`. */
 export interface Generation {
   readonly number: number;
-  readonly fingerprint: string;
+  /** The fingerprint of the definitions. Version 0.2 looks for it under another name, so it builds everything again. */
+  readonly builtUnder: string;
   readonly checkpoint: Position;
-  /** The batch written last, counted from 1. */
+  /** How many batches were written. */
   readonly batch: number;
-  readonly pending: Pending | null;
 }
 
 /** The one document that says which read models hold. */
 export interface State {
   readonly _id: "read-models";
-  /** Raised by every writer that takes over: writes of those before it fail. */
-  readonly epoch: number;
-  /** Who began the epoch. */
+  /** The takeover since which there was no other: only its writer changes anything. */
   readonly writer: string;
+  /** The session of that writer's transactions; null before the first writer. */
+  readonly session: Binary | null;
   /** The highest number given to a generation. */
   readonly generations: number;
   /** The generation that answers questions. */
   readonly current: Generation | null;
   /** The one being built to replace it. */
   readonly building: Generation | null;
+  /** A writer of version 0.2 has taken over last. */
+  readonly epoch?: number;
 }
 
 /** The `_id` of the {@link State}. */
@@ -79,9 +70,4 @@ export async function loadDefinitions(
     definitionsOf(connection).findOne({ _id: generation }, { signal }));
   const definitions = JSON.parse(found?.definitions ?? "[]") as CollectionDefinition[];
   return new Map(definitions.map((definition) => [definition.name, definition]));
-}
-
-/** Lets nothing be written by a writer before `epoch`. */
-export function validatorOf(epoch: number): Stored {
-  return { _e: { $gte: epoch } };
 }

@@ -25,24 +25,24 @@ export class Leftovers {
     this.#exclusively = exclusively;
   }
 
-  /** Call when there may be some. `epoch`: the writer's own. */
-  look(epoch: number): void {
+  /** Call when there may be some. `writer`: what the state names the caller. */
+  look(writer: string): void {
     this.#timer?.cancel();
     this.#timer = this.#connection.clock.schedule(this.#afterMs, () => {
-      this.#exclusively(() => this.drop(epoch)).catch((error: unknown) => {
+      this.#exclusively(() => this.drop(writer)).catch((error: unknown) => {
         this.#connection.logger.warn({ err: error }, "old read models are not dropped yet: that is tried again");
-        this.look(epoch);
+        this.look(writer);
       });
     });
   }
 
   /** Drops them now. Call it while no generation is being made. */
-  async drop(epoch: number): Promise<void> {
+  async drop(writer: string): Promise<void> {
     const { db } = this.#connection;
     await this.#connection.reach(ReadModelsUnavailable, patience.writeMs, async (signal) => {
       const state = await states(this.#connection).findOne({ _id: stateId }, { signal });
       // What a later writer has begun is none of this one's business.
-      if (state?.epoch !== epoch) return;
+      if (state?.writer !== writer) return;
       const kept = [state.current, state.building].flatMap((generation) => generation?.number ?? []);
       const isLeft = (number: number) => number <= state.generations && !kept.includes(number);
       const names = await collectionsOf(this.#connection, isLeft, signal);

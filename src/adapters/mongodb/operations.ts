@@ -8,26 +8,19 @@ import { countersName } from "./generation.ts";
 /** A change of one stored document, as MongoDB's bulk writes take it. */
 export type Operation = AnyBulkWriteOperation<Stored>;
 
-/** The last write of a document, as the document carries it: the batch, and the epoch of the writer. */
-export interface Mark {
-  readonly batch: number;
-  readonly epoch: number;
-}
-
 /**
- * A folded batch as operations by collection, at most one for each document; none affects a document that the same
- * batch or a later one has changed already. Throws a TypeError where the collections cannot hold it.
+ * A folded batch as operations by collection, at most one for each document. Throws a TypeError where the collections
+ * cannot hold it.
  */
 export function operationsOf(
   definitions: ReadonlyMap<string, CollectionDefinition>,
   { documents, counters }: Folded,
-  mark: Mark,
 ): ReadonlyMap<string, readonly Operation[]> {
   const operations = new Map<string, Operation[]>();
   for (const [name, effects] of documents) {
     const definition = definitions.get(name);
     if (!definition) throw new TypeError(`no collection ${name}`);
-    operations.set(name, [...effects].flatMap(([key, effect]) => operationOf(definition, key, effect, mark) ?? []));
+    operations.set(name, [...effects].flatMap(([key, effect]) => operationOf(definition, key, effect) ?? []));
   }
   const totals = new Map<string, number>();
   for (const [scope, { rollUps, byBucket }] of counters) {
@@ -38,17 +31,12 @@ export function operationsOf(
       }
     }
   }
-  operations.set(countersName, [...totals].flatMap(([id, by]) => (by === 0 ? [] : [addition(id, by, mark)])));
+  operations.set(countersName, [...totals].flatMap(([id, by]) => (by === 0 ? [] : [addition(id, by)])));
   return operations;
 }
 
-function operationOf(
-  definition: CollectionDefinition,
-  key: string,
-  effect: Effect,
-  mark: Mark,
-): Operation | undefined {
-  const filter = { _id: storable(definition, definition.key, key), ...unwritten(mark) } as Stored;
+function operationOf(definition: CollectionDefinition, key: string, effect: Effect): Operation | undefined {
+  const filter = { _id: storable(definition, definition.key, key) } as Stored;
   switch (effect.op) {
     case "none":
       return undefined;
@@ -56,17 +44,18 @@ function operationOf(
       return { deleteOne: { filter } };
     case "set": {
       const raised = stored(definition, effect.raised);
+      const fields = stored(definition, effect.fields);
       const update = {
-        $set: { ...stored(definition, effect.fields), ...marks(mark) },
+        ...(Object.keys(fields).length > 0 && { $set: fields }),
         // Null is less than anything to MongoDB, too.
         ...(Object.keys(raised).length > 0 && { $max: raised }),
       };
-      return { updateOne: { filter, update } };
+      return Object.keys(update).length > 0 ? { updateOne: { filter, update } } : undefined;
     }
     case "put": {
       const fields = Object.keys(definition.fields).filter((field) => field !== definition.key);
       const values = Object.fromEntries(fields.map((field) => [field, effect.document[field] ?? null]));
-      const replacement = { ...stored(definition, values), ...marks(mark) };
+      const replacement = stored(definition, values);
       return effect.fresh
         ? { insertOne: { document: { ...replacement, _id: filter["_id"] as never } } }
         : { replaceOne: { filter, replacement, upsert: true } };
@@ -74,28 +63,15 @@ function operationOf(
   }
 }
 
-function addition(id: string, by: number, mark: Mark): Operation {
-  const filter = { _id: id, ...unwritten(mark) } as Stored;
-  return { updateOne: { filter, update: { $inc: { n: by }, $set: marks(mark) }, upsert: true } };
+function addition(id: string, by: number): Operation {
+  return { updateOne: { filter: { _id: id } as Stored, update: { $inc: { n: by } }, upsert: true } };
 }
 
-/** An operation without its insert, for when its document turned out to exist. */
-export function withDocument(operation: Operation, mark: Mark): Operation {
-  if ("insertOne" in operation) {
-    const { _id: id, ...replacement } = operation.insertOne.document;
-    return { replaceOne: { filter: { _id: id, ...unwritten(mark) } as Stored, replacement } };
-  }
-  if ("replaceOne" in operation) return { replaceOne: { ...operation.replaceOne, upsert: false } };
-  if ("updateOne" in operation) return { updateOne: { ...operation.updateOne, upsert: false } };
-  return operation;
-}
-
-function unwritten({ batch }: Mark): Stored {
-  return { _b: { $lt: batch } };
-}
-
-function marks({ batch, epoch }: Mark): Stored {
-  return { _b: batch, _e: epoch };
+/** The same operation for a document that may be there although it is said to be fresh. */
+export function withoutInsert(operation: Operation): Operation {
+  if (!("insertOne" in operation)) return operation;
+  const { _id: id, ...replacement } = operation.insertOne.document;
+  return { replaceOne: { filter: { _id: id } as Stored, replacement, upsert: true } };
 }
 
 function stored(definition: CollectionDefinition, fields: Readonly<Record<string, FieldValue>>): Stored {

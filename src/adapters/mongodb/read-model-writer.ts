@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import type { Filter, UpdateFilter } from "mongodb";
+import type { MatchKeysAndValues } from "mongodb";
 import pLimit from "p-limit";
 import { logStart, type Position } from "../../ports/event-store.ts";
 import {
@@ -13,72 +12,71 @@ import {
   type ReadModelWriter,
 } from "../../ports/read-models.ts";
 import { fold, type Folded } from "../read-models/folded-changes.ts";
-import { BatchWriter, takenOver } from "./batch-writer.ts";
+import { portionsOf } from "../read-models/portions.ts";
 import { patience, type MongoConnection } from "./connection.ts";
 import {
   countersName, definitionsOf, loadDefinitions, stateId, states, storedIn, type Generation, type State,
 } from "./generation.ts";
-import { Intents } from "./intents.ts";
 import { Leftovers } from "./leftovers.ts";
+import { operationsOf } from "./operations.ts";
 import { Questions } from "./questions.ts";
-import { createCollections, fence } from "./schema.ts";
+import { createCollections } from "./schema.ts";
 import { unlessMade } from "./upsert.ts";
+import { takenOver, WriterSession } from "./writer-session.ts";
 
 /** After this many batches, counters at zero are deleted. */
 const sweepEvery = 50;
 
-/** What a writer works on, and its right to. */
+/** What a writer works on. */
 interface Held {
-  readonly epoch: number;
+  readonly session: WriterSession;
   readonly slot: "current" | "building";
   readonly generation: Generation;
-  readonly writer: BatchWriter;
+  readonly definitions: ReadonlyMap<string, CollectionDefinition>;
   readonly questions: Questions;
 }
 
 /**
- * Writes read models so that no batch is left applied in part, without transactions: a folded batch is stored first,
- * then written document by document, then the checkpoint. What is interrupted is finished by the writer's next call, or
- * by the next writer, before anything else. A writer that takes over locks out those before it.
+ * Writes read models: each batch, with its checkpoint, in one transaction, a large one in several. A writer that takes
+ * over ends the transaction of the one before it, and locks it out. So does this one after every failure of its own:
+ * what it sent and no longer waits for may still arrive, and the state then tells whether it counted.
  */
 export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "find" | "get"> {
   readonly #connection: MongoConnection;
-  readonly #intents: Intents;
   readonly #leftovers: Leftovers;
   /** Null before anything was built; undefined while the state is unknown: before the start, after a failure. */
   #held: Held | null | undefined;
-  /** Tells this writer from others. */
-  readonly #id = randomUUID();
-  /** The last one that this writer knows it began; undefined where another may have begun one since. */
-  #epoch: number | undefined;
+  /** What this writer took over with last. */
+  #session: WriterSession | undefined;
+  /** What the state may name this writer: none where another may have taken over since. */
+  #names: readonly string[] = [];
   /** One thing is done at a time. */
   readonly #exclusively = pLimit(1);
 
   /** `dropAfterMs`: how long the collections of a generation that answers no more are kept for questions under way. */
   constructor(connection: MongoConnection, { dropAfterMs = 60_000 }: { readonly dropAfterMs?: number } = {}) {
     this.#connection = connection;
-    this.#intents = new Intents(connection);
     this.#leftovers = new Leftovers(connection, dropAfterMs, (task) => this.#exclusively(task));
   }
 
   /** The caller is about to write, so this takes over where another writer has meanwhile. */
   state(): Promise<{ readonly checkpoint: Position; readonly fingerprint: string } | null> {
     return this.#exclusively(async () => {
-      const state = await this.#ask((signal) => states(this.#connection).findOne({ _id: stateId }, { signal }));
-      if (state?.writer !== this.#id) [this.#epoch, this.#held] = [undefined, undefined];
+      const state = await this.#find();
+      if (!state || !this.#names.includes(state.writer)) [this.#names, this.#held] = [[], undefined];
       const held = await this.#ready();
-      return held && { checkpoint: held.generation.checkpoint, fingerprint: held.generation.fingerprint };
+      return held && { checkpoint: held.generation.checkpoint, fingerprint: held.generation.builtUnder };
     });
   }
 
   reset(definitions: readonly CollectionDefinition[], fingerprint: string): Promise<void> {
     return this.#exclusively(async () => {
       await this.#ready();
-      const epoch = this.#epoch!;
+      const session = this.#session!;
       this.#held = undefined;
       const numbered = await this.#ask((signal) =>
         states(this.#connection).findOneAndUpdate(
-          { _id: stateId, epoch },
+          { _id: stateId, writer: session.name },
           { $inc: { generations: 1 } },
           { returnDocument: "after", signal },
         ));
@@ -86,14 +84,14 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
       const number = numbered.generations;
       await this.#connection.reach(ReadModelsUnavailable, patience.schemaMs, async () => {
         await definitionsOf(this.#connection).insertOne({ _id: number, definitions: JSON.stringify(definitions) });
-        await createCollections(this.#connection, number, definitions, epoch);
+        await createCollections(this.#connection, number, definitions);
       });
-      const generation = { number, fingerprint, checkpoint: logStart, batch: 0, pending: null };
+      const generation = { number, builtUnder: fingerprint, checkpoint: logStart, batch: 0 };
       const slot = numbered.current ? "building" : "current";
-      await this.#change({ epoch }, { $set: { [slot]: generation } });
+      await session.change({ $set: { [slot]: generation } });
       const byName = new Map(definitions.map((definition) => [definition.name, definition]));
-      this.#held = this.#holding(epoch, slot, generation, byName);
-      this.#leftovers.look(epoch);
+      this.#held = this.#holding(slot, generation, byName);
+      this.#leftovers.look(session.name);
     });
   }
 
@@ -101,16 +99,17 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return this.#exclusively(async () => {
       const held = await this.#ready();
       if (held?.slot === "building") await this.#swap(held);
-      if (alone && held) await this.#leftovers.drop(held.epoch);
+      if (alone && held) await this.#leftovers.drop(held.session.name);
     });
   }
 
   apply(batch: readonly PositionedChanges[], checkpoint: Position): Promise<void> {
     return this.#exclusively(async () => {
-      const held = await this.#built();
-      const done = held.generation.checkpoint;
-      const folded = fold(batch.filter(({ position }) => position > done));
-      await this.#commit(held, folded, checkpoint > done ? checkpoint : done);
+      const done = (await this.#built()).generation.checkpoint;
+      const left = batch.filter(({ position }) => position > done);
+      for (const { entries, upTo } of portionsOf(left, checkpoint > done ? checkpoint : done)) {
+        await this.#commit(await this.#built(), fold(entries), upTo);
+      }
     });
   }
 
@@ -132,111 +131,86 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
   }
 
   async #commit(held: Held, folded: Folded, checkpoint: Position): Promise<void> {
-    const { epoch, slot, generation, writer } = held;
-    const batch = generation.batch + 1;
-    const isEmpty = folded.documents.size === 0 && folded.counters.size === 0;
+    const { session, slot, generation, definitions } = held;
+    const operations = operationsOf(definitions, folded);
+    const isEmpty = [...operations.values()].every(({ length }) => length === 0);
     if (isEmpty && checkpoint === generation.checkpoint) return;
-    const write = writer.prepare(folded, { batch, epoch });
+    const batch = generation.batch + 1;
+    const update = { $set: { [`${slot}.batch`]: batch, [`${slot}.checkpoint`]: checkpoint } };
     this.#held = undefined;
-    const unchanged = {
-      epoch,
-      [`${slot}.number`]: generation.number,
-      [`${slot}.batch`]: generation.batch,
-      [`${slot}.pending`]: null,
-    };
-    if (isEmpty) {
-      await this.#change(unchanged, { $set: { [`${slot}.checkpoint`]: checkpoint } });
-      this.#held = { ...held, generation: { ...generation, checkpoint } };
-      return;
-    }
-    const pending = await this.#intents.store({ generation: generation.number, epoch, batch, checkpoint }, folded);
-    await this.#change(unchanged, { $set: { [`${slot}.pending`]: pending } });
-    await write();
-    this.#held = await this.#finish({ ...held, generation: { ...generation, pending } });
+    await (isEmpty ? session.change(update) : session.transaction(update, generation.number, operations));
+    if (batch % sweepEvery === 0) await this.#sweep(generation.number);
+    this.#held = { ...held, generation: { ...generation, batch, checkpoint } };
   }
 
   /** Has the collections that were built answer from now on. */
   async #swap(held: Held): Promise<void> {
-    const { epoch, generation } = held;
+    const { session, generation } = held;
     this.#held = undefined;
-    await this.#change({ epoch, "building.number": generation.number, "building.batch": generation.batch }, {
-      $set: { current: generation, building: null },
-    });
+    await session.change({ $set: { current: generation, building: null } });
     this.#held = { ...held, slot: "current" };
-    this.#leftovers.look(epoch);
+    this.#leftovers.look(session.name);
   }
 
-  /** Writes the rest of a pending batch. */
-  async #finish(held: Held): Promise<Held> {
-    const { epoch, slot, generation } = held;
-    const pending = generation.pending!;
-    const { batch, checkpoint } = pending;
-    await this.#change({ epoch, [`${slot}.number`]: generation.number, [`${slot}.pending.batch`]: batch }, {
-      $set: { [`${slot}.batch`]: batch, [`${slot}.checkpoint`]: checkpoint, [`${slot}.pending`]: null },
-    });
-    if (pending.parts > 0) await this.#intents.forget(pending);
-    if (batch % sweepEvery === 0) await this.#sweep(generation.number, batch);
-    return { ...held, generation: { ...generation, batch, checkpoint, pending: null } };
-  }
-
-  /** A counter at zero is no different from one that never was; its mark is useless once its batch is over. */
-  async #sweep(generation: number, batch: number): Promise<void> {
+  /** A counter at zero is no different from one that never was. */
+  async #sweep(generation: number): Promise<void> {
     const counters = this.#connection.db.collection(storedIn(generation, countersName));
-    await this.#ask((signal) => counters.deleteMany({ n: 0, _b: { $lte: batch } }, { signal }));
+    await this.#ask((signal) => counters.deleteMany({ n: 0 }, { signal }));
   }
 
-  /** What to work on, nothing of it pending. */
+  /** What to work on. */
   async #ready(): Promise<Held | null> {
     if (this.#held !== undefined) return this.#held;
     const state = await this.#takeOver();
-    const { epoch } = state;
     const slot = state.building ? "building" : "current";
     const generation = state[slot];
-    const held = generation && (await this.#load(epoch, slot, generation));
-    // A write of ours still on its way may leave something: the next writer to take over deletes it.
-    await this.#intents.forgetBefore(epoch);
-    this.#held = held;
-    return held;
+    const definitions = generation && (await loadDefinitions(this.#connection, generation.number));
+    return (this.#held = definitions && this.#holding(slot, generation, definitions));
   }
 
-  async #load(epoch: number, slot: Held["slot"], generation: Generation): Promise<Held> {
-    const definitions = await loadDefinitions(this.#connection, generation.number);
-    const held = this.#holding(epoch, slot, generation, definitions);
-    if (!generation.pending) return held;
-    // It is unknown how far this got, so it is written again.
-    const folded = await this.#intents.load(generation.pending);
-    await held.writer.prepare(folded, { batch: generation.pending.batch, epoch })();
-    return this.#finish(held);
-  }
-
-  /**
-   * Begins an epoch, unless another writer has begun one since this one did. Needed after every failure: what this
-   * writer sent, and no longer waits for, may still arrive, and must then change nothing.
-   */
+  /** Takes over, unless another writer has since this one did. */
   async #takeOver(): Promise<State> {
-    const isFirst = this.#epoch === undefined;
-    const none = { generations: 0, current: null, building: null };
-    const raised = await this.#ask(async (signal) => {
-      if (isFirst) {
-        const insert = { $setOnInsert: { epoch: 0, writer: "", ...none } };
-        const options = { upsert: true, signal };
-        await unlessMade(() => states(this.#connection).updateOne({ _id: stateId }, insert, options));
-      }
-      return states(this.#connection).findOneAndUpdate(
-        { _id: stateId, ...(!isFirst && { writer: this.#id }) },
-        { $inc: { epoch: 1 }, $set: { writer: this.#id } },
+    const found = (await this.#find()) ?? (await this.#begin());
+    if (this.#names.length > 0 && !this.#names.includes(found.writer)) throw takenOver();
+    await this.#endTransactionOf(found);
+    this.#session?.end();
+    const session = new WriterSession(this.#connection);
+    this.#session = session;
+    this.#names = [...this.#names, session.name];
+    const state = await this.#ask((signal) =>
+      states(this.#connection).findOneAndUpdate(
+        { _id: stateId, writer: found.writer },
+        { $set: { writer: session.name, session: session.id, ...without(found) }, $unset: { epoch: "" } },
         { returnDocument: "after", signal },
-      );
-    });
-    if (!raised) throw takenOver();
-    this.#epoch = raised.epoch;
-    const generations = [raised.current, raised.building].flatMap((generation) => generation?.number ?? []);
-    await this.#ask((signal) => fence(this.#connection, generations, raised.epoch, signal));
-    const state = await this.#ask((signal) => states(this.#connection).findOne({ _id: stateId }, { signal }));
-    // Only now may anything be written: the fence just put up may have let somebody in whom a later one shut out.
-    if (state?.epoch !== raised.epoch) throw takenOver();
-    this.#leftovers.look(raised.epoch);
+      ));
+    if (!state) throw new ReadModelsUnavailable("another writer takes over at the same moment");
+    this.#names = [session.name];
+    this.#leftovers.look(session.name);
     return state;
+  }
+
+  /** Otherwise it would keep what it wrote locked until the server ends it, after a minute. */
+  async #endTransactionOf({ session }: State): Promise<void> {
+    if (!session) return;
+    try {
+      await this.#connection.reach(ReadModelsUnavailable, patience.questionMs, (signal) =>
+        this.#connection.db.command({ killSessions: [{ id: session }] }, { signal }));
+    } catch (error) {
+      const text = "the former writer's session cannot be ended: its transaction may hold this one up for a minute";
+      this.#connection.logger.warn({ err: error }, text);
+    }
+  }
+
+  #find(): Promise<State | null> {
+    return this.#ask((signal) => states(this.#connection).findOne({ _id: stateId }, { signal }));
+  }
+
+  async #begin(): Promise<State> {
+    const state = { writer: "", session: null, generations: 0, current: null, building: null };
+    const made = await this.#ask((signal) => unlessMade(() =>
+      states(this.#connection).findOneAndUpdate(
+        { _id: stateId }, { $setOnInsert: state }, { upsert: true, returnDocument: "after", signal })));
+    return made!;
   }
 
   async #built(): Promise<Held> {
@@ -245,30 +219,23 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
     return held;
   }
 
-  /** Changes the state if it is as expected. Otherwise another writer has taken over. */
-  async #change(expected: Readonly<Record<string, unknown>>, update: UpdateFilter<State>): Promise<void> {
-    const filter = { _id: stateId, ...expected } as Filter<State>;
-    const { matchedCount } = await this.#ask((signal) =>
-      states(this.#connection).updateOne(filter, update, { signal }));
-    if (matchedCount === 0) throw takenOver();
-  }
-
   #holding(
-    epoch: number,
-    slot: Held["slot"],
-    generation: Generation,
-    definitions: ReadonlyMap<string, CollectionDefinition>,
+    slot: Held["slot"], generation: Generation, definitions: ReadonlyMap<string, CollectionDefinition>,
   ): Held {
-    return {
-      epoch,
-      slot,
-      generation,
-      writer: new BatchWriter(this.#connection, generation.number, definitions),
-      questions: new Questions(this.#connection, generation.number, definitions),
-    };
+    const questions = new Questions(this.#connection, generation.number, definitions);
+    return { session: this.#session!, slot, generation, definitions, questions };
   }
 
   #ask<Answer>(question: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
     return this.#connection.reach(ReadModelsUnavailable, patience.writeMs, question);
   }
+}
+
+/**
+ * A writer of version 0.2 may have set validators that refuse what later versions write, so nothing that it found is
+ * carried on with. What answers goes on answering until it is built again.
+ */
+function without({ epoch, current }: State): MatchKeysAndValues<State> {
+  if (epoch === undefined) return {};
+  return { building: null, ...(current && { "current.builtUnder": "" }) };
 }

@@ -17,9 +17,7 @@ import { Questions } from "./questions.ts";
 interface Seen {
   readonly generation: number;
   readonly checkpoint: Position;
-  /** Whether a batch is being written: answers may show parts of it. */
-  readonly isWriting: boolean;
-  readonly fingerprint: string;
+  readonly builtUnder: string;
   /** Whether another generation is being built to take this one's place. */
   readonly isReplaced: boolean;
 }
@@ -79,16 +77,15 @@ export class MongoReadModels implements ReadModels {
     return (await this.#lookNow())?.checkpoint ?? logStart;
   }
 
-  /** A look that began before could not tell what was written since. */
+  /** No answer shows a part of a batch. A look that began before could not tell what was written since. */
   async standsAt(checkpoint: Position): Promise<boolean> {
-    const seen = await this.#lookNow();
-    return checkpoint === (seen?.checkpoint ?? logStart) && !seen?.isWriting;
+    return checkpoint === ((await this.#lookNow())?.checkpoint ?? logStart);
   }
 
   /** A look that began before could not tell what is being built since. */
   async settle(fingerprint: string): Promise<boolean> {
     const seen = await this.#lookNow();
-    return seen?.fingerprint === fingerprint && !seen.isReplaced;
+    return seen?.builtUnder === fingerprint && !seen.isReplaced;
   }
 
   /** Asks repeatedly, once for all who wait. */
@@ -123,10 +120,7 @@ export class MongoReadModels implements ReadModels {
 
   async #lookNow(): Promise<Seen | null> {
     const at = this.#connection.clock.monotonic();
-    const projection = {
-      "current.number": 1, "current.checkpoint": 1, "current.pending.batch": 1, "current.fingerprint": 1,
-      "building.number": 1,
-    };
+    const projection = { current: 1, "building.number": 1 };
     const state = await this.#connection.reach(ReadModelsUnavailable, patience.questionMs, (signal) =>
       states(this.#connection).findOne({ _id: stateId }, { projection, signal }));
     const seen = state?.current ? seenIn(state.current, state.building != null) : null;
@@ -136,6 +130,6 @@ export class MongoReadModels implements ReadModels {
   }
 }
 
-function seenIn({ number: generation, checkpoint, fingerprint, pending }: Generation, isReplaced: boolean): Seen {
-  return { generation, checkpoint, fingerprint, isWriting: pending != null, isReplaced };
+function seenIn({ number: generation, checkpoint, builtUnder }: Generation, isReplaced: boolean): Seen {
+  return { generation, checkpoint, builtUnder, isReplaced };
 }

@@ -1,7 +1,6 @@
-import type { Document as Stored } from "mongodb";
 import type { CollectionDefinition } from "../../ports/read-models.ts";
 import type { MongoConnection } from "./connection.ts";
-import { countersName, generationOf, storedIn, validatorOf } from "./generation.ts";
+import { countersName, generationOf, storedIn } from "./generation.ts";
 import { indexKeys } from "./index-choice.ts";
 
 /** Makes the collections of a generation, with their indexes. */
@@ -9,36 +8,18 @@ export async function createCollections(
   { db }: MongoConnection,
   generation: number,
   definitions: readonly CollectionDefinition[],
-  epoch: number,
 ): Promise<void> {
-  const options = { validator: validatorOf(epoch) };
   const made = definitions.map(async (definition) => {
-    const collection = await db.createCollection(storedIn(generation, definition.name), options);
+    const collection = await db.createCollection(storedIn(generation, definition.name));
     const keys = definition.indexes.map((index) => ({ key: indexKeys(definition, index) }));
     if (keys.length > 0) await collection.createIndexes(keys);
   });
   const counters = async () => {
-    const collection = await db.createCollection(storedIn(generation, countersName), options);
+    const collection = await db.createCollection(storedIn(generation, countersName));
     // For counters at zero, which are deleted now and then.
     await collection.createIndex({ n: 1 }, { partialFilterExpression: { n: 0 } }, {});
   };
   await Promise.all([...made, counters()]);
-}
-
-/** Shuts out every writer before `epoch` from the collections of some generations. */
-export async function fence(
-  connection: MongoConnection,
-  generations: readonly number[],
-  epoch: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const names = await collectionsOf(connection, (number) => generations.includes(number), signal);
-  const command = (name: string): Stored => ({
-    collMod: name,
-    validator: validatorOf(epoch),
-    writeConcern: { w: "majority" },
-  });
-  await Promise.all(names.map((name) => connection.db.command(command(name), { signal })));
 }
 
 /** The collections of the generations wanted. */

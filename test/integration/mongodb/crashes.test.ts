@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { mongoDbOrSkip, newDatabase } from "../../support/engines/mongodb.ts";
-import { WireProxy, type Fate } from "../../support/engines/mongodb/wire-proxy.ts";
+import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { sized } from "../../support/size.ts";
 import { carryOn, contentsOf, expectedOf, histories, type Step } from "./histories.ts";
 import { openProcess } from "./support.ts";
@@ -9,7 +9,7 @@ import { openProcess } from "./support.ts";
 /** A process that dies at its n-th write, before it arrives or before the answer does. */
 interface Death {
   readonly at: number;
-  readonly fate: Exclude<Fate, "pass" | "held">;
+  readonly fate: "lost" | "answer lost";
 }
 
 /** How many writes the process came to; it does what is left of a history as long as it lives. */

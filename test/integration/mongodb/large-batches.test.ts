@@ -1,12 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
-import { add, id, position, put, thing } from "../../contract/read-models-things.ts";
+import { add, entriesOf, id, position, put, thing } from "../../contract/read-models-things.ts";
 import { mongoDbOrSkip, newDatabase, type MongoDbUnderTest } from "../../support/engines/mongodb.ts";
 import { WireProxy } from "../../support/engines/mongodb/wire-proxy.ts";
 import { definitions } from "./histories.ts";
 import { openProcess } from "./support.ts";
 
-describe("A batch for MongoDB that is larger than a document may be", function () {
+const plain = [{ ...definitions[0]!, indexes: [] }];
+
+describe("A large batch for MongoDB", function () {
   this.timeout(120_000);
   // One of its own: what such batches take from a server, other tests would wait for.
   let server: MongoDbUnderTest | undefined;
@@ -15,77 +17,57 @@ describe("A batch for MongoDB that is larger than a document may be", function (
   });
   after(() => server?.stop());
 
-  it("is carried out by the next writer, and leaves nothing else behind", async () => {
+  it("goes in one transaction after the other, each with its checkpoint, and on where a dead writer ended", async () => {
     const url = newDatabase(server ?? expect.fail("no server"));
-    const label = () => randomBytes(2_000_000).toString("base64");
-    const labels = Array.from({ length: 10 }, label);
-    const batch = [{
-      position: position(1),
-      changes: [...labels.map((text, n) => put(thing(n, { label: text }))), add("a", 0, 5)],
-    }];
     const proxy = await WireProxy.start(url);
-    const first = openProcess(proxy.url);
-    await first.writer.reset([{ ...definitions[0]!, indexes: [] }], "any");
-    let updates = 0;
-    // Its parts are stored and it is begun; then the documents come.
-    const partsAndState = Math.ceil(labels.length * 2_000_000 / (8 * 1024 * 1024)) + 1;
-    proxy.fateOf = () => ((updates += 1) > partsAndState ? "lost" : "pass");
-    expect(await first.writer.apply(batch, position(1)).catch((error: Error) => error.name)).to.equal(
-      "ReadModelsUnavailable",
-    );
-    await proxy.close();
-    await first.close();
-    const next = openProcess(url);
+    const [first, next] = [openProcess(proxy.url), openProcess(url)];
+    const count = 3_500;
+    const changes = Array.from({ length: count }, (_, n) => [put(thing(n)), add("a", 0, 1)]);
+    const batch = changes.map((some, n) => ({ position: position(n + 1), changes: some }));
+    let commits = 0;
     try {
-      expect(await next.connection.db.collection("intents").countDocuments()).to.equal(partsAndState - 1);
-      expect((await next.writer.state())?.checkpoint).to.equal(position(1));
-      for (const [n, text] of labels.entries()) {
-        expect((await next.writer.get("things", id(n)))?.["label"] === text, `label ${n}`).to.equal(true);
-      }
-      expect(await next.reader.sum("a")).to.equal(5);
-      expect(await next.connection.db.collection("intents").countDocuments()).to.equal(0);
+      await first.writer.reset(plain, "any");
+      proxy.fateOf = (_, command) => (command === "commitTransaction" && (commits += 1) === 3 ? "lost" : "pass");
+      const error: unknown = await first.writer.apply(batch, position(count)).catch((reason: unknown) => reason);
+      expect(error).to.have.property("name", "ReadModelsUnavailable");
+      const { checkpoint } = (await next.writer.state())!;
+      // A counter and documents.
+      expect(checkpoint).to.equal(position(2 * 999));
+      expect(await next.reader.sum("a")).to.equal(2 * 999);
+      await next.writer.apply(batch.filter((entry) => entry.position > checkpoint), position(count));
+      expect(await next.reader.checkpoint()).to.equal(position(count));
+      expect(await next.reader.sum("a")).to.equal(count);
+      expect(await next.reader.count({ collection: "things" })).to.equal(count);
     } finally {
       await next.connection.db.dropDatabase();
-      await next.close();
+      await Promise.all([first.close(), next.close()]);
+      await proxy.close();
     }
   });
 
-  it("leaves nothing behind when it is written", async () => {
-    const { connection, writer, close } = openProcess(newDatabase(server ?? expect.fail("no server")));
+  it("goes in more transactions where its documents are long", async () => {
+    const url = newDatabase(server ?? expect.fail("no server"));
+    const proxy = await WireProxy.start(url);
+    const { connection, writer, reader, close } = openProcess(proxy.url);
+    let commits = 0;
     try {
-      await writer.reset([{ ...definitions[0]!, indexes: [] }], "any");
-      const label = randomBytes(200_000).toString("base64");
-      await writer.apply([{ position: position(1), changes: [put(thing(1, { label }))] }], position(1));
-      expect((await writer.get("things", id(1)))?.["label"] === label).to.equal(true);
-      expect(await connection.db.collection("intents").countDocuments()).to.equal(0);
+      await writer.reset(plain, "any");
+      proxy.fateOf = (_, command) => {
+        if (command === "commitTransaction") commits += 1;
+        return "pass";
+      };
+      const labels = Array.from({ length: 10 }, () => randomBytes(2_000_000).toString("base64"));
+      const batch = entriesOf([...labels.map((label, n) => put(thing(n, { label }))), add("a", 0, 5)]);
+      await writer.apply(batch, position(batch.length));
+      expect(commits).to.equal(labels.length);
+      for (const [n, label] of labels.entries()) {
+        expect((await writer.get("things", id(n)))?.["label"] === label, `label ${n}`).to.equal(true);
+      }
+      expect(await reader.sum("a")).to.equal(5);
     } finally {
       await connection.db.dropDatabase();
       await close();
-    }
-  });
-
-  it("leaves nothing behind either when its writer died before it was begun", async () => {
-    const url = newDatabase(server ?? expect.fail("no server"));
-    const proxy = await WireProxy.start(url);
-    const first = openProcess(proxy.url);
-    await first.writer.reset([{ ...definitions[0]!, indexes: [] }], "any");
-    let updates = 0;
-    proxy.fateOf = () => ((updates += 1) > 1 ? "lost" : "pass");
-    const label = randomBytes(200_000).toString("base64");
-    await first.writer.apply([{ position: position(1), changes: [put(thing(1, { label }))] }], position(1)).catch(
-      () => undefined,
-    );
-    await proxy.close();
-    await first.close();
-    const next = openProcess(url);
-    try {
-      const parts = next.connection.db.collection("intents");
-      expect(await parts.countDocuments()).to.equal(1);
-      expect((await next.writer.state())?.checkpoint).to.equal("");
-      expect(await parts.countDocuments()).to.equal(0);
-    } finally {
-      await next.connection.db.dropDatabase();
-      await next.close();
+      await proxy.close();
     }
   });
 });

@@ -18,8 +18,9 @@ const paused: readonly Change[] = [
 ];
 /** What the next one does, so that nothing of the former's is left. */
 const after = [remove(3), remove(4), set(1, { size: 7 }), put(thing(2, { size: 8 })), add("a", 0, -5), add("b", 1, -1)];
-/** What is to be done, the three kinds of change of the documents, the counters, and that it is done. */
+/** The state, the three kinds of change of the documents, the counters, and the commit. */
 const writesOfBatch = 6;
+const takenOverWithinMs = 2_000;
 /** Enough for the counters at nothing to be taken away. */
 const many = 60;
 
@@ -93,9 +94,16 @@ describe("Read models in MongoDB, with a writer that should not be there any mor
         (error: Error) => error.name,
       );
       while (proxy.held === 0) await new Promise((resolve) => setImmediate(resolve));
+      const began = performance.now();
+      await other.writer.state();
+      await other.writer.amend([add("a", 0, 0), add("b", 1, 0), set(1, { size: 1 })]);
+      expect(performance.now() - began).to.be.lessThan(takenOverWithinMs);
       await goOn(other);
+      const count = proxy.count;
       await release();
-      expect(await applying).to.equal("ReadModelsTakenOver");
+      // The state tells a writer that has changed nothing yet; the server has ended the transaction of another.
+      expect(await applying).to.equal(n === 1 ? "ReadModelsTakenOver" : "ReadModelsUnavailable");
+      expect(proxy.count, "nothing more is sent, which would lock documents").to.equal(count);
       const again = await stale.writer.apply(pausedEntries, pausedEnd).catch((error: Error) => error.message);
       expect(again).to.contain("taken over");
       expect(await contentsOf(other.reader)).to.deep.equal(expected);

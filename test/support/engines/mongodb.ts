@@ -10,15 +10,13 @@ export type { MongoDbUnderTest };
 
 /**
  * A server: the one that RELAY_TEST_MONGODB_URL names, else a real one in a container where a runtime answers, else
- * SecantusDB from its package, without replica set and transactions. `ours`: one that may be killed and frozen, as a
- * replica set where it is SecantusDB.
+ * SecantusDB from its package, as a replica set. `ours`: one that may be killed and frozen.
  */
 export async function startMongoDb({ ours = false }: { readonly ours?: boolean } = {}): Promise<MongoDbUnderTest> {
   const variable = "RELAY_TEST_MONGODB_URL";
   const url = ours ? undefined : process.env[variable];
   const named = url ? { ...namedBy(variable), url } : undefined;
-  const packaged = () => packagedMongoDb(ours ? "replica set" : "standalone");
-  const server = named ?? (await containedMongoDb()) ?? (await packaged());
+  const server = named ?? (await containedMongoDb()) ?? (await packagedMongoDb());
   const description = await describe(server);
   process.stdout.write(`  MongoDB tests run on ${description}\n`);
   return { ...server, description };
@@ -66,7 +64,7 @@ async function describe({ url, description }: Pick<MongoDbUnderTest, "url" | "de
       connection.db.admin().command({ buildInfo: 1 }),
       connection.db.admin().command({ hello: 1 }),
     ]);
-    return `${description}, which says it is ${version}, ${setName ? `replica set ${setName}` : "standalone"}`;
+    return `${description}, which says it is ${version}, ${setName ? `replica set ${setName}` : "a sharded cluster"}`;
   } finally {
     await connection.close();
   }

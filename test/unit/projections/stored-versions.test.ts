@@ -33,7 +33,7 @@ describe("every version of a fact that was ever stored", () => {
     it(`leads to what read models can hold: ${name}`, () => {
       for (const stored of JSON.parse(readFileSync(new URL(name, folder), "utf8")) as Stored[]) {
         const changes = changesOf(stored);
-        operationsOf(definitions, fold([{ changes }]), { batch: 1, epoch: 1 });
+        operationsOf(definitions, fold([{ changes }]));
         for (const change of changes) {
           if (change.op !== "put" || change.collection !== audit.name) continue;
           const { tenantId, subjectId } = change.document as AuditDocument;

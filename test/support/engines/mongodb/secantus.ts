@@ -30,8 +30,8 @@ sys.argv[0] = program
 runpy.run_path(program, run_name="__main__")
 `;
 
-/** SecantusDB, from its Python package, on a port and data of its own; alone, or as a replica set of one. */
-export async function packagedMongoDb(kind: "standalone" | "replica set"): Promise<MongoDbUnderTest> {
+/** SecantusDB, from its Python package, on a port and data of its own; as a replica set of one, or without. */
+export async function packagedMongoDb(kind: "replica set" | "standalone" = "replica set"): Promise<MongoDbUnderTest> {
   await install();
   const folder = mkdtempSync(join(tmpdir(), "secantus-"));
   const port = await freePort();

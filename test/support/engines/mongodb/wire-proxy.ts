@@ -1,14 +1,19 @@
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 
-/** What becomes of a command: it arrives or is lost, its answer too, or it waits until {@link WireProxy.release}. */
-export type Fate = "pass" | "lost" | "answer lost" | "held";
+/**
+ * What becomes of a command: it arrives or is lost, its answer too, or it waits until {@link WireProxy.release}. `cut`:
+ * it arrives, and in place of its answer its connection ends.
+ */
+export type Fate = "pass" | "lost" | "answer lost" | "cut" | "held";
 
-const writes = new Set(["insert", "update", "delete", "findAndModify", "create", "createIndexes", "collMod"]);
+const writes = new Set([
+  "insert", "update", "delete", "findAndModify", "create", "createIndexes", "commitTransaction", "killSessions",
+]);
 const message = 2013;
 
 /**
- * Stands between clients and a server and decides, write by write, what becomes of it. Once one was lost, or its
+ * Stands between clients and a server and decides, write by write, what becomes of it. Once one is `lost`, or its
  * answer, nothing more gets through: as if the client had died there.
  */
 export class WireProxy {
@@ -73,6 +78,7 @@ export class WireProxy {
     const server = connect(Number(this.#target.port), this.#target.hostname);
     let holds = false;
     let answersAreLost = false;
+    let isCut = false;
     for (const socket of [client, server]) {
       this.#sockets.add(socket);
       socket.on("error", () => socket.destroy());
@@ -83,6 +89,7 @@ export class WireProxy {
     server.on("close", () => client.destroy());
     server.on("data", (data) => {
       if (answersAreLost) this.#die();
+      else if (isCut) client.destroy();
       else client.write(data);
     });
     eachFrame(client, (frame) => {
@@ -103,6 +110,7 @@ export class WireProxy {
         return;
       }
       answersAreLost = fate === "answer lost";
+      isCut = fate === "cut";
       server.write(frame);
     });
   }

@@ -1,0 +1,46 @@
+import type { Position } from "../../ports/event-store.ts";
+import type { Change, PositionedChanges } from "../../ports/read-models.ts";
+
+/** Of a portion: documents and counters, and characters in what they change to. An entry with more is one by itself. */
+const most = { keys: 1_000, characters: 4 * 1024 * 1024 };
+
+/** Entries that follow each other, and the checkpoint when they are applied. */
+interface Portion {
+  readonly entries: readonly PositionedChanges[];
+  readonly upTo: Position;
+}
+
+/** Cuts a batch that changes much between entries of the log; the last portion may be empty. */
+export function* portionsOf(batch: readonly PositionedChanges[], checkpoint: Position): Generator<Portion, void> {
+  let entries: PositionedChanges[] = [];
+  let keys = new Set<string>();
+  let characters = 0;
+  for (const entry of batch) {
+    const own = entry.changes.map(keyOf);
+    const length = entry.changes.reduce((sum, change) => sum + lengthOf(change), 0);
+    const more = new Set(own.filter((key) => !keys.has(key)));
+    const last = entries.at(-1);
+    if (last && (keys.size + more.size > most.keys || characters + length > most.characters)) {
+      yield { entries, upTo: last.position };
+      [entries, keys, characters] = [[], new Set(), 0];
+    }
+    entries.push(entry);
+    for (const key of own) keys.add(key);
+    characters += length;
+  }
+  yield { entries, upTo: checkpoint };
+}
+
+function keyOf(change: Change): string {
+  return change.op === "add" ? `${change.scope}\n${change.bucket}` : `${change.collection}\n${change.key}`;
+}
+
+function lengthOf(change: Change): number {
+  if (change.op === "add" || change.op === "remove") return 0;
+  let length = 0;
+  for (const value of Object.values(change.op === "put" ? change.document : change.fields)) {
+    if (typeof value === "string") length += value.length;
+    else if (typeof value === "object" && value !== null) length += JSON.stringify(value).length;
+  }
+  return length;
+}
