@@ -24,12 +24,17 @@ export class EngineWatch {
     }));
   }
 
-  /** Waits until all that are needed answer, and watches on. Rejects after a minute, naming those that do not. */
+  /**
+   * Waits until all that are needed answer, and watches on. Rejects after a minute, naming those that do not, and with
+   * the error of an engine that is unfit at once.
+   */
   async start(needed: readonly WatchedEngine[]): Promise<void> {
     const { clock } = this.#instruments;
     const end = clock.monotonic() + startPatienceMs;
     const missing = () => needed.filter((engine) => !this.answers(engine)).map(({ name }) => name);
     for (await this.#lookAtAll(); missing().length > 0; await this.#lookAtAll()) {
+      const unfit = needed.find(({ name, isUnfit }) => isUnfit?.(this.#away.get(name)));
+      if (unfit) throw this.#away.get(unfit.name);
       if (clock.monotonic() > end) throw new Error(`${missing().join(", ")} cannot be reached`);
       await sleep(clock, everyMs);
     }

@@ -38,7 +38,7 @@ export class StandaloneServer extends Error {
   override readonly name: string = "StandaloneServer";
 
   constructor() {
-    super("this server is a standalone one, without transactions: start it as a replica set (one node is enough)");
+    super("RELAY_MONGODB_URL: the server has no transactions: start it as a replica set, of one node at least");
   }
 }
 
@@ -78,7 +78,8 @@ export class MongoConnection {
   ): Promise<Result> {
     const givenUp = new AbortController();
     try {
-      const outcome = await within(this.clock, withinMs, this.#open(Unavailable, givenUp.signal).then(() => work(givenUp.signal)));
+      const { signal } = givenUp;
+      const outcome = await within(this.clock, withinMs, this.#open(Unavailable, signal).then(() => work(signal)));
       if (outcome !== late) return outcome;
       throw new Unavailable(`MongoDB did not answer within ${withinMs} ms`);
     } catch (error) {

@@ -1,8 +1,10 @@
 import type { Timer } from "../../ports/clock/clock.ts";
 import { ReadModelsUnavailable } from "../../ports/read-models.ts";
 import { patience, type MongoConnection } from "./connection.ts";
-import { definitionsOf, stateId, states } from "./generation.ts";
-import { collectionsOf } from "./schema.ts";
+import { definitionsOf, generationOf, stateId, states } from "./generation.ts";
+
+/** Batches that version 0.2 had under way: all that it wrote is built again. */
+const intentsOfVersion02 = "intents";
 
 /**
  * Drops the collections of generations that neither answer nor are being built, whoever left them. One that answered
@@ -45,8 +47,12 @@ export class Leftovers {
       if (state?.writer !== writer) return;
       const kept = [state.current, state.building].flatMap((generation) => generation?.number ?? []);
       const isLeft = (number: number) => number <= state.generations && !kept.includes(number);
-      const names = await collectionsOf(this.#connection, isLeft, signal);
-      for (const name of names) await db.dropCollection(name, { signal });
+      const found = await db.listCollections({}, { nameOnly: true, signal }).toArray();
+      for (const { name } of found) {
+        const generation = generationOf(name);
+        const goes = generation === undefined ? name === intentsOfVersion02 : isLeft(generation);
+        if (goes) await db.dropCollection(name, { signal });
+      }
       const leftDefinitions = { _id: { $lte: state.generations, $nin: kept } };
       await definitionsOf(this.#connection).deleteMany(leftDefinitions, { signal });
     });

@@ -1,6 +1,6 @@
 import type { CollectionDefinition } from "../../ports/read-models.ts";
 import type { MongoConnection } from "./connection.ts";
-import { countersName, generationOf, storedIn } from "./generation.ts";
+import { countersName, storedIn } from "./generation.ts";
 import { indexKeys } from "./index-choice.ts";
 
 /** Makes the collections of a generation, with their indexes. */
@@ -20,17 +20,4 @@ export async function createCollections(
     await collection.createIndex({ n: 1 }, { partialFilterExpression: { n: 0 } }, {});
   };
   await Promise.all([...made, counters()]);
-}
-
-/** The collections of the generations wanted. */
-export async function collectionsOf(
-  { db }: MongoConnection,
-  isMeant: (generation: number) => boolean,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const found = await db.listCollections({}, { nameOnly: true, signal }).toArray();
-  return found.map(({ name }) => name).filter((name) => {
-    const number = generationOf(name);
-    return number !== undefined && isMeant(number);
-  });
 }

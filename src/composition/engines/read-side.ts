@@ -56,6 +56,7 @@ async function openEmbedded(settings: EngineSettings, log: LogLink): Promise<Rea
 async function openOutside(settings: EngineSettings, url: string, link: () => LogLink): Promise<ReadSide> {
   const { MongoExpiringState } = await import("../../adapters/mongodb/expiring-state.ts");
   const { MongoReadModels } = await import("../../adapters/mongodb/read-models.ts");
+  const { StandaloneServer } = await import("../../adapters/mongodb/connection.ts");
   const { clock, logger, projects } = settings;
   const connection = await openMongoDb(url, { clock, logger });
   const projector = projects
@@ -65,7 +66,11 @@ async function openOutside(settings: EngineSettings, url: string, link: () => Lo
     readModels: new MongoReadModels(connection),
     state: new MongoExpiringState(connection),
     projector,
-    outside: { name: "MongoDB", ping: () => connection.ping() },
+    outside: {
+      name: "MongoDB",
+      isUnfit: (reason) => reason instanceof StandaloneServer,
+      ping: () => connection.ping(),
+    },
     close: async () => {
       await projector?.close();
       await connection.close();

@@ -8,6 +8,8 @@ export interface WatchedEngine {
   readonly isQueue?: true;
   /** Why this process cannot work, from the error that `ping` rejected with, where that is more than no answer. */
   readonly awayText?: (reason: unknown) => string;
+  /** Whether the error that `ping` rejected with will not go away by itself: then no start waits for it. */
+  readonly isUnfit?: (reason: unknown) => boolean;
   /** Rejects when it does not answer soon, or cannot do its work. */
   ping(): Promise<void>;
 }

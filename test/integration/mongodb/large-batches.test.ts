@@ -17,7 +17,7 @@ describe("A large batch for MongoDB", function () {
   });
   after(() => server?.stop());
 
-  it("goes in one transaction after the other, each with its checkpoint, and on where a dead writer ended", async () => {
+  it("goes in transactions with a checkpoint each, and on from where a dead writer ended", async () => {
     const url = newDatabase(server ?? expect.fail("no server"));
     const proxy = await WireProxy.start(url);
     const [first, next] = [openProcess(proxy.url), openProcess(url)];

@@ -91,4 +91,12 @@ describe("the watch over the engines", () => {
     expect(await starting).to.equal("Error: Kafka cannot be reached");
     await another.stop();
   });
+
+  it("does not wait for one that will not do, however often it is asked", async () => {
+    const unfit = engine("MongoDB", { isUnfit: (reason) => String(reason).includes("full") });
+    const another = new EngineWatch([unfit], { clock, logger: quiet, metrics: { trouble: () => undefined } });
+    away.add("MongoDB");
+    expect(await another.start([unfit]).then(() => "started", String)).to.equal("Error: MongoDB is full");
+    await another.stop();
+  });
 });
