@@ -103,6 +103,8 @@ describe("what deploys the relay", () => {
       expect(healthcheck, name).to.be.an("object");
       expect(relay?.depends_on?.[name]).to.deep.equal({ condition: "service_healthy" });
     }
+    // A standalone server has no transactions.
+    expect(engines["mongodb"]).to.have.property("command").that.includes.members(["--replSet", "rs0"]);
     const given = { ...imageEnvironment(), ...settingsOf(relay!), RELAY_MASTER_KEY: masterKey };
     const { eventStore, queue, readModels } = accepted(given);
     expect([eventStore.engine, queue.engine, readModels.engine]).to.deep.equal(["eventstoredb", "kafka", "mongodb"]);
