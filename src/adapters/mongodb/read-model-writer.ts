@@ -170,10 +170,10 @@ export class MongoReadModelWriter implements ReadModelWriter, Pick<ReadModels, "
 
   /** Takes over, unless another writer has since this one did. */
   async #takeOver(): Promise<State> {
+    this.#session?.end();
     const found = (await this.#find()) ?? (await this.#begin());
     if (this.#names.length > 0 && !this.#names.includes(found.writer)) throw takenOver();
     await this.#endTransactionOf(found);
-    this.#session?.end();
     const session = new WriterSession(this.#connection);
     this.#session = session;
     this.#names = [...this.#names, session.name];
