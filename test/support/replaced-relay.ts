@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ApiClient } from "./api-client.ts";
 import type { ProcessRole } from "../../src/config/config.ts";
+import { ApiClient } from "./api-client.ts";
 import type { Receiver } from "./receiver.ts";
 import type { Life, RelayProcess } from "./relay-process.ts";
 import type { Reachable } from "./relay-process-load.ts";

@@ -130,8 +130,8 @@ export class Directory {
   }
 
   /**
-   * Whether a destination takes events, by its own setting and its circuit. A circuit that only a newer release can read
-   * does not count: accepted events then wait for a process of that release.
+   * Whether a destination takes events, by its own setting and its circuit. A circuit that only a newer release can
+   * read does not count: accepted events then wait for a process of that release.
    */
   availability(destination: Destination): Availability | Promise<Availability> {
     const circuit = unlessNewer<Folded<Circuit>>(
