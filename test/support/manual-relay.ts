@@ -170,6 +170,12 @@ export class ManualRelay {
     await this.#runner.drained(await this.store.head());
   }
 
+  /** Every purge of the log hides its events in the read models. */
+  async hidden(): Promise<void> {
+    await this.drained();
+    while ((await this.models.count({ collection: "purges", where: { hiding: true } })) > 0) await pause(1);
+  }
+
   /** No completed purge is left in the read models: that goes on after they cover the log. */
   async forgotten(): Promise<void> {
     while ((await this.models.count({ collection: "purges", where: { completed: true } })) > 0) await pause(1);

@@ -62,7 +62,7 @@ describe("a purge that is held up", () => {
     const other = await accept();
     await relay.deliveries.succeed(other);
     await purge();
-    await relay.drained();
+    await relay.hidden();
     await relay.store.appendNewer(streams.event(kept));
     await relay.purger.run(never);
     const left = await relay.store.readStream(streams.event(kept));
